@@ -264,7 +264,9 @@ fn program(
     entry: &Table,
     names: &BTreeMap<String, String>,
 ) -> Result<String, Fault> {
-    let known = |effect: &str| match names.contains_key(effect) || Word::closed(effect).is_some() {
+    let known = |effect: &str| match names.contains_key(effect)
+        || Word::from_closed_list(effect).is_some()
+    {
         true => Ok(()),
         false => Err(Fault::Unknown {
             what: "effect",
@@ -280,18 +282,18 @@ fn program(
     effects.iter().try_for_each(|effect| known(effect))?;
     // No list is not the same as an empty one.
     let operands = match entry.contains_key("operands") {
-        true => row::pack_operands(&row::operands(&list(entry, "operands"))?),
+        true => row::pack_operands(&row::parse_operands(&list(entry, "operands"))?),
         false => String::new(),
     };
     let mut verbs = String::new();
     for line in list(entry, "verbs") {
-        let (words, effects) = row::verb(line)?;
+        let (words, effects) = row::parse_verb_line(line)?;
         effects.iter().try_for_each(|effect| known(effect))?;
         let _ = writeln!(verbs, "{words}|{}", effects.join(" "));
     }
     let mut options = Vec::new();
     for line in list(entry, "options") {
-        let option = row::option(line)?;
+        let option = row::parse_option_line(line)?;
         option.effect.into_iter().try_for_each(known)?;
         options.push(option);
     }
@@ -303,7 +305,7 @@ fn program(
     // An empty one takes away what `same` brought.
     if let Some(special) = entry.get("special").and_then(Value::as_str).filter(|s| !s.is_empty()) {
         let special = Special::from_text(special)?;
-        classes |= Class::of(special).map_or(0, Class::bit);
+        classes |= Class::from_special(special).map_or(0, Class::bit);
         signs.push(special.sign());
     }
     signs.push(' ');
@@ -321,7 +323,7 @@ fn program(
         text(entry, "on-windows"),
         &effects.join(" "),
         &operands,
-        &lists.place(row::pack(options)).to_string(),
+        &lists.place(row::pack_options(options)).to_string(),
         &verbs,
     ];
     // Where nothing is said of these, they are not there.

@@ -16,7 +16,7 @@ mod packed;
 #[path = "../src/rule/signature.rs"]
 mod signature;
 
-use needle::needle;
+use needle::path_needle;
 use signature::Signature;
 
 /// The pack whose reasons are given first, where several rules say the same.
@@ -112,7 +112,7 @@ fn rule_lines(
         let commands = strings(rule.get("command"));
         let named = commands.iter().filter(|pattern| !pattern.starts_with('!'));
         let programs = |pattern: &String| {
-            compiled::programs(&compiled::command(pattern).expect("a pattern of commands"))
+            compiled::programs(&compiled::compile_command(pattern).expect("a pattern of commands"))
         };
         let programs: Option<Vec<Vec<String>>> = named.map(programs).collect();
         let programs = unique(programs.unwrap_or_default().concat());
@@ -135,7 +135,7 @@ fn rule_lines(
         let named: Vec<String> = strings(rule.get("path"))
             .into_iter()
             .filter(|pattern| !pattern.starts_with('!'))
-            .map(|pattern| needle(&pattern))
+            .map(|pattern| path_needle(&pattern))
             .collect();
         let by_program = !programs.is_empty();
         called.extend(programs.into_iter().map(|program| (program, *count)));
@@ -151,7 +151,7 @@ fn rule_lines(
         let about = if unknown { "" } else { &words };
         let Signature(bits) = Signature::of_lists([&on, &tools, about, ""]);
         let parsed = toml::de::DeTable::parse(&chunk).expect("a rule is TOML");
-        let packed = packed::pack(parsed.get_ref());
+        let packed = packed::pack_document(parsed.get_ref());
         let _ = writeln!(
             code,
             "    Shipped {{ id: {id:?}, pack: {pack:?}, by_program: {by_program}, concern: Concern \

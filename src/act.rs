@@ -39,7 +39,7 @@ pub struct Job {
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum End {
+pub enum CommandEnd {
     /// With this exit status.
     Exit(i32),
     /// By a signal.
@@ -56,7 +56,7 @@ pub enum End {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How it ended.
-    pub end: End,
+    pub end: CommandEnd,
     /// What it printed, bounded.
     pub stdout: String,
     /// What it printed on its standard error, bounded.
@@ -67,17 +67,17 @@ pub struct Outcome {
 
 impl Outcome {
     /// Exit status 0?
-    pub fn succeeded(&self) -> bool {
-        self.end == End::Exit(0)
+    pub fn is_success(&self) -> bool {
+        self.end == CommandEnd::Exit(0)
     }
 
     /// Could the command not answer at all: not started, not found, killed?
     pub fn is_error(&self) -> bool {
-        !matches!(self.end, End::Exit(status) if status != 126 && status != 127)
+        !matches!(self.end, CommandEnd::Exit(status) if status != 126 && status != 127)
     }
 
     /// Both streams for people, without blank ends.
-    pub fn output(&self) -> String {
+    pub fn combined_output(&self) -> String {
         [self.stdout.trim_end(), self.stderr.trim_end()]
             .into_iter()
             .filter(|text| !text.is_empty())
@@ -86,18 +86,18 @@ impl Outcome {
     }
 
     /// How it ended, for people.
-    pub fn ended(&self) -> String {
+    pub fn describe_end(&self) -> String {
         match &self.end {
-            End::Exit(126) => "exit status 126: the program cannot be run".into(),
-            End::Exit(127) => "exit status 127: there is no such program".into(),
-            End::Exit(status) => format!("exit status {status}"),
-            End::Signal => "killed by a signal".into(),
-            End::Timeout(limit) if limit % 1000 == 0 => {
+            CommandEnd::Exit(126) => "exit status 126: the program cannot be run".into(),
+            CommandEnd::Exit(127) => "exit status 127: there is no such program".into(),
+            CommandEnd::Exit(status) => format!("exit status {status}"),
+            CommandEnd::Signal => "killed by a signal".into(),
+            CommandEnd::Timeout(limit) if limit % 1000 == 0 => {
                 format!("killed after its limit of {} s", limit / 1000)
             }
-            End::Timeout(limit) => format!("killed after its limit of {limit} ms"),
-            End::Deadline => "killed because the event's time was up".into(),
-            End::Failed(why) => format!("could not be started: {why}"),
+            CommandEnd::Timeout(limit) => format!("killed after its limit of {limit} ms"),
+            CommandEnd::Deadline => "killed because the event's time was up".into(),
+            CommandEnd::Failed(why) => format!("could not be started: {why}"),
         }
     }
 }
@@ -111,40 +111,40 @@ pub fn run_all(jobs: Vec<Job>, deadline: Instant) -> Vec<Outcome> {
             let at = next.fetch_add(1, Ordering::Relaxed);
             jobs.get(at).zip(outcomes.get(at))
         } {
-            let _ = outcome.set(run(job, deadline));
+            let _ = outcome.set(run_job(job, deadline));
         }
     };
     thread::scope(|scope| {
         for _ in 1..jobs.len().min(AT_ONCE) {
             // Where no thread is to be had, those that there are do all of it.
-            if threads::builder().spawn_scoped(scope, work).is_err() {
+            if threads::thread_builder().spawn_scoped(scope, work).is_err() {
                 break;
             }
         }
         work();
     });
-    let lost = || failed(Instant::now(), "its thread ended");
+    let lost = || failed_outcome(Instant::now(), "its thread ended");
     outcomes.into_iter().map(|outcome| outcome.into_inner().unwrap_or_else(lost)).collect()
 }
 
-fn failed(start: Instant, why: &str) -> Outcome {
+fn failed_outcome(start: Instant, why: &str) -> Outcome {
     Outcome {
-        end: End::Failed(why.to_string()),
+        end: CommandEnd::Failed(why.to_string()),
         stdout: String::new(),
         stderr: String::new(),
         ms: start.elapsed().as_millis() as u64,
     }
 }
 
-fn run(job: &Job, deadline: Instant) -> Outcome {
+fn run_job(job: &Job, deadline: Instant) -> Outcome {
     let start = Instant::now();
     let limit = start + job.limit;
     let (end_by, late) = match limit < deadline {
-        true => (limit, End::Timeout(job.limit.as_millis() as u64)),
-        false => (deadline, End::Deadline),
+        true => (limit, CommandEnd::Timeout(job.limit.as_millis() as u64)),
+        false => (deadline, CommandEnd::Deadline),
     };
     if start >= deadline {
-        return failed(start, "there is no time left");
+        return failed_outcome(start, "there is no time left");
     }
     let mut command = Command::new(if cfg!(unix) { "/bin/sh" } else { "sh" });
     command
@@ -163,18 +163,18 @@ fn run(job: &Job, deadline: Instant) -> Outcome {
     }
     let mut child = match command.spawn() {
         Ok(child) => child,
-        Err(error) => return failed(start, &error.to_string()),
+        Err(error) => return failed_outcome(start, &error.to_string()),
     };
-    let streams = match attend(&mut child, &job.stdin) {
+    let streams = match serve_streams(&mut child, &job.stdin) {
         Ok(streams) => streams,
         Err(error) => {
-            kill(&mut child);
-            return failed(start, &error.to_string());
+            kill_child(&mut child);
+            return failed_outcome(start, &error.to_string());
         }
     };
-    let end = wait(&mut child, end_by).unwrap_or(late);
+    let end = wait_for_child(&mut child, end_by).unwrap_or(late);
     let read_by = (Instant::now() + GRACE).min(deadline);
-    let [stdout, stderr] = streams.map(|stream| drain(&stream, read_by));
+    let [stdout, stderr] = streams.map(|stream| drain_stream(&stream, read_by));
     Outcome { end, stdout, stderr, ms: start.elapsed().as_millis() as u64 }
 }
 
@@ -183,14 +183,14 @@ fn run(job: &Job, deadline: Instant) -> Outcome {
 ///
 /// # Errors
 /// No thread is to be had.
-fn attend(child: &mut Child, input: &Arc<[u8]>) -> io::Result<[mpsc::Receiver<Vec<u8>>; 2]> {
+fn serve_streams(child: &mut Child, input: &Arc<[u8]>) -> io::Result<[mpsc::Receiver<Vec<u8>>; 2]> {
     if let Some(mut stdin) = child.stdin.take() {
         let input = Arc::clone(input);
-        threads::builder().spawn(move || {
+        threads::thread_builder().spawn(move || {
             let _ = stdin.write_all(&input);
         })?;
     }
-    Ok([collect(child.stdout.take())?, collect(child.stderr.take())?])
+    Ok([collect_stream(child.stdout.take())?, collect_stream(child.stderr.take())?])
 }
 
 /// A relative program is meant from the directory of the file that names it.
@@ -200,25 +200,27 @@ pub fn with_base(script: &str, base: &Path) -> String {
     let plain = word.bytes().all(|b| b.is_ascii_alphanumeric() || b"./_-+".contains(&b));
     if plain && word.contains('/') && !word.starts_with('/') {
         let path = base.join(word.trim_start_matches("./"));
-        return format!("{}{}", quote(&path.to_string_lossy()), &script[word_len..]);
+        return format!("{}{}", quote_for_shell(&path.to_string_lossy()), &script[word_len..]);
     }
     script.to_string()
 }
 
 /// The text as one word of a POSIX shell.
-pub fn quote(text: &str) -> String {
+pub fn quote_for_shell(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// How the child ended; none where it had to be killed.
-fn wait(child: &mut Child, end_by: Instant) -> Option<End> {
+fn wait_for_child(child: &mut Child, end_by: Instant) -> Option<CommandEnd> {
     let mut pause = Duration::from_micros(200);
     loop {
         match child.try_wait() {
-            Ok(Some(status)) => return Some(status.code().map_or(End::Signal, End::Exit)),
-            Err(error) => return Some(End::Failed(error.to_string())),
+            Ok(Some(status)) => {
+                return Some(status.code().map_or(CommandEnd::Signal, CommandEnd::Exit));
+            }
+            Err(error) => return Some(CommandEnd::Failed(error.to_string())),
             Ok(None) if Instant::now() >= end_by => {
-                kill(child);
+                kill_child(child);
                 return None;
             }
             Ok(None) => {
@@ -229,7 +231,7 @@ fn wait(child: &mut Child, end_by: Instant) -> Option<End> {
     }
 }
 
-fn kill(child: &mut Child) {
+fn kill_child(child: &mut Child) {
     #[cfg(unix)]
     if let Some(group) = rustix::process::Pid::from_raw(child.id() as i32) {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
@@ -239,9 +241,11 @@ fn kill(child: &mut Child) {
 }
 
 /// Reads a stream to its end in the background and hands on the first part of it.
-fn collect(stream: Option<impl Read + Send + 'static>) -> io::Result<mpsc::Receiver<Vec<u8>>> {
+fn collect_stream(
+    stream: Option<impl Read + Send + 'static>,
+) -> io::Result<mpsc::Receiver<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel();
-    threads::builder().spawn(move || {
+    threads::thread_builder().spawn(move || {
         let Some(mut stream) = stream else { return };
         let mut chunk = vec![0; 16 << 10];
         let mut kept = 0;
@@ -256,7 +260,7 @@ fn collect(stream: Option<impl Read + Send + 'static>) -> io::Result<mpsc::Recei
     Ok(receiver)
 }
 
-fn drain(stream: &mpsc::Receiver<Vec<u8>>, read_by: Instant) -> String {
+fn drain_stream(stream: &mpsc::Receiver<Vec<u8>>, read_by: Instant) -> String {
     let mut bytes = Vec::new();
     while let Ok(chunk) = stream.recv_timeout(read_by.saturating_duration_since(Instant::now())) {
         bytes.extend(chunk);
@@ -268,7 +272,7 @@ fn drain(stream: &mpsc::Receiver<Vec<u8>>, read_by: Instant) -> String {
 mod tests {
     use super::*;
 
-    fn job(script: &str, limit_ms: u64) -> Job {
+    fn test_job(script: &str, limit_ms: u64) -> Job {
         Job {
             script: script.into(),
             variables: vec![("X".into(), "a b".into())],
@@ -278,16 +282,17 @@ mod tests {
         }
     }
 
-    fn far() -> Instant {
+    fn far_deadline() -> Instant {
         Instant::now() + Duration::from_secs(30)
     }
 
     #[test]
     fn output_status_and_variables() {
-        let out = run(&job("cat; printf \"$X\"; echo e >&2; exit 3", 5000), far());
+        let out =
+            run_job(&test_job("cat; printf \"$X\"; echo e >&2; exit 3", 5000), far_deadline());
         assert_eq!(
             (out.end, out.stdout.as_str(), out.stderr.as_str()),
-            (End::Exit(3), "helloa b", "e\n")
+            (CommandEnd::Exit(3), "helloa b", "e\n")
         );
     }
 
@@ -297,9 +302,9 @@ mod tests {
         let mark = dir.path().join("mark");
         let script = format!("(sleep 2; touch '{}') & sleep 30", mark.display());
         let start = Instant::now();
-        let out = run(&job(&script, 200), far());
-        assert_eq!(out.end, End::Timeout(200));
-        assert_eq!(out.ended(), "killed after its limit of 200 ms");
+        let out = run_job(&test_job(&script, 200), far_deadline());
+        assert_eq!(out.end, CommandEnd::Timeout(200));
+        assert_eq!(out.describe_end(), "killed after its limit of 200 ms");
         assert!(start.elapsed() < Duration::from_secs(2));
         thread::sleep(Duration::from_millis(2300));
         assert!(!mark.exists(), "the child went on");
@@ -313,14 +318,15 @@ mod tests {
     #[test]
     fn s3_26_commands_run_in_parallel() {
         let start = Instant::now();
-        let out = run_all(vec![job("sleep 1", 5000), job("sleep 1", 5000)], far());
-        assert!(out.iter().all(Outcome::succeeded));
+        let out =
+            run_all(vec![test_job("sleep 1", 5000), test_job("sleep 1", 5000)], far_deadline());
+        assert!(out.iter().all(Outcome::is_success));
         assert!(start.elapsed() < Duration::from_millis(1500));
     }
 
     #[test]
     fn output_is_bounded_and_a_background_child_does_not_hold_us() {
-        let out = run(&job("yes | head -c 3000000; sleep 20 &", 5000), far());
-        assert!(out.succeeded() && out.stdout.len() == KEPT && out.ms < 3000, "{}", out.ms);
+        let out = run_job(&test_job("yes | head -c 3000000; sleep 20 &", 5000), far_deadline());
+        assert!(out.is_success() && out.stdout.len() == KEPT && out.ms < 3000, "{}", out.ms);
     }
 }

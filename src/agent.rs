@@ -156,8 +156,8 @@ pub trait Agent: Sync {
     fn failure_form(&self, kind: Kind) -> FailureForm;
 
     /// That answer, for this cause.
-    fn failure(&self, kind: Kind, cause: &str) -> Output {
-        let message = text::visible(&format!("{CANNOT_JUDGE}{cause}"));
+    fn failure_output(&self, kind: Kind, cause: &str) -> Output {
+        let message = text::make_visible(&format!("{CANNOT_JUDGE}{cause}"));
         let json = |before: &str, after: &str| {
             let text = Value::from(message.as_str()).to_string();
             let stdout = format!("{before}{}{after}", &text[1..text.len() - 1]);
@@ -187,7 +187,7 @@ pub trait Agent: Sync {
     }
 
     /// The names of its own tools.
-    fn tools(&self) -> &'static [&'static str] {
+    fn tool_names(&self) -> &'static [&'static str] {
         &[]
     }
 
@@ -198,7 +198,7 @@ pub trait Agent: Sync {
     }
 
     /// What an event can do; unknown events can do nothing.
-    fn spec(&self, kind: Kind) -> Option<&'static EventSpec> {
+    fn event_spec(&self, kind: Kind) -> Option<&'static EventSpec> {
         self.events().iter().find(|spec| spec.kind == kind)
     }
 }
@@ -207,7 +207,7 @@ pub trait Agent: Sync {
 pub static AGENTS: &[&dyn Agent] = &[&claude::Claude];
 
 /// Whose events they are unless something says otherwise; rules call every agent's tools by its names.
-pub fn usual() -> &'static dyn Agent {
+pub fn default_agent() -> &'static dyn Agent {
     AGENTS[0]
 }
 
@@ -217,19 +217,19 @@ pub fn by_id(id: &str) -> Option<&'static dyn Agent> {
 }
 
 /// The agent that an event came from, known or not.
-pub fn of(event: &Event) -> &'static dyn Agent {
+pub fn from_event(event: &Event) -> &'static dyn Agent {
     by_id(event.agent).unwrap_or(&stranger::Stranger)
 }
 
 /// Whose payload is this? A strong mark beats `--agent`, `--agent` beats a weak one. What fits none of them
 /// and holds a command line is a stranger's, whatever `--agent` says.
-pub fn detect(payload: &Map<String, Value>, flag: Option<&str>) -> &'static dyn Agent {
+pub fn detect_agent(payload: &Map<String, Value>, flag: Option<&str>) -> &'static dyn Agent {
     let marks = AGENTS.iter().filter_map(|&agent| Some((agent.detect(payload)?, agent)));
     // Of equal marks the first counts.
     let best = marks.reduce(|best, one| if one.0 > best.0 { one } else { best });
     match best {
         Some((Mark::Strong, agent)) => agent,
         _ if stranger::Stranger.detect(payload).is_some() => &stranger::Stranger,
-        _ => flag.and_then(by_id).or(best.map(|(_, agent)| agent)).unwrap_or(usual()),
+        _ => flag.and_then(by_id).or(best.map(|(_, agent)| agent)).unwrap_or(default_agent()),
     }
 }

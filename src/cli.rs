@@ -36,7 +36,7 @@ pub mod trust;
 pub mod uninstall;
 mod written;
 
-use args::{Cli, Color, Command, Global};
+use args::{Cli, CliCommand, Color, Global};
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,9 +71,9 @@ pub struct Context {
 }
 
 impl Context {
-    fn find(global: Global) -> Result<Context> {
-        let paths =
-            Paths::find(global.config.clone(), global.state.clone()).map_err(anyhow::Error::msg)?;
+    fn from_global(global: Global) -> Result<Context> {
+        let paths = Paths::discover(global.config.clone(), global.state.clone())
+            .map_err(anyhow::Error::msg)?;
         let cwd = std::env::current_dir().context("cannot tell the current directory")?;
         let root = paths::project_root(&cwd, &paths.home);
         let color = match global.color {
@@ -87,15 +87,15 @@ impl Context {
     /// # Errors
     /// Where `--config` names no directory.
     pub fn check_config(&self) -> Result<()> {
-        let why = self.paths.misnamed(self.global.config.as_deref());
+        let why = self.paths.check_config_directory(self.global.config.as_deref());
         why.map_or(Ok(()), |why| Err(anyhow::Error::msg(why)))
     }
 
     /// What edits settings or writes a config does so where HOME says, or not at all.
-    fn check_home(&self, command: &Command) -> Result<()> {
+    fn check_home(&self, command: &CliCommand) -> Result<()> {
         let writes = match command {
-            Command::Install(_) | Command::Uninstall(_) | Command::Init(_) => true,
-            Command::ClaudeHook(args) => args.enable || args.disable,
+            CliCommand::Install(_) | CliCommand::Uninstall(_) | CliCommand::Init(_) => true,
+            CliCommand::ClaudeHook(args) => args.enable || args.disable,
             _ => false,
         };
         if cfg!(unix) && writes && !self.paths.home_is_set() {
@@ -123,7 +123,7 @@ pub const FAINT: u8 = 2;
 
 /// The whole program but the hook path: argv to exit status.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(bridge::spelled(args)) {
+    let cli = match Cli::try_parse_from(bridge::expand_spelling(args)) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version end well, everything else is wrong usage. Nobody may be reading.
@@ -134,7 +134,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     match dispatch(cli) {
         Ok(exit) => exit.into(),
         Err(error) => {
-            complain(&format!("error: {error:#}"));
+            print_stderr(&format!("error: {error:#}"));
             Exit::Failed.into()
         }
     }
@@ -142,16 +142,16 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(cli: Cli) -> Result<Exit> {
     let command = match cli.command {
-        Some(Command::Completions(args)) => return print(&generated::completions(args.shell)?),
-        Some(Command::Man) => return print(&generated::man()?),
-        other => other.unwrap_or(Command::Status(args::StatusArgs::default())),
+        Some(CliCommand::Completions(args)) => return print(&generated::completions(args.shell)?),
+        Some(CliCommand::Man) => return print(&generated::man()?),
+        other => other.unwrap_or(CliCommand::Status(args::StatusArgs::default())),
     };
-    let context = Context::find(cli.global)?;
+    let context = Context::from_global(cli.global)?;
     let needs_config = match &command {
         // These make the directory, say it later, or take out what names it.
-        Command::Init(_) | Command::Install(_) | Command::Uninstall(_) => false,
+        CliCommand::Init(_) | CliCommand::Install(_) | CliCommand::Uninstall(_) => false,
         // What a hook started sends what there is, and has nobody to tell.
-        Command::Flush(args) => !args.quiet,
+        CliCommand::Flush(args) => !args.quiet,
         _ => true,
     };
     if needs_config {
@@ -159,34 +159,34 @@ fn dispatch(cli: Cli) -> Result<Exit> {
     }
     context.check_home(&command)?;
     match command {
-        Command::Install(args) => install::run(&context, &args),
-        Command::Uninstall(args) => uninstall::run(&context, &args),
-        Command::Status(args) => status::run(&context, &args),
-        Command::Check(args) => check::run(&context, &args),
-        Command::Explain(args) => explain::run(&context, &args),
-        Command::Test(args) => test::run(&context, &args),
-        Command::Trust(args) => trust::run(&context, &args),
-        Command::Pause(args) => pause::run(&context, &args),
-        Command::Resume => pause::resume(&context),
-        Command::Packs(args) => packs::run(&context, &args),
-        Command::Log(args) => log::run(&context, &args),
-        Command::Init(args) => init::run(&context, &args),
-        Command::Ping(args) => ping::run(&context, &args),
-        Command::Flush(args) => flush::run(&context, &args),
-        Command::Memory(args) => memory::run(&context, &args),
-        Command::ClaudeHook(args) => bridge::run(&context, "claude", &args),
-        Command::ClineHook(args) => bridge::run(&context, "cline", &args),
-        Command::GeminiHook(args) => bridge::run(&context, "gemini", &args),
-        Command::OpencodeHook(args) => bridge::run(&context, "opencode", &args),
-        Command::DroidHook(args) => bridge::run(&context, "droid", &args),
+        CliCommand::Install(args) => install::run(&context, &args),
+        CliCommand::Uninstall(args) => uninstall::run(&context, &args),
+        CliCommand::Status(args) => status::run(&context, &args),
+        CliCommand::Check(args) => check::run(&context, &args),
+        CliCommand::Explain(args) => explain::run(&context, &args),
+        CliCommand::Test(args) => test::run(&context, &args),
+        CliCommand::Trust(args) => trust::run(&context, &args),
+        CliCommand::Pause(args) => pause::run(&context, &args),
+        CliCommand::Resume => pause::resume(&context),
+        CliCommand::Packs(args) => packs::run(&context, &args),
+        CliCommand::Log(args) => log::run(&context, &args),
+        CliCommand::Init(args) => init::run(&context, &args),
+        CliCommand::Ping(args) => ping::run(&context, &args),
+        CliCommand::Flush(args) => flush::run(&context, &args),
+        CliCommand::Memory(args) => memory::run(&context, &args),
+        CliCommand::ClaudeHook(args) => bridge::run(&context, "claude", &args),
+        CliCommand::ClineHook(args) => bridge::run(&context, "cline", &args),
+        CliCommand::GeminiHook(args) => bridge::run(&context, "gemini", &args),
+        CliCommand::OpencodeHook(args) => bridge::run(&context, "opencode", &args),
+        CliCommand::DroidHook(args) => bridge::run(&context, "droid", &args),
         // The hook path is taken before this; its arguments are here for their help.
-        Command::Hook(_) | Command::Completions(_) | Command::Man => Ok(Exit::Ok),
+        CliCommand::Hook(_) | CliCommand::Completions(_) | CliCommand::Man => Ok(Exit::Ok),
     }
 }
 
 /// What is printed, wherever it is: nothing in it controls the terminal but our own colours.
-pub fn shown(text: &str) -> Cow<'_, str> {
-    text::page(text, &["1", "2", "31", "32", "33"])
+pub fn sanitise_output(text: &str) -> Cow<'_, str> {
+    text::make_page_visible(text, &["1", "2", "31", "32", "33"])
 }
 
 /// Prints a value as JSON.
@@ -194,7 +194,7 @@ pub fn shown(text: &str) -> Cow<'_, str> {
 /// # Errors
 /// As for [`print()`].
 pub fn print_json(value: &(impl serde::Serialize + ?Sized)) -> Result<Exit> {
-    print(&format!("{}\n", text::json(&serde_json::to_string_pretty(value)?)))
+    print(&format!("{}\n", text::escape_json(&serde_json::to_string_pretty(value)?)))
 }
 
 /// Prints to stdout. A reader that went away (`| head`) is no failure.
@@ -202,7 +202,7 @@ pub fn print_json(value: &(impl serde::Serialize + ?Sized)) -> Result<Exit> {
 /// # Errors
 /// Where stdout cannot be written for another reason.
 pub fn print(text: &str) -> Result<Exit> {
-    let text = shown(text);
+    let text = sanitise_output(text);
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -213,12 +213,12 @@ pub fn print(text: &str) -> Result<Exit> {
 }
 
 /// Text of others on one line: none of it passes for a line of ours.
-pub fn flat(text: &str) -> String {
-    visible(text).replace('\n', "\u{23ce}").replace('\t', " ")
+pub fn flatten_lines(text: &str) -> String {
+    make_visible(text).replace('\n', "\u{23ce}").replace('\t', " ")
 }
 
 /// A text of several lines below a heading of that width: no line of it stands where headings do.
-pub fn hanging(text: &str, width: usize) -> String {
+pub fn indent_following_lines(text: &str, width: usize) -> String {
     let mut lines = text.split('\n');
     let mut out = lines.next().unwrap_or_default().to_string();
     for line in lines {
@@ -230,7 +230,7 @@ pub fn hanging(text: &str, width: usize) -> String {
 
 /// Text of others on one line, at most `width` characters of it.
 pub fn one_line(text: &str, width: usize) -> String {
-    let text = flat(text);
+    let text = flatten_lines(text);
     if text.chars().count() <= width {
         return text;
     }
@@ -259,20 +259,20 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-pub use crate::text::visible;
+pub use crate::text::make_visible;
 
 /// The path with the home directory as `~`.
-pub fn short(context: &Context, path: &Path) -> String {
+pub fn display_path(context: &Context, path: &Path) -> String {
     let text = match path.strip_prefix(&context.paths.home) {
         Ok(rest) if rest.as_os_str().is_empty() => "~".to_string(),
         Ok(rest) => format!("~/{}", rest.display()),
         Err(_) => path.display().to_string(),
     };
-    flat(&text)
+    flatten_lines(&text)
 }
 
 /// Prints a line to stderr.
-pub fn complain(text: &str) {
+pub fn print_stderr(text: &str) {
     // There is no other place to say it.
-    let _ = writeln!(io::stderr(), "hookctl: {}", shown(text));
+    let _ = writeln!(io::stderr(), "hookctl: {}", sanitise_output(text));
 }

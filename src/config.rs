@@ -9,7 +9,7 @@ use crate::event::{Kind, KindSet};
 use crate::files::{self, Refusal};
 use crate::limits;
 use crate::paths::{self, Paths};
-use crate::rule::concern::Call;
+use crate::rule::concern::RuleQuery;
 use crate::rule::fault::{Fault, Gravity};
 use crate::rule::file::server::{self, Typed};
 use crate::rule::file::{self, JournalConfig, Remote, RuleFile};
@@ -22,7 +22,7 @@ pub mod standing;
 
 /// One file of a layer, as it is on the disk.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct LayerFile {
     /// Its layer.
     pub layer: Layer,
     /// Where it is.
@@ -39,9 +39,9 @@ pub struct Source {
     pub index: Option<Index>,
 }
 
-impl Source {
-    fn new(layer: Layer, path: PathBuf) -> Source {
-        Source {
+impl LayerFile {
+    fn new(layer: Layer, path: PathBuf) -> LayerFile {
+        LayerFile {
             layer,
             path,
             text: String::new(),
@@ -58,7 +58,7 @@ impl Source {
     }
 
     /// What it has, in two words.
-    pub fn holds(&self) -> String {
+    pub fn describe_content(&self) -> String {
         let (number, what) = match self.is_settings() {
             true => (self.file.remotes.len(), "server"),
             false => (self.file.rules.len(), "rule"),
@@ -67,9 +67,9 @@ impl Source {
     }
 
     /// A file whose text somebody else has read.
-    pub fn of(layer: Layer, path: PathBuf, text: String) -> Source {
-        let file = file::read(&text, &path, layer, None);
-        Source { text, file, ..Source::new(layer, path) }
+    pub fn from_text(layer: Layer, path: PathBuf, text: String) -> LayerFile {
+        let file = file::read_rules(&text, &path, layer, None);
+        LayerFile { text, file, ..LayerFile::new(layer, path) }
     }
 }
 
@@ -77,7 +77,7 @@ impl Source {
 #[derive(Debug, Clone, Default)]
 pub struct Config {
     /// The files that exist, highest authority first.
-    pub sources: Vec<Source>,
+    pub sources: Vec<LayerFile>,
     /// How much is asked.
     pub profile: Profile,
     /// What is kept of decisions.
@@ -109,7 +109,7 @@ impl Config {
         ];
         let mut store = None;
         for (layer, path) in own.into_iter().chain(project_files) {
-            let Some(mut source) = read(layer, path, hook) else { continue };
+            let Some(mut source) = read_source(layer, path, hook) else { continue };
             if layer.is_project() {
                 let store = store.get_or_insert_with(|| {
                     trust::Store::read(&paths.trust()).unwrap_or_else(|why| {
@@ -119,26 +119,26 @@ impl Config {
                 });
                 // Of one that was trusted and cannot be read now nobody knows what it would have said.
                 source.trusted = match source.refused {
-                    Some(_) => store.knows(&source.path),
-                    None => store.approves(&source.path, &source.text),
+                    Some(_) => store.has_file(&source.path),
+                    None => store.is_approved(&source.path, &source.text),
                 };
             }
-            config.doubled(&mut source);
-            config.take(&source);
+            config.reject_duplicate_server(&mut source);
+            config.add_source(&source);
             config.sources.push(source);
         }
-        if only.is_some_and(|kind| config.asks(kind)) {
+        if only.is_some_and(|kind| config.may_ask_server(kind)) {
             config.read_remotes();
         }
         config
     }
 
     /// Could an event of that kind need a server?
-    fn asks(&self, kind: Kind) -> bool {
+    fn may_ask_server(&self, kind: Kind) -> bool {
         self.sources.iter().any(|source| match &source.index {
-            Some(index) => index.asks().contains(kind),
+            Some(index) => index.server_kinds().contains(kind),
             None => {
-                let named = source.file.rules.iter().any(|rule| rule.remote().is_some());
+                let named = source.file.rules.iter().any(|rule| rule.remote_name().is_some());
                 named || source.file.remotes.iter().any(|remote| remote.events.contains(kind))
             }
         })
@@ -147,7 +147,7 @@ impl Config {
     /// Is there a server for any event?
     pub fn has_remotes(&self) -> bool {
         self.sources.iter().any(|source| match &source.index {
-            Some(index) => !index.asks().is_empty(),
+            Some(index) => !index.server_kinds().is_empty(),
             None => !source.file.remotes.is_empty(),
         })
     }
@@ -157,45 +157,47 @@ impl Config {
     pub fn read_remotes(&mut self) {
         for source in &mut self.sources {
             if let Some(index) = &source.index {
-                source.file.remotes = index.remotes(&source.text, &source.path, source.layer);
+                source.file.remotes = index.read_remotes(&source.text, &source.path, source.layer);
             }
         }
     }
 
     /// What holds where that file is all there is beside the shipped rules.
-    pub fn alone(source: Source) -> Config {
+    pub fn from_source(source: LayerFile) -> Config {
         let mut config = Config::default();
-        config.take(&source);
+        config.add_source(&source);
         config.sources.push(source);
         config
     }
 
     /// The rules of files that take effect for the call, in the order of the sources.
-    pub fn files(&self, call: &Call<'_>) -> Vec<Rc<Rule>> {
+    pub fn file_rules(&self, call: &RuleQuery<'_>) -> Vec<Rc<Rule>> {
         let mut rules = Vec::with_capacity(self.rules.len());
         for source in self.sources.iter().filter(|source| source.refused.is_none()) {
             match &source.index {
                 Some(index) => {
-                    let found =
-                        index.rules(&source.path, source.layer, call).unwrap_or_else(|| {
+                    let found = index
+                        .concerned_rules(&source.path, source.layer, call)
+                        .unwrap_or_else(|| {
                             // Of an index that is damaged nothing counts.
-                            file::read(&source.text, &source.path, source.layer, None).rules
+                            file::read_rules(&source.text, &source.path, source.layer, None).rules
                         });
-                    rules.extend(found.iter().filter_map(|rule| effective(source, rule)));
+                    rules.extend(found.iter().filter_map(|rule| effective_rule(source, rule)));
                 }
-                None => rules
-                    .extend(source.file.rules.iter().filter_map(|rule| effective(source, rule))),
+                None => rules.extend(
+                    source.file.rules.iter().filter_map(|rule| effective_rule(source, rule)),
+                ),
             }
         }
         rules
     }
 
     /// The shipped rules that could speak of the call; all of them where there is none.
-    pub fn shipped(&self, call: Option<Call<'_>>) -> Vec<Rc<Rule>> {
+    pub fn shipped_rules(&self, call: Option<RuleQuery<'_>>) -> Vec<Rc<Rule>> {
         if self.only_files {
             return Vec::new();
         }
-        let autopilot = self.autopilot();
+        let autopilot = self.active_autopilot();
         // Whose list of commands is not the shipped one, whose programs the build noted.
         let listed = |one: &Shipped| {
             one.id == shipped::AUTOPILOT_LIST
@@ -208,8 +210,8 @@ impl Config {
                     .own_files()
                     .flat_map(|source| &source.file.overrides)
                     .any(|change| change.severity == Some(Severity::Critical));
-                let call = Call { deep: call.deep || autopilot.is_some() || raised, ..call };
-                shipped::concerned(&call, listed).collect()
+                let call = RuleQuery { deep: call.deep || autopilot.is_some() || raised, ..call };
+                shipped::concerned_rules(&call, listed).collect()
             }
             None => shipped::RULES.iter().collect(),
         };
@@ -225,7 +227,7 @@ impl Config {
                     }
                     list.extend(&own.also);
                 }
-                let enabled = self.change(one.pack, Rc::make_mut(&mut rule), |_| ());
+                let enabled = self.apply_changes(one.pack, Rc::make_mut(&mut rule), |_| ());
                 enabled.then_some(rule)
             })
             .collect()
@@ -238,7 +240,7 @@ impl Config {
     }
 
     /// Two files of the user that both say how to ask `server` would each be half in effect.
-    fn doubled(&mut self, source: &mut Source) {
+    fn reject_duplicate_server(&mut self, source: &mut LayerFile) {
         if !source.is_settings() {
             return;
         }
@@ -249,7 +251,7 @@ impl Config {
         };
         if source.file.remotes.iter().any(|remote| known(&remote.name)) {
             let message = format!("{} has a [remote.{}] too", paths::CONFIG_FILE, server::NAME);
-            source.file.refuse(message, "take it out there, or remove this file");
+            source.file.refuse_file(message, "take it out there, or remove this file");
         }
     }
 
@@ -257,27 +259,28 @@ impl Config {
     ///
     /// # Errors
     /// What is wrong with it: then nothing has changed.
-    pub fn retype(&mut self, typed: &Typed) -> Result<(), String> {
+    pub fn override_server(&mut self, typed: &Typed) -> Result<(), String> {
         if typed.is_empty() {
             return Ok(());
         }
         self.read_remotes();
-        let is_own = |source: &&mut Source| source.layer == Layer::User && source.refused.is_none();
+        let is_own =
+            |source: &&mut LayerFile| source.layer == Layer::User && source.refused.is_none();
         let mut own = self.sources.iter_mut().filter(is_own).flat_map(|s| &mut s.file.remotes);
         let known = own.find(|remote| remote.name == server::NAME);
-        let remote = server::retype(known.as_deref(), typed)?;
+        let remote = server::override_remote(known.as_deref(), typed)?;
         if let Some(known) = known {
             *known = remote;
             return Ok(());
         }
-        let mut source = Source::new(Layer::User, PathBuf::from("the command line"));
+        let mut source = LayerFile::new(Layer::User, PathBuf::from("the command line"));
         source.file.remotes.push(remote);
         let at = self.sources.iter().position(|source| source.layer.is_project());
         self.sources.insert(at.unwrap_or(self.sources.len()), source);
         Ok(())
     }
 
-    fn take(&mut self, source: &Source) {
+    fn add_source(&mut self, source: &LayerFile) {
         let file = &source.file;
         let name = source.path.display().to_string();
         if let Some(why) = &source.refused {
@@ -292,7 +295,7 @@ impl Config {
         let first_error = file.faults.iter().find(|fault| fault.gravity == Gravity::Error);
         if let Some(fault) = first_error {
             let more = file.faults.iter().filter(|f| f.gravity == Gravity::Error).count() - 1;
-            let mut why = fault.line(&name, &source.text);
+            let mut why = fault.to_line(&name, &source.text);
             if more > 0 {
                 why.push_str(&format!(", and {more} more"));
             }
@@ -318,7 +321,7 @@ impl Config {
         if !source.layer.is_project() && self.sources.iter().all(|s| s.file.journal.is_none()) {
             self.journal = file.journal.clone().unwrap_or_default();
         }
-        let effective = file.rules.iter().filter_map(|rule| effective(source, rule));
+        let effective = file.rules.iter().filter_map(|rule| effective_rule(source, rule));
         self.rules.extend(effective);
     }
 
@@ -342,7 +345,7 @@ impl Config {
     }
 
     /// Every fault of every file, with the file's name and text.
-    pub fn faults(&self) -> impl Iterator<Item = (&Source, &Fault)> {
+    pub fn faults(&self) -> impl Iterator<Item = (&LayerFile, &Fault)> {
         self.sources
             .iter()
             .flat_map(|source| source.file.faults.iter().map(move |fault| (source, fault)))
@@ -363,11 +366,11 @@ impl Config {
 
 /// The rule as far as it takes effect: of a project's file that nobody trusted, only what denies
 /// or asks on a tool call.
-fn effective(source: &Source, rule: &Rc<Rule>) -> Option<Rc<Rule>> {
+fn effective_rule(source: &LayerFile, rule: &Rc<Rule>) -> Option<Rc<Rule>> {
     if source.trusted {
         return Some(Rc::clone(rule));
     }
-    let gates = KindSet::of(&[Kind::PreToolUse, Kind::PermissionRequest]);
+    let gates = KindSet::from_kinds(&[Kind::PreToolUse, Kind::PermissionRequest]);
     let on = rule.on.intersect(gates);
     if !rule.only_tightens() || on.is_empty() {
         return None;
@@ -381,8 +384,8 @@ fn effective(source: &Source, rule: &Rc<Rule>) -> Option<Rc<Rule>> {
 ///
 /// For an event on the hook path, with the state directory: an index that an earlier event left is
 /// used, or one is left for later events.
-pub fn read(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> Option<Source> {
-    let mut source = Source::new(layer, path);
+pub fn read_source(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> Option<LayerFile> {
+    let mut source = LayerFile::new(layer, path);
     let bytes = match read_bytes(&source.path, layer) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return None,
@@ -407,24 +410,24 @@ pub fn read(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> Option<
         }
     }
     if source.is_settings() {
-        source.file = server::read(&source.text);
+        source.file = server::read_server_file(&source.text);
         return Some(source);
     }
     if let Some((kind, state)) = hook {
         let (path, text) = (&source.path, &source.text);
         let index =
-            Index::load(state, path, text).or_else(|| index::make(state, path, layer, text));
+            Index::load(state, path, text).or_else(|| index::make_index(state, path, layer, text));
         if let Some((index, rest)) = index.and_then(|index| {
-            let rest = index.rest(&source.path, layer)?;
+            let rest = index.read_rest(&source.path, layer)?;
             Some((index, rest))
         }) {
             (source.index, source.file) = (Some(index), rest);
             return Some(source);
         }
-        source.file = file::read(&source.text, &source.path, layer, Some(kind));
+        source.file = file::read_rules(&source.text, &source.path, layer, Some(kind));
         return Some(source);
     }
-    source.file = file::read(&source.text, &source.path, layer, None);
+    source.file = file::read_rules(&source.text, &source.path, layer, None);
     Some(source)
 }
 
@@ -432,7 +435,7 @@ pub fn read(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> Option<
 fn read_bytes(path: &Path, layer: Layer) -> Result<Option<Vec<u8>>, String> {
     let read = match layer.is_project() {
         true => files::read(path, limits::PROJECT_FILE),
-        false => files::own(path, limits::OWN_FILE),
+        false => files::read_protected(path, limits::OWN_FILE),
     };
     match read {
         Ok(bytes) => Ok(Some(bytes)),
@@ -444,6 +447,6 @@ fn read_bytes(path: &Path, layer: Layer) -> Result<Option<Vec<u8>>, String> {
         {
             Ok(None)
         }
-        Err(refusal) => Err(refusal.about(path)),
+        Err(refusal) => Err(refusal.describe_for(path)),
     }
 }

@@ -19,7 +19,7 @@ use crate::verdict::Verb;
 
 pub use self::note::{Ending, Note};
 pub use self::rival::Rival;
-pub use self::setting::{Key, Setting, Settings, Takes};
+pub use self::setting::{Setting, SettingKey, Settings, Takes};
 
 mod answer;
 pub mod bridge;
@@ -49,12 +49,12 @@ pub static DIALECTS: &[&dyn Dialect] = &[
 ];
 
 /// What a server speaks unless its settings say otherwise, and what `server.json` is about.
-pub fn usual() -> &'static dyn Dialect {
+pub fn default_dialect() -> &'static dyn Dialect {
     DIALECTS[0]
 }
 
 /// Every name of every protocol.
-pub fn names() -> impl Iterator<Item = (&'static str, &'static dyn Dialect)> {
+pub fn dialect_names() -> impl Iterator<Item = (&'static str, &'static dyn Dialect)> {
     let names = |one: &&'static dyn Dialect| one.facts().names.iter().zip(std::iter::repeat(*one));
     DIALECTS.iter().flat_map(names).map(|(name, one)| (*name, one))
 }
@@ -88,7 +88,7 @@ pub struct Facts {
     /// Its name in a file, and others that it had or has elsewhere.
     pub names: &'static [&'static str],
     /// Its own keys of `[remote.NAME]`.
-    pub keys: &'static [Key],
+    pub keys: &'static [SettingKey],
     /// What holds where a file does not say otherwise.
     pub defaults: Defaults,
     /// The keys of all servers that have no effect here, and why.
@@ -176,23 +176,23 @@ pub trait Dialect: Sync {
 
     /// What is asked for below the address, where that is a base: for a question about events of
     /// this kind, or what is told of them.
-    fn path(&self, _kind: Kind, _told: bool) -> Option<&'static str> {
+    fn request_path(&self, _kind: Kind, _told: bool) -> Option<&'static str> {
         None
     }
 
     /// Is it asked about events of this kind?
-    fn asks(&self, _kind: Kind) -> bool {
+    fn is_asked_about(&self, _kind: Kind) -> bool {
         self.facts().decides
     }
 
     /// Is it told of events of this kind, for nothing but its `events`, or a rule, wants it?
-    fn tells(&self, _kind: Kind) -> bool {
+    fn is_told_of(&self, _kind: Kind) -> bool {
         !self.facts().decides
     }
 
     /// Is it told of this event?
     fn tells_of(&self, event: &Event) -> bool {
-        self.tells(event.kind)
+        self.is_told_of(event.kind)
     }
 
     /// Is it told of each call that goes ahead as well?
@@ -201,7 +201,7 @@ pub trait Dialect: Sync {
     }
 
     /// Is an allow for the session believed, whoever gave it?
-    fn believes(&self, _own: &Settings) -> bool {
+    fn believes_session_allow(&self, _own: &Settings) -> bool {
         false
     }
 
@@ -211,7 +211,7 @@ pub trait Dialect: Sync {
     }
 
     /// What a placeholder stands for in a text of the file's own that it is sent.
-    fn value(&self, _request: &Request, _name: &str) -> String {
+    fn placeholder_value(&self, _request: &Request, _name: &str) -> String {
         String::new()
     }
 
@@ -227,39 +227,39 @@ pub trait Dialect: Sync {
     ///
     /// # Errors
     /// Why it is no answer of this protocol.
-    fn read(&self, _own: &Settings, _event: &Event, _body: &str) -> Result<Reply, String> {
+    fn read_answer(&self, _own: &Settings, _event: &Event, _body: &str) -> Result<Reply, String> {
         Ok(Reply::default())
     }
 
     /// The question as one that a human's server answers by itself, as soon as it takes it; None where the
     /// protocol has no such.
-    fn unasked(&self, _event: &Event) -> Option<Event> {
+    fn unattended_question(&self, _event: &Event) -> Option<Event> {
         None
     }
 
     /// The event as that of a session which the server knows nothing of, and in which a human is asked: that
     /// number makes it another. None where the protocol knows no sessions.
-    fn anew(&self, _event: &Event, _number: u64) -> Option<Event> {
+    fn in_new_session(&self, _event: &Event, _number: u64) -> Option<Event> {
         None
     }
 }
 
 impl dyn Dialect + '_ {
     /// Its name.
-    pub fn name(&self) -> &'static str {
+    pub fn scope_name(&self) -> &'static str {
         self.facts().names[0]
     }
 }
 
 impl fmt::Debug for dyn Dialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.scope_name())
     }
 }
 
 impl PartialEq for dyn Dialect {
     fn eq(&self, other: &dyn Dialect) -> bool {
-        self.name() == other.name()
+        self.scope_name() == other.scope_name()
     }
 }
 
@@ -302,7 +302,7 @@ impl Request {
         Request {
             event,
             bytes,
-            id: id(timestamp),
+            id: new_uuid(timestamp),
             timestamp,
             note: Note::Nothing,
             effects: String::new(),
@@ -324,15 +324,15 @@ impl Request {
     }
 
     /// The event's object with what hookctl adds, under its name; None where that is nothing.
-    fn noted(&self) -> Option<Vec<u8>> {
+    fn annotated_payload(&self) -> Option<Vec<u8>> {
         let mut object = self.event.raw.clone();
-        object.insert("hookctl".into(), self.note.json()?);
+        object.insert("hookctl".into(), self.note.to_json()?);
         Some(serde_json::to_vec(&object).unwrap_or_default())
     }
 
     /// What the call is about, in short.
-    fn what(&self) -> String {
-        let what = self.event.what().unwrap_or_default();
+    fn call_summary(&self) -> String {
+        let what = self.event.call_summary().unwrap_or_default();
         text::cut(what, limits::JOURNAL_TEXT).into_owned()
     }
 }
@@ -369,8 +369,8 @@ pub struct Reply {
 }
 
 /// A UUID of version 7.
-fn id(timestamp: u64) -> String {
-    let (a, b) = (random(), random());
+fn new_uuid(timestamp: u64) -> String {
+    let (a, b) = (random_number(), random_number());
     format!(
         "{:08x}-{:04x}-7{:03x}-{:04x}-{:012x}",
         timestamp >> 16 & 0xffff_ffff,
@@ -382,16 +382,16 @@ fn id(timestamp: u64) -> String {
 }
 
 /// A number that nobody can guess.
-pub fn random() -> u64 {
+pub fn random_number() -> u64 {
     use std::hash::{BuildHasher as _, RandomState};
     // The standard library's hash keys are the system's randomness.
     RandomState::new().hash_one(std::process::id())
 }
 
 /// What joins the events of one call.
-fn correlation(event: &Event) -> Option<&str> {
+fn correlation_id(event: &Event) -> Option<&str> {
     let keys = ["correlation_id", "tool_use_id", "prompt_id"];
-    keys.iter().filter_map(|key| event.str(key)).find(|text| !text.is_empty())
+    keys.iter().filter_map(|key| event.str_field(key)).find(|text| !text.is_empty())
 }
 
 /// The agent as the wire names it: `claude-code`.
@@ -401,7 +401,7 @@ fn agent_name(event: &Event) -> String {
 }
 
 /// An object's text with one more key, whose value is JSON already and stays as it is.
-fn with(object: &Value, key: &str, json: &[u8]) -> Vec<u8> {
+fn with_member(object: &Value, key: &str, json: &[u8]) -> Vec<u8> {
     let mut out = object.to_string().into_bytes();
     out.pop();
     if out.len() > 1 {
@@ -419,7 +419,7 @@ fn object(body: &str) -> Result<Map<String, Value>, String> {
 }
 
 /// Milliseconds since 1970 as people and most programs read it.
-pub fn time(timestamp: u64) -> String {
+pub fn format_time(timestamp: u64) -> String {
     let time = jiff::Timestamp::from_millisecond(timestamp as i64).unwrap_or_default();
     format!("{time:.3}")
 }
@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn s1_04_ids_are_unique_and_of_version_7() {
-        let ids: BTreeSet<String> = (0..1000).map(|_| id(1_795_183_819_000)).collect();
+        let ids: BTreeSet<String> = (0..1000).map(|_| new_uuid(1_795_183_819_000)).collect();
         assert_eq!(ids.len(), 1000);
         for id in ids {
             let parts: Vec<&str> = id.split('-').collect();
@@ -444,7 +444,7 @@ mod tests {
 
     #[test]
     fn each_name_and_key_is_of_one_protocol() {
-        let names: Vec<&str> = names().map(|(name, _)| name).collect();
+        let names: Vec<&str> = dialect_names().map(|(name, _)| name).collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
         let keys: Vec<&str> =
             DIALECTS.iter().flat_map(|one| one.facts().keys).map(|key| key.name).collect();

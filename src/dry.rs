@@ -10,7 +10,7 @@ use crate::agent::{self, Agent};
 use crate::config::Config;
 use crate::effect::{Analysis, Place, windows};
 use crate::event::{Event, Kind};
-use crate::judge::{self, Judgement, Mode, Situation, World};
+use crate::judge::{self, JudgeContext, Judgement, Mode, Situation};
 use crate::paths::Paths;
 use crate::rule::path::Bases;
 
@@ -41,8 +41,8 @@ impl Dry {
         paths: &Paths,
         paused: bool,
     ) -> Dry {
-        let timeout = agent.spec(event.kind).map_or(60, |spec| u64::from(spec.timeout));
-        let world = World {
+        let timeout = agent.event_spec(event.kind).map_or(60, |spec| u64::from(spec.timeout));
+        let world = JudgeContext {
             paths,
             // For commands that rules run; none is.
             stdin: &[],
@@ -51,20 +51,23 @@ impl Dry {
             paused,
         };
         let situation = Situation::new((agent, event), place);
-        let judgement = judge::judge(&situation, config, &world);
+        let judgement = judge::judge_event(&situation, config, &world);
         let Situation { agent, event, place, bases, analysis } = situation;
         Dry { agent, event, place, bases, analysis, paused, judgement }
     }
 }
 
 /// The event of a payload, and whose it is. `named` is the event where the payload names none.
-pub fn event(payload: Map<String, Value>, named: Option<&str>) -> (&'static dyn Agent, Event) {
-    let agent = agent::detect(&payload, None);
+pub fn parse_event(
+    payload: Map<String, Value>,
+    named: Option<&str>,
+) -> (&'static dyn Agent, Event) {
+    let agent = agent::detect_agent(&payload, None);
     (agent, agent.parse(payload, named))
 }
 
 /// The payload of an event that nobody sent.
-pub fn payload(name: &str, cwd: &str) -> Map<String, Value> {
+pub fn synthetic_payload(name: &str, cwd: &str) -> Map<String, Value> {
     let mut payload = Map::new();
     payload.insert("session_id".into(), judge::NO_SESSION.into());
     payload.insert("cwd".into(), cwd.into());
@@ -73,8 +76,8 @@ pub fn payload(name: &str, cwd: &str) -> Map<String, Value> {
 }
 
 /// The payload of a tool call that nobody made.
-pub fn call(kind: Kind, tool: &str, input: Value, cwd: &str) -> Map<String, Value> {
-    let mut payload = payload(kind.name(), cwd);
+pub fn tool_call_payload(kind: Kind, tool: &str, input: Value, cwd: &str) -> Map<String, Value> {
+    let mut payload = synthetic_payload(kind.name(), cwd);
     let mut put = |key: &str, value: Value| {
         payload.insert(key.to_string(), value);
     };
@@ -85,7 +88,7 @@ pub fn call(kind: Kind, tool: &str, input: Value, cwd: &str) -> Map<String, Valu
         put("tool_use_id", "toolu_dry".into());
     }
     match kind {
-        Kind::PostToolUse => put("tool_response", response(tool)),
+        Kind::PostToolUse => put("tool_response", empty_response(tool)),
         Kind::PostToolUseFailure => put("error", "it failed".into()),
         Kind::PermissionDenied => put("reason", "denied".into()),
         _ => {}
@@ -95,7 +98,7 @@ pub fn call(kind: Kind, tool: &str, input: Value, cwd: &str) -> Map<String, Valu
 
 /// The tool's input with the value in its main field; `absolute` makes a path what the client
 /// would hand on.
-pub fn input(tool: &str, value: &str, absolute: &dyn Fn(&str) -> String) -> Value {
+pub fn tool_input(tool: &str, value: &str, absolute: &dyn Fn(&str) -> String) -> Value {
     match tool {
         "Read" | "MultiEdit" => json!({ "file_path": absolute(value) }),
         "Write" => json!({ "file_path": absolute(value), "content": "" }),
@@ -113,19 +116,19 @@ pub fn input(tool: &str, value: &str, absolute: &dyn Fn(&str) -> String) -> Valu
 }
 
 /// A path as the client hands it on: absolute, `~` expanded.
-pub fn absolute(path: &str, cwd: &Path, home: &Path) -> String {
+pub fn absolute_path(path: &str, cwd: &Path, home: &Path) -> String {
     let full = match path.strip_prefix('~') {
         Some("") => home.to_path_buf(),
         Some(rest) if rest.starts_with('/') => home.join(&rest[1..]),
         _ if path.is_empty() => return String::new(),
-        _ if windows::path(path).is_some() => return path.to_string(),
+        _ if windows::canonical_path(path).is_some() => return path.to_string(),
         _ => cwd.join(path),
     };
     full.components().collect::<PathBuf>().to_string_lossy().into_owned()
 }
 
 /// What such a tool returns when it has nothing to say.
-fn response(tool: &str) -> Value {
+fn empty_response(tool: &str) -> Value {
     match tool {
         "Bash" => json!({ "stdout": "", "stderr": "", "interrupted": false, "isImage": false }),
         _ if tool.starts_with("mcp__") => json!([{ "type": "text", "text": "" }]),

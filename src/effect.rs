@@ -23,7 +23,7 @@ pub mod windows;
 pub mod word;
 
 pub use self::analysis::{
-    Analysis, Arg, Effect, Extent, Grade, Opt, Scope, Source, SubCommand, Target,
+    AllowScope, Analysis, Arg, Effect, Extent, Grade, Opt, Source, SubCommand, Target,
 };
 pub use self::place::{Guarded, Place};
 pub use self::word::Word;
@@ -31,13 +31,13 @@ use crate::event::Event;
 use crate::limits::{self, Stage};
 
 /// What would this event's tool call do? Events without a call have no effects.
-pub fn analyse(event: &Event, place: &Place) -> Analysis {
-    limits::begin();
+pub fn analyse_event(event: &Event, place: &Place) -> Analysis {
+    limits::begin_event();
     analyse_more(event, place)
 }
 
 /// The same for an event whose budget has begun: its call with another input.
 pub fn analyse_more(event: &Event, place: &Place) -> Analysis {
-    limits::enter(Stage::Analysis);
-    if event.kind.is_tool() { tool::analyse(event, place) } else { Analysis::default() }
+    limits::enter_stage(Stage::Analysis);
+    if event.kind.is_tool() { tool::analyse_tool_call(event, place) } else { Analysis::default() }
 }

@@ -27,7 +27,7 @@ pub struct Match<'r> {
     /// The rule speaks of the event as a whole.
     pub whole: bool,
     /// The parts that the command of `unless` takes away if it holds: all else of that `unless` does.
-    pub hinges: Vec<Part>,
+    pub hinges: Vec<MatchPart>,
     /// It fired on something that was not understood.
     pub unknown: bool,
     /// The verdict, where it differs from the rule's own (danger words).
@@ -37,11 +37,11 @@ pub struct Match<'r> {
 }
 
 /// What of an event a rule speaks of: one effect, or (None) the event as a whole.
-pub type Part = Option<usize>;
+pub type MatchPart = Option<usize>;
 
 impl<'r> Match<'r> {
     /// A rule that speaks of nothing yet.
-    pub fn of(rule: &'r Rule) -> Match<'r> {
+    pub fn from_rule(rule: &'r Rule) -> Match<'r> {
         Match {
             rule,
             effects: Vec::new(),
@@ -59,13 +59,13 @@ impl<'r> Match<'r> {
     }
 
     /// Everything that it speaks of.
-    pub fn parts(&self) -> Vec<Part> {
+    pub fn parts(&self) -> Vec<MatchPart> {
         let effects = self.effects.iter().map(|at| Some(*at));
         effects.chain(self.whole.then_some(None)).collect()
     }
 
     /// Takes a part away.
-    pub fn drop_part(&mut self, part: Part) {
+    pub fn drop_part(&mut self, part: MatchPart) {
         match part {
             Some(effect) => self.effects.retain(|at| *at != effect),
             None => self.whole = false,
@@ -73,7 +73,7 @@ impl<'r> Match<'r> {
     }
 
     /// Speaks of the part as well, as far as its `unless` lets it.
-    fn take(&mut self, part: Part, relief: Relief) {
+    fn add_part(&mut self, part: MatchPart, relief: Relief) {
         if relief == Relief::Sure {
             return;
         }
@@ -87,7 +87,7 @@ impl<'r> Match<'r> {
     }
 
     /// Does it still speak of anything?
-    pub fn speaks(&self) -> bool {
+    pub fn has_parts(&self) -> bool {
         self.whole || !self.effects.is_empty()
     }
 }
@@ -104,7 +104,7 @@ enum Relief {
 }
 
 impl Relief {
-    fn of(rule: &Rule, rest_holds: impl FnOnce(&Conditions) -> bool) -> Relief {
+    fn from_rule(rule: &Rule, rest_holds: impl FnOnce(&Conditions) -> bool) -> Relief {
         match &rule.unless {
             Some(unless) if rest_holds(unless) => match unless.when.run {
                 Some(_) => Relief::Hinges,
@@ -117,7 +117,7 @@ impl Relief {
 
 /// Everything that a judgement depends on beside the rules.
 #[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
+pub struct RuleContext<'a> {
     /// What conditions are tested on.
     pub subject: Subject<'a>,
     /// How much is asked.
@@ -129,18 +129,20 @@ pub struct Case<'a> {
 /// What lies at and below a target, where that can be told.
 pub type Look = fn(&Target) -> Option<Vec<Target>>;
 
-impl Case<'_> {
+impl RuleContext<'_> {
     /// Does the rule speak of the case, and of what in it?
-    pub fn test<'r>(&self, rule: &'r Rule) -> Option<Match<'r>> {
+    pub fn test_rule<'r>(&self, rule: &'r Rule) -> Option<Match<'r>> {
         if !rule.on.contains(self.subject.event.kind) || !self.could_hold(rule) {
             return None;
         }
         let watched = self.profile == Profile::Observe && rule.layer() == Layer::Pack;
         let observed = rule.observe || watched && !rule.stays;
-        let found = Match { observed, ..Match::of(rule) };
+        let found = Match { observed, ..Match::from_rule(rule) };
         match &rule.verdict {
             // What was not looked at to the end may not be covered.
-            Verdict::Allow { .. } => self.test_allow(found).filter(|_| limits::spent().is_none()),
+            Verdict::Allow { .. } => {
+                self.test_allow(found).filter(|_| limits::spent_resource().is_none())
+            }
             Verdict::NotUnderstood { danger, .. } => self.test_unknown(found, danger),
             Verdict::Stop { .. } | Verdict::None { .. } => self.test_other(found),
         }
@@ -149,37 +151,37 @@ impl Case<'_> {
     /// Do the rule's conditions on the event itself hold? Where the budget does not reach to tell, nothing
     /// but a rule that hides secrets speaks: the judge asks.
     fn could_hold(&self, rule: &Rule) -> bool {
-        let holds = limits::step(RULE) && rule.conditions.event(&self.subject);
-        if limits::spent().is_some() { rule.redacts() } else { holds }
+        let holds = limits::spend_steps(RULE) && rule.conditions.matches_event(&self.subject);
+        if limits::spent_resource().is_some() { rule.redacts_result() } else { holds }
     }
 
     fn test_other<'r>(&self, mut found: Match<'r>) -> Option<Match<'r>> {
         if !found.rule.conditions.speaks_of_effects() {
             self.take_whole(&mut found);
-            return found.speaks().then_some(found);
+            return found.has_parts().then_some(found);
         }
         let rule = found.rule;
         let mut sure = false;
         for (at, effect) in self.subject.analysis.effects.iter().enumerate() {
-            let truth = rule.conditions.effect(&self.subject, effect);
+            let truth = rule.conditions.match_effect(&self.subject, effect);
             let relief = match truth {
                 Truth::No => Relief::Sure,
                 _ => self.relief(rule, Some(effect)),
             };
             if relief == Relief::Sure {
-                if limits::step(EFFECT) {
+                if limits::spend_steps(EFFECT) {
                     continue;
                 }
                 break;
             }
             // An exclusion may not have been looked at.
-            if limits::spent().is_some() {
+            if limits::spent_resource().is_some() {
                 break;
             }
             if self.fires(rule, effect, truth) {
                 sure |= effect.grade == Grade::Certain && truth == Truth::Yes;
                 found.unknown |= effect.grade == Grade::Unknown;
-                found.take(Some(at), relief);
+                found.add_part(Some(at), relief);
             }
         }
         if !sure && self.only_strict(rule) {
@@ -194,16 +196,16 @@ impl Case<'_> {
         let effects = &self.subject.analysis.effects;
         let only_effects = rule.unless.as_ref().is_some_and(|unless| unless.speaks_of_effects());
         if !only_effects || effects.is_empty() {
-            return found.take(None, self.relief(rule, None));
+            return found.add_part(None, self.relief(rule, None));
         }
         for (at, effect) in effects.iter().enumerate() {
-            found.take(Some(at), self.relief(rule, Some(effect)));
+            found.add_part(Some(at), self.relief(rule, Some(effect)));
         }
     }
 
     /// What the `unless` of a deny or an ask does to that part.
     fn relief(&self, rule: &Rule, effect: Option<&Effect>) -> Relief {
-        Relief::of(rule, |unless| unless.relaxes(&self.subject, effect))
+        Relief::from_rule(rule, |unless| unless.relaxes(&self.subject, effect))
     }
 
     /// Does a rule that speaks of the effect fire on it?
@@ -264,19 +266,20 @@ impl Case<'_> {
     fn test_allow<'r>(&self, mut found: Match<'r>) -> Option<Match<'r>> {
         let rule = found.rule;
         let s = &self.subject;
-        let spoiled =
-            |effect: Option<&Effect>| Relief::of(rule, |unless| unless.could_hold(s, effect));
+        let spoiled = |effect: Option<&Effect>| {
+            Relief::from_rule(rule, |unless| unless.could_hold(s, effect))
+        };
         let effects = &self.subject.analysis.effects;
         if effects.is_empty() {
             // Nothing that effects speak of happens: only a rule on the call as such speaks.
             if !rule.conditions.speaks_of_effects() {
-                found.take(None, spoiled(None));
+                found.add_part(None, spoiled(None));
             }
-            return found.speaks().then_some(found);
+            return found.has_parts().then_some(found);
         }
         for (at, effect) in effects.iter().enumerate() {
             if rule.conditions.covers(s, effect) {
-                found.take(Some(at), spoiled(Some(effect)));
+                found.add_part(Some(at), spoiled(Some(effect)));
             }
         }
         // A call of nothing but transparent executes is covered by any allow on reads. An `unless` on
@@ -284,20 +287,21 @@ impl Case<'_> {
         if !rule.is_closed()
             && rule.conditions.effect.contains(&Word::Read)
             && rule.conditions.command.is_empty()
-            && effects.iter().all(|effect| self.runs(effect, SubCommand::stands_for_itself))
+            && effects.iter().all(|effect| self.runs_command(effect, SubCommand::stands_for_itself))
             && !autopilot::prints_secrets(self.subject.analysis)
         {
-            let spoils = |unless: &Conditions| !unless.speaks_of_effects() && unless.event(s);
-            found.take(None, Relief::of(rule, spoils));
+            let spoils =
+                |unless: &Conditions| !unless.speaks_of_effects() && unless.matches_event(s);
+            found.add_part(None, Relief::from_rule(rule, spoils));
         }
-        found.speaks().then_some(found)
+        found.has_parts().then_some(found)
     }
 
     /// Do these allows cover the whole call?
     ///
     /// `others` are the rules that deny or ask: an effect that is only possible is not covered
     /// where one of them could speak of it.
-    pub fn covered(&self, allows: &[&Match<'_>], others: &[&Rule]) -> bool {
+    pub fn is_covered(&self, allows: &[&Match<'_>], others: &[&Rule]) -> bool {
         let effects = &self.subject.analysis.effects;
         if effects.is_empty() {
             return allows.iter().any(|allow| allow.whole);
@@ -310,18 +314,18 @@ impl Case<'_> {
             && allows.iter().any(|allow| allow.rule.is_closed())
             && self.subject.analysis.environment.is_empty()
             && !autopilot::lists_environment(self.subject.analysis)
-            && !autopilot::gropes(self.subject.analysis);
+            && !autopilot::has_failed_secret_glob(self.subject.analysis);
         if !open && !kept {
             return false;
         }
         let mut needed = false;
         for (at, effect) in effects.iter().enumerate() {
-            if !limits::step(allows.len() * EFFECT) {
+            if !limits::spend_steps(allows.len() * EFFECT) {
                 return false;
             }
             // What a transparent program does is told by its other effects; a function is no program at all.
-            if open && !prints && self.runs(effect, SubCommand::stands_for_itself)
-                || self.runs(effect, SubCommand::is_told_function)
+            if open && !prints && self.runs_command(effect, SubCommand::stands_for_itself)
+                || self.runs_command(effect, SubCommand::is_told_function)
             {
                 continue;
             }
@@ -337,12 +341,12 @@ impl Case<'_> {
             }
         }
         // Of what the budget does not reach for, nothing is known.
-        limits::spent().is_none()
+        limits::spent_resource().is_none()
             && (needed || allows.iter().any(|allow| allow.whole || !allow.effects.is_empty()))
     }
 
     /// A certain execute of a command that is so.
-    fn runs(&self, effect: &Effect, is: fn(&SubCommand) -> bool) -> bool {
+    fn runs_command(&self, effect: &Effect, is: fn(&SubCommand) -> bool) -> bool {
         effect.word == Word::Execute
             && effect.grade == Grade::Certain
             && effect.command.and_then(|at| self.subject.analysis.commands.get(at)).is_some_and(is)
@@ -396,14 +400,14 @@ impl Case<'_> {
     /// Could this deny or ask rule speak of the effect, were it certain?
     fn could_stop(&self, rule: &Rule, effect: &Effect) -> bool {
         let s = &self.subject;
-        if !limits::step(EFFECT) {
+        if !limits::spend_steps(EFFECT) {
             return true;
         }
         matches!(rule.verdict, Verdict::Stop { .. })
             && rule.on.contains(self.subject.event.kind)
             && rule.conditions.speaks_of_effects()
-            && rule.conditions.event(s)
-            && rule.conditions.effect(s, effect) != Truth::No
+            && rule.conditions.matches_event(s)
+            && rule.conditions.match_effect(s, effect) != Truth::No
             && self.relief(rule, Some(effect)) != Relief::Sure
     }
 }
@@ -421,7 +425,9 @@ fn is_own<'m>(effect: &Effect, mut allows: impl Iterator<Item = &'m Match<'m>>) 
 }
 
 /// The strongest of some matches: by verdict, then by authority, then by file order.
-pub fn strongest<'m, 'r>(matches: impl IntoIterator<Item = &'m Match<'r>>) -> Option<&'m Match<'r>>
+pub fn strongest_match<'m, 'r>(
+    matches: impl IntoIterator<Item = &'m Match<'r>>,
+) -> Option<&'m Match<'r>>
 where
     'r: 'm,
 {

@@ -64,12 +64,12 @@ pub fn get(name: &str) -> Option<String> {
 }
 
 /// The value as a path.
-pub fn path(name: &str) -> Option<PathBuf> {
+pub fn get_path(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// Where temporary files are, as the system or a variable (TMPDIR) says.
-pub fn temporary() -> PathBuf {
+pub fn temporary_directory() -> PathBuf {
     std::env::temp_dir()
 }
 

@@ -140,7 +140,7 @@ impl KindSet {
     pub const ALL: KindSet = KindSet(u64::MAX);
 
     /// The set of these kinds.
-    pub const fn of(kinds: &[Kind]) -> KindSet {
+    pub const fn from_kinds(kinds: &[Kind]) -> KindSet {
         let mut bits = 0;
         let mut i = 0;
         while i < kinds.len() {
@@ -214,13 +214,13 @@ pub struct Event {
 
 impl Event {
     /// A string field of the payload.
-    pub fn str(&self, key: &str) -> Option<&str> {
+    pub fn str_field(&self, key: &str) -> Option<&str> {
         self.raw.get(key).and_then(Value::as_str)
     }
 
     /// The id of its call: an empty one is none.
     pub fn call_id(&self) -> Option<&str> {
-        self.str("tool_use_id").filter(|id| !id.is_empty())
+        self.str_field("tool_use_id").filter(|id| !id.is_empty())
     }
 
     /// Is this a call of that tool (by Claude Code's name)?
@@ -241,7 +241,7 @@ impl Event {
     }
 
     /// What the call is about, in short: its command, its file or its URL.
-    pub fn what(&self) -> Option<&str> {
+    pub fn call_summary(&self) -> Option<&str> {
         self.command()
             .or_else(|| self.file_path())
             .or_else(|| self.input.get("url").and_then(Value::as_str))
@@ -249,20 +249,20 @@ impl Event {
 
     /// The user's prompt.
     pub fn prompt(&self) -> Option<&str> {
-        self.str("prompt")
+        self.str_field("prompt")
     }
 
     /// What the tool returned: today's `tool_response`, or `tool_result` of older writers.
-    pub fn response(&self) -> Option<&Value> {
+    pub fn tool_response(&self) -> Option<&Value> {
         self.raw.get("tool_response").or_else(|| self.raw.get("tool_result"))
     }
 
     /// Did the tool succeed? None where the event does not say.
-    pub fn success(&self) -> Option<bool> {
+    pub fn tool_succeeded(&self) -> Option<bool> {
         match self.kind {
             Kind::PostToolUseFailure => Some(false),
             Kind::PostToolUse => Some(
-                self.response()
+                self.tool_response()
                     .and_then(|r| r.get("success"))
                     .and_then(Value::as_bool)
                     .unwrap_or(true),
@@ -272,8 +272,8 @@ impl Event {
     }
 
     /// The text that the tool printed or returned.
-    pub fn output(&self) -> Option<&str> {
-        let response = self.response()?;
+    pub fn tool_output(&self) -> Option<&str> {
+        let response = self.tool_response()?;
         response.as_str().or_else(|| {
             ["stdout", "content", "output", "text"]
                 .iter()
@@ -282,9 +282,9 @@ impl Event {
     }
 
     /// What went wrong, where the event says so.
-    pub fn error(&self) -> Option<&str> {
-        self.str("error").or_else(|| {
-            let response = self.response()?;
+    pub fn error_text(&self) -> Option<&str> {
+        self.str_field("error").or_else(|| {
+            let response = self.tool_response()?;
             ["error", "stderr"]
                 .iter()
                 .find_map(|key| response.get(key).and_then(Value::as_str))
@@ -293,7 +293,7 @@ impl Event {
     }
 
     /// The first `n` characters of the prompt.
-    pub fn preview(&self, n: usize) -> String {
+    pub fn prompt_preview(&self, n: usize) -> String {
         self.prompt().unwrap_or_default().chars().take(n).collect()
     }
 

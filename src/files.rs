@@ -39,7 +39,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// The sentence about the file of that name.
-    pub fn about(&self, path: &Path) -> String {
+    pub fn describe_for(&self, path: &Path) -> String {
         match self {
             Refusal::Others(why) => why.clone(),
             other => format!("{} {other}", path.display()),
@@ -94,15 +94,15 @@ impl From<Refusal> for io::Error {
 /// # Errors
 /// Why it is not read.
 pub fn read(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
-    let (file, meta) = any(path)?;
-    content(&file, &meta, bound)
+    let (file, meta) = open_any(path)?;
+    read_content(&file, &meta, bound)
 }
 
 /// The same as text.
 ///
 /// # Errors
 /// Why it is not read.
-pub fn text(path: &Path, bound: u64) -> Result<String, Refusal> {
+pub fn read_text(path: &Path, bound: u64) -> Result<String, Refusal> {
     String::from_utf8(read(path, bound)?).map_err(|_| Refusal::Text)
 }
 
@@ -110,8 +110,8 @@ pub fn text(path: &Path, bound: u64) -> Result<String, Refusal> {
 ///
 /// # Errors
 /// Why it is not read.
-pub fn head(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
-    let (file, _) = any(path)?;
+pub fn read_head(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
+    let (file, _) = open_any(path)?;
     let mut bytes = Vec::new();
     file.take(bound).read_to_end(&mut bytes)?;
     Ok(bytes)
@@ -121,20 +121,20 @@ pub fn head(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
 ///
 /// # Errors
 /// Why it is not read.
-pub fn own(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
-    let (file, meta) = any(path)?;
-    guarded(path, &meta)?;
-    content(&file, &meta, bound)
+pub fn read_protected(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
+    let (file, meta) = open_any(path)?;
+    check_protected(path, &meta)?;
+    read_content(&file, &meta, bound)
 }
 
 /// Reads what hookctl wrote itself: as [`own`], and no link leads to it.
 ///
 /// # Errors
 /// Why it is not read.
-pub fn state(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
-    let (file, meta) = opened(path, OpenOptions::new().read(true), false)?;
-    guarded(path, &meta)?;
-    content(&file, &meta, bound)
+pub fn read_state(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
+    let (file, meta) = open_regular(path, OpenOptions::new().read(true), false)?;
+    check_protected(path, &meta)?;
+    read_content(&file, &meta, bound)
 }
 
 /// Reads text of anybody's to which no link leads: what is read is what lies there.
@@ -142,8 +142,8 @@ pub fn state(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
 /// # Errors
 /// Why it is not read.
 pub fn plain_text(path: &Path, bound: u64) -> Result<String, Refusal> {
-    let (file, meta) = opened(path, OpenOptions::new().read(true), false)?;
-    String::from_utf8(content(&file, &meta, bound)?).map_err(|_| Refusal::Text)
+    let (file, meta) = open_regular(path, OpenOptions::new().read(true), false)?;
+    String::from_utf8(read_content(&file, &meta, bound)?).map_err(|_| Refusal::Text)
 }
 
 /// Reads a table that the kernel makes up, and that is known to end.
@@ -163,7 +163,7 @@ pub fn kernel_text(path: &Path, bound: u64) -> io::Result<String> {
 #[cfg(target_os = "linux")]
 pub fn kernel_bytes(path: &Path, bound: u64) -> io::Result<Vec<u8>> {
     let mut options = OpenOptions::new();
-    flags(options.read(true), rustix::fs::OFlags::NOFOLLOW);
+    set_open_flags(options.read(true), rustix::fs::OFlags::NOFOLLOW);
     let mut bytes = Vec::new();
     options.open(path)?.take(bound).read_to_end(&mut bytes)?;
     Ok(bytes)
@@ -174,7 +174,7 @@ pub fn kernel_bytes(path: &Path, bound: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// Why it is not read.
 pub fn state_text(path: &Path, bound: u64) -> Result<String, Refusal> {
-    String::from_utf8(state(path, bound)?).map_err(|_| Refusal::Text)
+    String::from_utf8(read_state(path, bound)?).map_err(|_| Refusal::Text)
 }
 
 /// Opens a file of anybody's, of at most so many bytes, for whoever reads it piece by piece.
@@ -182,7 +182,7 @@ pub fn state_text(path: &Path, bound: u64) -> Result<String, Refusal> {
 /// # Errors
 /// Why it is not read.
 pub fn open(path: &Path, bound: u64) -> Result<(File, Metadata), Refusal> {
-    let (file, meta) = any(path)?;
+    let (file, meta) = open_any(path)?;
     if meta.len() > bound { Err(Refusal::Large(bound)) } else { Ok((file, meta)) }
 }
 
@@ -195,8 +195,8 @@ pub fn is_link(path: &Path) -> bool {
 ///
 /// # Errors
 /// Where the system refuses, or something else is there.
-pub fn append(path: &Path) -> io::Result<File> {
-    made(path, OpenOptions::new().append(true))
+pub fn open_to_append(path: &Path) -> io::Result<File> {
+    open_or_create(path, OpenOptions::new().append(true))
 }
 
 /// Opens a file of our own to read, write and lock; it and its directory are made where they are not
@@ -204,18 +204,18 @@ pub fn append(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// Where the system refuses, or something else is there.
-pub fn edit(path: &Path) -> io::Result<File> {
-    made(path, OpenOptions::new().read(true).write(true))
+pub fn open_to_edit(path: &Path) -> io::Result<File> {
+    open_or_create(path, OpenOptions::new().read(true).write(true))
 }
 
 /// Makes a file of our own that is not there yet.
 ///
 /// # Errors
 /// Where the system refuses, or anything has that name.
-pub fn create(path: &Path) -> io::Result<File> {
+pub fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    private(&mut options);
+    restrict_to_owner(&mut options);
     with_dir(path, || options.open(path))
 }
 
@@ -223,15 +223,15 @@ pub fn create(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// Where the system refuses.
-pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}-{number}.tmp", std::process::id()));
     let draft = path.with_file_name(name);
     // Of a process with the same number that was killed.
-    let made = create(&draft).or_else(|error| match error.kind() {
-        ErrorKind::AlreadyExists => fs::remove_file(&draft).and_then(|()| create(&draft)),
+    let made = create_private(&draft).or_else(|error| match error.kind() {
+        ErrorKind::AlreadyExists => fs::remove_file(&draft).and_then(|()| create_private(&draft)),
         _ => Err(error),
     });
     let written =
@@ -262,22 +262,22 @@ pub fn open_dir(dir: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
-    flags(&mut options, rustix::fs::OFlags::DIRECTORY);
+    set_open_flags(&mut options, rustix::fs::OFlags::DIRECTORY);
     options.open(dir)
 }
 
-fn any(path: &Path) -> Result<(File, Metadata), Refusal> {
-    opened(path, OpenOptions::new().read(true), true)
+fn open_any(path: &Path) -> Result<(File, Metadata), Refusal> {
+    open_regular(path, OpenOptions::new().read(true), true)
 }
 
-fn made(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+fn open_or_create(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create(true);
-    private(options);
-    Ok(with_dir(path, || opened(path, options, false).map_err(io::Error::from))?.0)
+    restrict_to_owner(options);
+    Ok(with_dir(path, || open_regular(path, options, false).map_err(io::Error::from))?.0)
 }
 
 /// What is made can be read by its owner only.
-fn private(options: &mut OpenOptions) {
+fn restrict_to_owner(options: &mut OpenOptions) {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     #[cfg(not(unix))]
@@ -296,7 +296,7 @@ fn with_dir<T>(path: &Path, mut open: impl FnMut() -> io::Result<T>) -> io::Resu
 }
 
 /// Opens a regular file without waiting for anybody, and without making it this process's terminal.
-fn opened(
+fn open_regular(
     path: &Path,
     options: &mut OpenOptions,
     links: bool,
@@ -304,7 +304,7 @@ fn opened(
     #[cfg(unix)]
     {
         use rustix::fs::OFlags;
-        flags(options, if links { OFlags::empty() } else { OFlags::NOFOLLOW });
+        set_open_flags(options, if links { OFlags::empty() } else { OFlags::NOFOLLOW });
     }
     let file = match options.open(path) {
         // Of a link the system says that there are too many.
@@ -315,7 +315,7 @@ fn opened(
     };
     let meta = file.metadata()?;
     if !meta.is_file() {
-        return Err(Refusal::Kind(kind(meta.file_type())));
+        return Err(Refusal::Kind(file_type_name(meta.file_type())));
     }
     if is_made_up(&file, &meta) {
         return Err(Refusal::Kind("text that the kernel makes up"));
@@ -324,14 +324,14 @@ fn opened(
 }
 
 #[cfg(unix)]
-fn flags(options: &mut OpenOptions, more: rustix::fs::OFlags) {
+fn set_open_flags(options: &mut OpenOptions, more: rustix::fs::OFlags) {
     use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt as _;
     let all = OFlags::NONBLOCK | OFlags::NOCTTY | more;
     options.custom_flags(all.bits() as i32);
 }
 
-fn kind(is: FileType) -> &'static str {
+fn file_type_name(is: FileType) -> &'static str {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt as _;
@@ -374,7 +374,7 @@ fn is_made_up(_: &File, _: &Metadata) -> bool {
     false
 }
 
-fn content(file: &File, meta: &Metadata, bound: u64) -> Result<Vec<u8>, Refusal> {
+fn read_content(file: &File, meta: &Metadata, bound: u64) -> Result<Vec<u8>, Refusal> {
     if meta.len() > bound {
         return Err(Refusal::Large(bound));
     }
@@ -389,7 +389,7 @@ fn content(file: &File, meta: &Metadata, bound: u64) -> Result<Vec<u8>, Refusal>
 ///
 /// # Errors
 /// Who could have written it.
-pub fn guarded(path: &Path, meta: &Metadata) -> Result<(), Refusal> {
+pub fn check_protected(path: &Path, meta: &Metadata) -> Result<(), Refusal> {
     is_ours(path, meta)?;
     path.parent().map_or(Ok(()), guarded_dir)
 }

@@ -13,7 +13,7 @@ const USUAL: f64 = 60.0;
 
 /// The flags of `hookctl hook`.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Options {
+pub struct HookOptions {
     /// `--agent`: whose event it is, unless the payload itself says otherwise.
     pub agent: Option<String>,
     /// `--event`: which event, for payloads that do not name theirs.
@@ -43,11 +43,11 @@ pub fn split(word: &str) -> (&str, Option<OsString>) {
     }
 }
 
-impl Options {
+impl HookOptions {
     /// Reads the flags, in either form. What is not known is noted, never fatal: a hook that dies
     /// of its command line lets every tool run.
-    pub fn parse(args: impl IntoIterator<Item = OsString>) -> Options {
-        let mut options = Options::default();
+    pub fn parse(args: impl IntoIterator<Item = OsString>) -> HookOptions {
+        let mut options = HookOptions::default();
         let mut args = args.into_iter();
         while let Some(arg) = args.next() {
             let text = arg.to_string_lossy();
@@ -88,19 +88,21 @@ impl Options {
 
     /// The same where the command line names no time: `wanted` seconds are taken, or a minute, if the agent
     /// waits as long for an event of this kind.
-    pub fn patient(&self, agent: &dyn Agent, kind: Kind, wanted: f64) -> Options {
-        let most = agent.spec(kind).map_or(USUAL, |spec| spec.patience.as_secs_f64());
+    pub fn with_default_timeout(&self, agent: &dyn Agent, kind: Kind, wanted: f64) -> HookOptions {
+        let most = agent.event_spec(kind).map_or(USUAL, |spec| spec.patience.as_secs_f64());
         let timeout = self.timeout.or(Some(wanted.max(USUAL).min(most)));
-        Options { timeout, ..Options::default() }
+        HookOptions { timeout, ..HookOptions::default() }
     }
 
     /// After how many seconds the agent gives up on us, and how long before that we are done: a
     /// second, or a fifth where it gives up soon.
-    fn patience(&self) -> (f64, f64) {
+    fn timeout_and_margin(&self) -> (f64, f64) {
         let seconds = match (self.timeout, &self.event) {
             (Some(seconds), _) => seconds.min(86_400.0),
             (None, Some(event)) => {
-                return self.patient(self.agent(), Kind::from_name(event), USUAL).patience();
+                return self
+                    .with_default_timeout(self.agent_or_default(), Kind::from_name(event), USUAL)
+                    .timeout_and_margin();
             }
             (None, None) => USUAL,
         };
@@ -109,20 +111,20 @@ impl Options {
 
     /// Nothing that is waited for may take longer.
     pub fn deadline(&self, start: Instant) -> Instant {
-        let (seconds, margin) = self.patience();
+        let (seconds, margin) = self.timeout_and_margin();
         start + Duration::from_secs_f64(seconds - margin)
     }
 
     /// When the watchdog speaks: what was waited for has had the time to be judged, and the agent still
     /// waits.
     pub fn last_moment(&self, start: Instant) -> Instant {
-        let (seconds, margin) = self.patience();
+        let (seconds, margin) = self.timeout_and_margin();
         start + Duration::from_secs_f64(seconds - margin / 2.0)
     }
 
     /// The agent of the command line, or the default one.
-    pub fn agent(&self) -> &'static dyn Agent {
-        self.agent.as_deref().and_then(agent::by_id).unwrap_or(agent::usual())
+    pub fn agent_or_default(&self) -> &'static dyn Agent {
+        self.agent.as_deref().and_then(agent::by_id).unwrap_or(agent::default_agent())
     }
 }
 
@@ -130,7 +132,7 @@ impl Options {
 mod tests {
     use super::*;
 
-    fn seconds(options: &Options) -> u64 {
+    fn seconds(options: &HookOptions) -> u64 {
         let start = Instant::now();
         (options.deadline(start) - start).as_secs()
     }
@@ -147,17 +149,21 @@ mod tests {
             (None, None, 59),
         ] {
             let event = event.map(str::to_string);
-            let options = Options { event, timeout, ..Options::default() };
+            let options = HookOptions { event, timeout, ..HookOptions::default() };
             assert_eq!(seconds(&options), wanted, "{options:?}");
         }
-        let (agent, options) = (agent::usual(), Options::default());
+        let (agent, options) = (agent::default_agent(), HookOptions::default());
         for (kind, asked, wanted) in [
             (Kind::UserPromptSubmit, 67.0, 29),
             (Kind::PreToolUse, 67.0, 66),
             (Kind::PreToolUse, 5.0, 59),
             (Kind::PreToolUse, 9_000.0, 599),
         ] {
-            assert_eq!(seconds(&options.patient(agent, kind, asked)), wanted, "{kind:?}");
+            assert_eq!(
+                seconds(&options.with_default_timeout(agent, kind, asked)),
+                wanted,
+                "{kind:?}"
+            );
         }
     }
 }

@@ -24,14 +24,14 @@ const LARGEST: usize = 50 << 20;
 const COMMANDS: &[&str] = &["--enable", "--disable", "--status", "--help", "-h"];
 
 /// The agent whose hook this command line is.
-pub fn agent(mut args: impl Iterator<Item = OsString>) -> Option<&'static str> {
+pub fn bridge_agent(mut args: impl Iterator<Item = OsString>) -> Option<&'static str> {
     let agent = bridge::agent_of(args.next()?.to_str()?)?;
     (!args.any(|arg| COMMANDS.iter().any(|command| arg == *command))).then_some(agent)
 }
 
 /// The flags of the hook.
 #[derive(Debug, Default, PartialEq)]
-pub struct Options {
+pub struct BridgeOptions {
     /// `--port` and `--dir`.
     pub flags: Flags,
     /// `--config`: the directory of the user's file, for the sender.
@@ -40,10 +40,10 @@ pub struct Options {
     pub state: Option<PathBuf>,
 }
 
-impl Options {
+impl BridgeOptions {
     /// Reads the flags, in either form. What is not known is ignored: nobody reads what a hook says of it.
-    pub fn parse(args: impl IntoIterator<Item = OsString>) -> Options {
-        let mut options = Options::default();
+    pub fn parse(args: impl IntoIterator<Item = OsString>) -> BridgeOptions {
+        let mut options = BridgeOptions::default();
         let mut args = args.into_iter();
         while let Some(arg) = args.next() {
             let text = arg.to_string_lossy();
@@ -58,7 +58,7 @@ impl Options {
                 // None at all is the default's, not the directory that this happens to run in.
                 "--dir" => {
                     let dir = value().filter(|dir| !dir.is_empty());
-                    options.flags.dir = dir.map(|dir| whole(dir.as_ref()));
+                    options.flags.dir = dir.map(|dir| absolute_path(dir.as_ref()));
                 }
                 "--config" => options.config = value().map(PathBuf::from),
                 "--state" => options.state = value().map(PathBuf::from),
@@ -70,7 +70,7 @@ impl Options {
 }
 
 /// The path as another process finds it; `~/` stays.
-pub fn whole(dir: &Path) -> PathBuf {
+pub fn absolute_path(dir: &Path) -> PathBuf {
     match dir.starts_with("~") {
         true => dir.to_path_buf(),
         false => std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf()),
@@ -81,10 +81,10 @@ pub fn whole(dir: &Path) -> PathBuf {
 pub fn main(agent: &'static str, args: impl IntoIterator<Item = OsString>) -> u8 {
     let start = Instant::now();
     std::panic::set_hook(Box::new(|_| std::process::exit(0)));
-    let options = Options::parse(args);
+    let options = BridgeOptions::parse(args);
     let input = stdin::read(start + PATIENCE, LARGEST);
-    let Ok(paths) = Paths::find(options.config, options.state) else { return 0 };
-    if let Err(why) = told::forward(agent, options.flags, input, &paths) {
+    let Ok(paths) = Paths::discover(options.config, options.state) else { return 0 };
+    if let Err(why) = told::forward_input(agent, options.flags, input, &paths) {
         let line = journal::Line {
             decision: "failed".into(),
             notes: vec![why],
@@ -118,13 +118,13 @@ mod tests {
             ("hook", None),
             ("other-hook", None),
         ] {
-            assert_eq!(agent(args(line)), wanted, "{line}");
+            assert_eq!(bridge_agent(args(line)), wanted, "{line}");
         }
     }
 
     #[test]
     fn s3_08_port_and_directory_are_read_in_either_form() {
-        let of = |line| Options::parse(args(line)).flags;
+        let of = |line| BridgeOptions::parse(args(line)).flags;
         let flags = |port, dir: &str| Flags { port, dir: Some(dir.into()) };
         assert_eq!(of("--port 4000 --dir ~/x"), flags(Some(4000), "~/x"));
         assert_eq!(of("--what --port=4000 --dir=/x"), flags(Some(4000), "/x"));

@@ -34,7 +34,7 @@ pub fn matches_folded(glob: &str, text: &str, fold: bool) -> bool {
         Some(own) if !is_active(own) => return false,
         Some(_) => {}
     }
-    let pieces = pieces(glob);
+    let pieces = parse_pieces(glob);
     // What is left of both: one piece takes one character, and only the last `*` is tried again.
     let (mut at, mut rest) = (0, text.chars());
     let mut star: Option<(usize, std::str::Chars<'_>)> = None;
@@ -48,14 +48,14 @@ pub fn matches_folded(glob: &str, text: &str, fold: bool) -> bool {
         steps += 1;
         match (rest.next(), pieces.get(at)) {
             (None, piece) => break piece.is_none(),
-            (Some(c), Some(piece)) if piece.takes(c, fold) => at += 1,
+            (Some(c), Some(piece)) if piece.matches_char(c, fold) => at += 1,
             _ => {
                 let Some((behind, taken)) = &mut star else { break false };
                 // A last `*` takes all there is.
                 if *behind == pieces.len() {
                     break true;
                 }
-                if steps >= STEPS && !limits::step(std::mem::take(&mut steps)) {
+                if steps >= STEPS && !limits::spend_steps(std::mem::take(&mut steps)) {
                     break false;
                 }
                 taken.next();
@@ -63,7 +63,7 @@ pub fn matches_folded(glob: &str, text: &str, fold: bool) -> bool {
             }
         }
     };
-    limits::step(steps) && holds
+    limits::spend_steps(steps) && holds
 }
 
 /// How many steps are taken before they are counted.
@@ -98,7 +98,7 @@ pub fn has_active(text: &str) -> bool {
 }
 
 /// Why the glob cannot be meant, where it cannot.
-pub fn fault(glob: &str) -> Option<&'static str> {
+pub fn find_fault(glob: &str) -> Option<&'static str> {
     if glob.len() > limits::PATTERN {
         return Some("is longer than 4096 bytes");
     }
@@ -109,7 +109,7 @@ pub fn fault(glob: &str) -> Option<&'static str> {
     while let Some(at) = rest.find(['[', '\\']) {
         let behind = &rest[at + 1..];
         rest = if rest.as_bytes()[at] == b'[' {
-            match class(behind) {
+            match split_class(behind) {
                 Some((_, behind)) => behind,
                 None => return Some("has a `[` without its `]`"),
             }
@@ -139,7 +139,7 @@ enum Piece<'g> {
 
 impl Piece<'_> {
     /// Does it stand for that character? A `*` is none of these.
-    fn takes(&self, c: char, fold: bool) -> bool {
+    fn matches_char(&self, c: char, fold: bool) -> bool {
         match self {
             Piece::Many => false,
             Piece::Any => true,
@@ -172,7 +172,7 @@ fn class_takes(body: &str, c: char, fold: bool) -> bool {
 }
 
 /// The body of the class behind a `[`, and what stands behind its `]`.
-fn class(behind: &str) -> Option<(&str, &str)> {
+fn split_class(behind: &str) -> Option<(&str, &str)> {
     let negated = usize::from(behind.starts_with(['!', '^']));
     // A `]` right after the opening stands for itself.
     let first = behind[negated..].chars().next()?.len_utf8();
@@ -181,13 +181,13 @@ fn class(behind: &str) -> Option<(&str, &str)> {
 }
 
 /// The elements of a glob; `**` is one `*`.
-fn pieces(glob: &str) -> Vec<Piece<'_>> {
+fn parse_pieces(glob: &str) -> Vec<Piece<'_>> {
     let mut out = Vec::with_capacity(glob.len());
     let mut rest = glob.chars();
     // A `[` without its `]` stands for itself, and so do all behind it.
     let mut closes = true;
     while let Some(c) = rest.next() {
-        let class = if c == '[' && closes { class(rest.as_str()) } else { None };
+        let class = if c == '[' && closes { split_class(rest.as_str()) } else { None };
         out.push(match (c, class) {
             ('*', _) if out.last() == Some(&Piece::Many) => continue,
             ('*', _) => Piece::Many,
@@ -208,15 +208,15 @@ fn pieces(glob: &str) -> Vec<Piece<'_>> {
 
 /// Can one text satisfy both globs? Classes count as any character, so the answer may be a yes too
 /// many, never a no too many.
-pub fn intersect(a: &str, b: &str) -> bool {
+pub fn may_intersect(a: &str, b: &str) -> bool {
     if !is_glob(a) {
         return matches(b, a);
     }
     if !is_glob(b) {
         return matches(a, b);
     }
-    let a = pieces(a);
-    let b = pieces(b);
+    let a = parse_pieces(a);
+    let b = parse_pieces(b);
     // reach[j]: the first i elements of a and the first j of b can share a text.
     let mut reach = vec![false; b.len() + 1];
     reach[0] = true;
@@ -238,7 +238,7 @@ pub fn intersect(a: &str, b: &str) -> bool {
             before = std::mem::replace(&mut reach[j + 1], here);
             any |= here;
         }
-        if !any || !limits::step(b.len()) {
+        if !any || !limits::spend_steps(b.len()) {
             return false;
         }
     }
@@ -262,7 +262,7 @@ mod tests {
         #[test]
         fn intersect_never_misses(a in "[ab*?]{0,6}", b in "[ab*?]{0,6}", text in "[ab]{0,8}") {
             if matches(&a, &text) && matches(&b, &text) {
-                prop_assert!(intersect(&a, &b));
+                prop_assert!(may_intersect(&a, &b));
             }
         }
     }
@@ -274,8 +274,8 @@ mod tests {
         assert!(matches("\\*", "*"));
         assert!(!matches("\\*", "a"));
         assert!(matches_folded("README*", "readme.md", true));
-        assert!(intersect("*.env", ".e*"));
-        assert!(!intersect("a*", "b*"));
-        assert_eq!(fault("[a"), Some("has a `[` without its `]`"));
+        assert!(may_intersect("*.env", ".e*"));
+        assert!(!may_intersect("a*", "b*"));
+        assert_eq!(find_fault("[a"), Some("has a `[` without its `]`"));
     }
 }

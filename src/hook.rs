@@ -13,9 +13,9 @@ use crate::config::Config;
 use crate::dialect::{Ending, Note, Request};
 use crate::effect::Place;
 use crate::event::{Event, Kind, KindSet};
-use crate::flags::Options;
+use crate::flags::HookOptions;
 use crate::journal;
-use crate::judge::{self, Judgement, Mode, Situation, World};
+use crate::judge::{self, JudgeContext, Judgement, Mode, Situation};
 use crate::once;
 use crate::paths::{self, Paths};
 use crate::pause;
@@ -44,30 +44,34 @@ const BESIDE_QUESTION: Duration = Duration::from_secs(2);
 /// Runs the hook path for this process and returns its exit status.
 pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
     let start = Instant::now();
-    watchdog::start();
-    let options = Options::parse(args);
+    watchdog::arm();
+    let options = HookOptions::parse(args);
     if let Some(kind) = options.event.as_deref().map(Kind::from_name) {
-        watchdog::expect(options.agent().failure_form(kind));
+        watchdog::expect_form(options.agent_or_default().failure_form(kind));
     }
     answer_panics();
     for what in &options.unknown {
-        complain(&format!("hookctl hook: not understood: {what}"));
+        print_stderr(&format!("hookctl hook: not understood: {what}"));
     }
     let deadline = options.deadline(start);
-    watchdog::until(options.last_moment(start));
+    watchdog::set_deadline(options.last_moment(start));
     let bytes = stdin::read(deadline, LARGEST);
-    watchdog::analysis();
+    watchdog::begin_analysis();
     let Handled { output, mut line, journal, told, unread } =
-        handle(&options, &bytes, start, deadline);
+        handle_input(&options, &bytes, start, deadline);
     if options.debug {
-        complain(&format!("hookctl: {}", serde_json::to_string(&line).unwrap_or_default()));
+        print_stderr(&format!("hookctl: {}", serde_json::to_string(&line).unwrap_or_default()));
     }
-    let status =
-        watchdog::answer(&output.stdout, &output.stderr, output.status, output.refusal.as_deref());
-    let unread =
-        unread.and_then(|unread| Told::unread(bytes, unread.agent, unread.kind, &unread.paths));
+    let status = watchdog::write_answer(
+        &output.stdout,
+        &output.stderr,
+        output.status,
+        output.refusal.as_deref(),
+    );
+    let unread = unread
+        .and_then(|unread| Told::from_unreadable(bytes, unread.agent, unread.kind, &unread.paths));
     if let Some(told) = told.or(unread) {
-        told.queue(&mut line);
+        told.queue_messages(&mut line);
     }
     if let Some((path, config)) = journal {
         journal::append(&path, &config, line);
@@ -91,24 +95,29 @@ struct Unread {
     paths: Paths,
 }
 
-fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -> Handled {
-    let paths = Paths::find(options.config.clone(), options.state.clone());
-    let (agent, parsed) = parse(options, bytes);
+fn handle_input(
+    options: &HookOptions,
+    bytes: &Input,
+    start: Instant,
+    deadline: Instant,
+) -> Handled {
+    let paths = Paths::discover(options.config.clone(), options.state.clone());
+    let (agent, parsed) = parse_input(options, bytes);
     let kind = parsed.as_ref().map_or_else(Unreadable::kind, |event| Some(event.kind));
     if let Some(kind) = kind {
-        watchdog::expect(agent.failure_form(kind));
+        watchdog::expect_form(agent.failure_form(kind));
     }
     let (paths, event) = match (paths, parsed) {
         (Ok(paths), Ok(event)) => (paths, event),
         (Ok(paths), Err(bad)) => return failed(agent, start, &bad, Some(paths)),
         (Err(why), _) => return failed(agent, start, &Unreadable::Bad { kind, why }, None),
     };
-    let mut place = place(&event, &paths);
+    let mut place = session_place(&event, &paths);
     let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
-    if let Err(why) = config.retype(&options.server) {
+    if let Err(why) = config.override_server(&options.server) {
         config.broken.push((KindSet::ALL, format!("the registered command line: {why}")));
     }
-    if let Some(why) = paths.misnamed(options.config.as_deref()) {
+    if let Some(why) = paths.check_config_directory(options.config.as_deref()) {
         config.broken.insert(0, (KindSet::ALL, why));
     }
     let deadline = match (event.kind, options.timeout) {
@@ -117,29 +126,29 @@ fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -
         (_, None) => own_time(start, deadline, agent, &event, &config),
     };
     place.programs = config.programs();
-    let paused = pause::until(&paths).unwrap_or_else(|why| {
+    let paused = pause::paused_until(&paths).unwrap_or_else(|why| {
         config.notes.push(why);
         None
     });
     let situation = Situation::new((agent, event), place);
-    let world = World {
+    let world = JudgeContext {
         paths: &paths,
         stdin: &bytes.bytes,
         deadline,
         mode: Mode::Live,
         paused: paused.is_some(),
     };
-    let mut judgement = judge::judge(&situation, &config, &world);
+    let mut judgement = judge::judge_event(&situation, &config, &world);
     let Situation { event, place, .. } = &situation;
     judgement.notes.append(&mut config.notes);
     warn_once(&config, event, &paths, &mut judgement);
     if matches!(event.kind, Kind::ConfigChange | Kind::SessionStart)
-        && agent.id() == agent::usual().id()
+        && agent.id() == agent::default_agent().id()
     {
-        judgement.answer.notice.extend(twice(&mut config, &paths, place));
+        judgement.answer.notice.extend(duplicate_warnings(&mut config, &paths, place));
     }
     let output = agent.render(event, &judgement.answer);
-    let told = told(&situation, &judgement, &config, &world);
+    let told = verdict_notice(&situation, &judgement, &config, &world);
     let line = journal_line(agent, event, judgement, world.paused, start);
     let journal = Some((paths.journal(), config.journal.clone()));
     // The process ends soon: taking all of this apart would only cost time.
@@ -159,15 +168,15 @@ fn failed(
     line.notes.push(bad.why().into());
     let journal = paths.as_ref().map(|paths| (paths.journal(), Default::default()));
     let unread = paths.map(|paths| Unread { agent: agent.id(), kind: bad.kind(), paths });
-    Handled { output: failure(agent, bad), line, journal, told: None, unread }
+    Handled { output: failure_output(agent, bad), line, journal, told: None, unread }
 }
 
 /// What servers are told of the verdict; None where none is to be told.
-fn told(
+fn verdict_notice(
     situation: &Situation,
     judgement: &Judgement,
     config: &Config,
-    world: &World<'_>,
+    world: &JudgeContext<'_>,
 ) -> Option<Told> {
     if judgement.told.is_empty() {
         return None;
@@ -178,7 +187,7 @@ fn told(
         Ending { verb: judgement.answer.verb, paused: world.paused, ..Ending::default() };
     if ending.verb.is_some() {
         ending.rule.clone_from(&judgement.rule);
-        ending.reason = text::visible(&journal::clean(&judgement.answer.reason));
+        ending.reason = text::make_visible(&journal::redact_and_cut(&judgement.answer.reason));
     }
     let bytes = world.stdin.to_vec();
     let request = Request::new(situation.event.clone(), bytes, world.deadline, world.paths);
@@ -196,9 +205,11 @@ fn own_time(
     event: &Event,
     config: &Config,
 ) -> Instant {
-    let asked = config.remotes().map(|(_, one)| one).filter(|one| one.dialect.asks(event.kind));
+    let asked =
+        config.remotes().map(|(_, one)| one).filter(|one| one.dialect.is_asked_about(event.kind));
     let longest = asked.map(|one| one.deadline + BESIDE_QUESTION).max().unwrap_or_default();
-    let patient = Options::default().patient(agent, event.kind, longest.as_secs_f64());
+    let patient =
+        HookOptions::default().with_default_timeout(agent, event.kind, longest.as_secs_f64());
     let own = patient.deadline(start);
     if own != deadline {
         watchdog::until_rather(patient.last_moment(start));
@@ -231,9 +242,12 @@ impl Unreadable {
     }
 }
 
-fn parse(options: &Options, input: &Input) -> (&'static dyn Agent, Result<Event, Unreadable>) {
+fn parse_input(
+    options: &HookOptions,
+    input: &Input,
+) -> (&'static dyn Agent, Result<Event, Unreadable>) {
     let flag = options.agent.as_deref();
-    let fallback = options.agent();
+    let fallback = options.agent_or_default();
     let named = || options.event.as_deref().map(Kind::from_name);
     let sniffed = || {
         payload::sniff_event(&input.bytes)
@@ -247,7 +261,7 @@ fn parse(options: &Options, input: &Input) -> (&'static dyn Agent, Result<Event,
     }
     match payload::parse(&input.bytes) {
         Ok(payload) => {
-            let agent = agent::detect(&payload, flag);
+            let agent = agent::detect_agent(&payload, flag);
             (agent, Ok(agent.parse(payload, options.event.as_deref())))
         }
         Err(payload::PayloadError::Empty) if options.event.is_none() => {
@@ -259,21 +273,21 @@ fn parse(options: &Options, input: &Input) -> (&'static dyn Agent, Result<Event,
 
 /// What is answered when hookctl cannot judge: the agent's own answer for that event, or exit
 /// status 2 where not even the event is known.
-fn failure(agent: &dyn Agent, bad: &Unreadable) -> Output {
+fn failure_output(agent: &dyn Agent, bad: &Unreadable) -> Output {
     match bad {
         Unreadable::Nothing => {
             Output { stderr: format!("hookctl: {NOTHING}\n"), ..Output::default() }
         }
-        Unreadable::Bad { kind: Some(kind), why } => agent.failure(*kind, why),
+        Unreadable::Bad { kind: Some(kind), why } => agent.failure_output(*kind, why),
         Unreadable::Bad { kind: None, why } => {
-            let stderr = format!("hookctl: {}\n", text::visible(why));
+            let stderr = format!("hookctl: {}\n", text::make_visible(why));
             Output { stderr, status: 2, ..Output::default() }
         }
     }
 }
 
 /// Where the session is: the payload's directory, else the process's own.
-pub fn place(event: &Event, paths: &Paths) -> Place {
+pub fn session_place(event: &Event, paths: &Paths) -> Place {
     let cwd = if event.cwd.starts_with('/') || Path::new(&event.cwd).is_absolute() {
         PathBuf::from(&event.cwd)
     } else {
@@ -286,14 +300,14 @@ pub fn place(event: &Event, paths: &Paths) -> Place {
         project: text(&project),
         home: text(&paths.home),
         programs: &[],
-        guarded: shipped::guarded(paths),
+        guarded: shipped::guarded_files(paths),
         env: Some(crate::env::get),
     }
 }
 
 fn warn_once(config: &Config, event: &Event, paths: &Paths, judgement: &mut Judgement) {
     for warning in &config.warnings {
-        let key = trust::hash(format!("{}\0{warning}", event.session).as_bytes());
+        let key = trust::sha256_hex(format!("{}\0{warning}", event.session).as_bytes());
         if once::first_time(&paths.notes(), &key[..32]) {
             judgement.answer.notice.push(warning.clone());
         }
@@ -301,13 +315,14 @@ fn warn_once(config: &Config, event: &Event, paths: &Paths, judgement: &mut Judg
 }
 
 /// What others do as well that a server does: they install themselves again, maybe while the session runs.
-fn twice(config: &mut Config, paths: &Paths, place: &Place) -> Vec<String> {
+fn duplicate_warnings(config: &mut Config, paths: &Paths, place: &Place) -> Vec<String> {
     if !config.has_remotes() {
         return Vec::new();
     }
     config.read_remotes();
-    let places = beside::places(&paths.home, Path::new(&place.cwd), Path::new(&place.project));
-    beside::warnings(&places, config)
+    let places =
+        beside::settings_files(&paths.home, Path::new(&place.cwd), Path::new(&place.project));
+    beside::duplicate_warnings(&places, config)
 }
 
 fn new_line(agent: &dyn Agent, start: Instant) -> journal::Line {
@@ -329,7 +344,7 @@ fn journal_line(
     line.session.clone_from(&event.session);
     line.cwd.clone_from(&event.cwd);
     line.tool.clone_from(&event.tool);
-    line.what = event.what().unwrap_or_default().to_string();
+    line.what = event.call_summary().unwrap_or_default().to_string();
     line.decision = judgement.answer.verb.map_or("silent", Verb::name).to_string();
     line.rule = judgement.rule;
     if judgement.answer.verb.is_some() {
@@ -349,8 +364,8 @@ fn journal_line(
 }
 
 /// Says it on stderr, where somebody listens.
-fn complain(text: &str) {
-    watchdog::complain(&text::visible(text));
+fn print_stderr(text: &str) {
+    watchdog::print_stderr(&text::make_visible(text));
 }
 
 /// A bug must neither let the tool run unasked nor print its own text: it becomes the answer for

@@ -56,7 +56,7 @@ pub struct Line {
     pub rewritten: bool,
     /// The servers that were asked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub remotes: Vec<Remote>,
+    pub remotes: Vec<RemoteRecord>,
     /// What went wrong on the way.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -82,7 +82,7 @@ words! {
 
 impl By {
     /// In words.
-    pub const fn says(self) -> &'static str {
+    pub const fn describe_source(self) -> &'static str {
         match self {
             By::Human => "a human answered",
             By::HumanEarlier => "a human answered earlier",
@@ -95,7 +95,7 @@ impl By {
 /// What came of asking a server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Remote {
+pub struct RemoteRecord {
     /// Its name.
     pub name: String,
     /// The address that was asked last, without its query.
@@ -139,19 +139,19 @@ pub fn append(path: &Path, config: &JournalConfig, mut line: Line) {
         return;
     }
     for text in [&mut line.what, &mut line.reason] {
-        *text = clean(text);
+        *text = redact_and_cut(text);
     }
-    line.notes.iter_mut().for_each(|note| *note = clean(note));
+    line.notes.iter_mut().for_each(|note| *note = redact_and_cut(note));
     for remote in &mut line.remotes {
-        remote.endpoint = clean(&remote.endpoint);
-        remote.cause = clean(&remote.cause);
+        remote.endpoint = redact_and_cut(&remote.endpoint);
+        remote.cause = redact_and_cut(&remote.cause);
     }
     let Ok(json) = serde_json::to_string(&line) else { return };
     // Nor does it harm the terminal of who looks into the file.
-    let mut bytes = text::json(&json).into_owned().into_bytes();
+    let mut bytes = text::escape_json(&json).into_owned().into_bytes();
     bytes.push(b'\n');
     for _ in 0..TRIES {
-        let Ok(mut file) = files::append(path) else { return };
+        let Ok(mut file) = files::open_to_append(path) else { return };
         // One write: lines of processes that run at once do not mix.
         if file.write_all(&bytes).is_err() {
             return;
@@ -210,9 +210,9 @@ fn is_still(_: &Path, _: &File) -> bool {
 }
 
 /// The text without secrets, cut to what is kept.
-pub fn clean(text: &str) -> String {
+pub fn redact_and_cut(text: &str) -> String {
     let end = text.floor_char_boundary(limits::JOURNAL_TEXT);
-    let mut out = redact::secrets(&text[..end]).into_owned();
+    let mut out = redact::mask_secrets(&text[..end]).into_owned();
     if end < text.len() {
         out.push_str(&format!(" [{}{}", text.len() - end, text::MORE));
     }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 mod fault;
 
-pub use self::fault::Fault;
+pub use self::fault::JsonFault;
 
 /// Deeper nesting than this is refused; no settings file comes near.
 const MAX_DEPTH: usize = 256;
@@ -67,7 +67,7 @@ impl Node {
     }
 
     /// The text, where it is a string.
-    pub fn str(&self) -> Option<&str> {
+    pub fn as_str(&self) -> Option<&str> {
         match &self.data {
             Data::String(text) => Some(text),
             _ => None,
@@ -82,19 +82,19 @@ impl Node {
     }
 
     /// The value alone, for comparing: of duplicate keys the last.
-    pub fn value(&self) -> Value {
+    pub fn to_value(&self) -> Value {
         match &self.data {
             Data::Scalar(value) => value.clone(),
             Data::String(text) => Value::String(text.clone()),
-            Data::Array(items) => Value::Array(items.iter().map(Node::value).collect()),
+            Data::Array(items) => Value::Array(items.iter().map(Node::to_value).collect()),
             Data::Object(members) => {
-                Value::Object(members.iter().map(|m| (m.key.clone(), m.value.value())).collect())
+                Value::Object(members.iter().map(|m| (m.key.clone(), m.value.to_value())).collect())
             }
         }
     }
 
     /// Child `index` and the bytes it takes in its container (a member's key included).
-    pub fn child(&self, index: usize) -> Option<(Range<usize>, &Node)> {
+    pub fn child_at(&self, index: usize) -> Option<(Range<usize>, &Node)> {
         match &self.data {
             Data::Array(items) => items.get(index).map(|node| (node.span.clone(), node)),
             Data::Object(members) => {
@@ -119,7 +119,7 @@ impl Node {
     }
 
     /// The kind of value, for messages.
-    pub fn kind(&self) -> &'static str {
+    pub fn kind_name(&self) -> &'static str {
         match &self.data {
             Data::Scalar(Value::Null) => "null",
             Data::Scalar(Value::Bool(_)) => "true or false",
@@ -135,7 +135,7 @@ impl Node {
 ///
 /// # Errors
 /// The first place where it is not JSON.
-pub fn parse(text: &str) -> Result<Node, Fault> {
+pub fn parse(text: &str) -> Result<Node, JsonFault> {
     parse_as(text, false)
 }
 
@@ -143,16 +143,16 @@ pub fn parse(text: &str) -> Result<Node, Fault> {
 ///
 /// # Errors
 /// The first place where it is neither JSON nor a comment.
-pub fn parse_with_comments(text: &str) -> Result<Node, Fault> {
+pub fn parse_with_comments(text: &str) -> Result<Node, JsonFault> {
     parse_as(text, true)
 }
 
-fn parse_as(text: &str, comments: bool) -> Result<Node, Fault> {
+fn parse_as(text: &str, comments: bool) -> Result<Node, JsonFault> {
     let mut parser = Parser { text, bytes: text.as_bytes(), at: 0, comments };
-    let node = parser.value(0)?;
-    parser.space();
+    let node = parser.parse_value(0)?;
+    parser.skip_whitespace();
     if parser.at < text.len() {
-        return Err(parser.unexpected("text after the end of the value"));
+        return Err(parser.unexpected_fault("text after the end of the value"));
     }
     Ok(node)
 }
@@ -169,7 +169,7 @@ impl Parser<'_> {
         self.bytes.get(self.at).copied()
     }
 
-    fn space(&mut self) {
+    fn skip_whitespace(&mut self) {
         loop {
             while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
                 self.at += 1;
@@ -189,7 +189,7 @@ impl Parser<'_> {
     }
 
     /// The fault for what stands here although `what` was wanted.
-    fn unexpected(&self, what: &str) -> Fault {
+    fn unexpected_fault(&self, what: &str) -> JsonFault {
         let rest = &self.text[self.at..];
         let (message, hint) = match rest.chars().next() {
             None => ("the file ends too early", "close what is still open"),
@@ -203,29 +203,29 @@ impl Parser<'_> {
             Some('\'') => ("strings take double quotes", "write \"...\""),
             Some(c) => {
                 let message = format!("{what}, found `{}`", c.escape_debug());
-                return Fault::new(self.at, message, "mend the JSON here");
+                return JsonFault::new(self.at, message, "mend the JSON here");
             }
         };
-        Fault::new(self.at, message, hint)
+        JsonFault::new(self.at, message, hint)
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node, Fault> {
-        self.space();
+    fn parse_value(&mut self, depth: usize) -> Result<Node, JsonFault> {
+        self.skip_whitespace();
         let start = self.at;
         if depth > MAX_DEPTH {
-            return Err(Fault::new(start, "nested too deeply", "flatten the file"));
+            return Err(JsonFault::new(start, "nested too deeply", "flatten the file"));
         }
         let data = match self.peek() {
-            Some(b'{') => self.object(depth)?,
-            Some(b'[') => self.array(depth)?,
-            Some(b'"') => Data::String(self.string()?),
-            Some(b'-' | b'0'..=b'9') => self.number()?,
-            _ => self.word()?,
+            Some(b'{') => self.parse_object(depth)?,
+            Some(b'[') => self.parse_array(depth)?,
+            Some(b'"') => Data::String(self.parse_string()?),
+            Some(b'-' | b'0'..=b'9') => self.parse_number()?,
+            _ => self.parse_literal()?,
         };
         Ok(Node { span: start..self.at, data })
     }
 
-    fn word(&mut self) -> Result<Data, Fault> {
+    fn parse_literal(&mut self) -> Result<Data, JsonFault> {
         for (word, value) in
             [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)]
         {
@@ -234,10 +234,10 @@ impl Parser<'_> {
                 return Ok(Data::Scalar(value));
             }
         }
-        Err(self.unexpected("expected a value"))
+        Err(self.unexpected_fault("expected a value"))
     }
 
-    fn object(&mut self, depth: usize) -> Result<Data, Fault> {
+    fn parse_object(&mut self, depth: usize) -> Result<Data, JsonFault> {
         let mut members = Vec::new();
         let mut done = self.opens(b'}');
         while !done {
@@ -247,27 +247,27 @@ impl Parser<'_> {
         Ok(Data::Object(members))
     }
 
-    fn member(&mut self, depth: usize) -> Result<Member, Fault> {
-        self.space();
+    fn member(&mut self, depth: usize) -> Result<Member, JsonFault> {
+        self.skip_whitespace();
         let start = self.at;
         if self.peek() != Some(b'"') {
-            return Err(self.unexpected("expected a key in double quotes"));
+            return Err(self.unexpected_fault("expected a key in double quotes"));
         }
-        let key = self.string()?;
+        let key = self.parse_string()?;
         let key_span = start..self.at;
-        self.space();
+        self.skip_whitespace();
         if self.peek() != Some(b':') {
-            return Err(self.unexpected("expected `:` after the key"));
+            return Err(self.unexpected_fault("expected `:` after the key"));
         }
         self.at += 1;
-        Ok(Member { key, key_span, value: self.value(depth + 1)? })
+        Ok(Member { key, key_span, value: self.parse_value(depth + 1)? })
     }
 
-    fn array(&mut self, depth: usize) -> Result<Data, Fault> {
+    fn parse_array(&mut self, depth: usize) -> Result<Data, JsonFault> {
         let mut items = Vec::new();
         let mut done = self.opens(b']');
         while !done {
-            items.push(self.value(depth + 1)?);
+            items.push(self.parse_value(depth + 1)?);
             done = self.next_or_end(b']')?;
         }
         Ok(Data::Array(items))
@@ -276,27 +276,27 @@ impl Parser<'_> {
     /// Behind the sign that opens a container: true where that is empty.
     fn opens(&mut self, end: u8) -> bool {
         self.at += 1;
-        self.space();
+        self.skip_whitespace();
         let empty = self.peek() == Some(end);
         self.at += usize::from(empty);
         empty
     }
 
     /// After a child: true at the end of the container, false after a comma.
-    fn next_or_end(&mut self, end: u8) -> Result<bool, Fault> {
-        self.space();
+    fn next_or_end(&mut self, end: u8) -> Result<bool, JsonFault> {
+        self.skip_whitespace();
         match self.peek() {
             Some(b',') => {
                 let comma = self.at;
                 self.at += 1;
-                self.space();
+                self.skip_whitespace();
                 if let Some(close @ (b'}' | b']')) = self.peek() {
                     let message = format!("a comma before `{}` is not JSON", close as char);
                     let hint = match self.comments {
                         true => "remove the comma",
                         false => "remove the comma: the client ignores the whole file over it",
                     };
-                    return Err(Fault::new(comma, message, hint));
+                    return Err(JsonFault::new(comma, message, hint));
                 }
                 Ok(false)
             }
@@ -304,19 +304,19 @@ impl Parser<'_> {
                 self.at += 1;
                 Ok(true)
             }
-            _ => Err(self.unexpected(&format!("expected `,` or `{}`", end as char))),
+            _ => Err(self.unexpected_fault(&format!("expected `,` or `{}`", end as char))),
         }
     }
 
-    fn number(&mut self) -> Result<Data, Fault> {
+    fn parse_number(&mut self) -> Result<Data, JsonFault> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
         }
         match self.peek() {
             Some(b'0') => self.at += 1,
-            Some(b'1'..=b'9') => self.digits(),
-            _ => return Err(self.unexpected("expected a digit")),
+            Some(b'1'..=b'9') => self.skip_digits(),
+            _ => return Err(self.unexpected_fault("expected a digit")),
         }
         if self.peek() == Some(b'.') {
             self.at += 1;
@@ -338,19 +338,19 @@ impl Parser<'_> {
         Ok(Data::Scalar(number))
     }
 
-    fn digits(&mut self) {
+    fn skip_digits(&mut self) {
         while let Some(b'0'..=b'9') = self.peek() {
             self.at += 1;
         }
     }
 
-    fn some_digits(&mut self) -> Result<(), Fault> {
+    fn some_digits(&mut self) -> Result<(), JsonFault> {
         let start = self.at;
-        self.digits();
-        if self.at == start { Err(self.unexpected("expected a digit")) } else { Ok(()) }
+        self.skip_digits();
+        if self.at == start { Err(self.unexpected_fault("expected a digit")) } else { Ok(()) }
     }
 
-    fn string(&mut self) -> Result<String, Fault> {
+    fn parse_string(&mut self) -> Result<String, JsonFault> {
         let open = self.at;
         self.at += 1;
         let mut out = String::new();
@@ -362,22 +362,26 @@ impl Parser<'_> {
             out.push_str(&self.text[start..self.at]);
             match self.peek() {
                 None => {
-                    return Err(Fault::new(open, "this string is never closed", "add the `\"`"));
+                    return Err(JsonFault::new(
+                        open,
+                        "this string is never closed",
+                        "add the `\"`",
+                    ));
                 }
                 Some(b'"') => {
                     self.at += 1;
                     return Ok(out);
                 }
-                Some(b'\\') => out.push(self.escape()?),
+                Some(b'\\') => out.push(self.parse_escape()?),
                 Some(_) => {
                     let message = "a line break or control character inside a string";
-                    return Err(Fault::new(self.at, message, "close the string, or write \\n"));
+                    return Err(JsonFault::new(self.at, message, "close the string, or write \\n"));
                 }
             }
         }
     }
 
-    fn escape(&mut self) -> Result<char, Fault> {
+    fn parse_escape(&mut self) -> Result<char, JsonFault> {
         const SIMPLE: &[(u8, char)] = &[
             (b'"', '"'),
             (b'\\', '\\'),
@@ -395,17 +399,17 @@ impl Parser<'_> {
             return self.unit(start);
         }
         let found = SIMPLE.iter().find(|(known, _)| Some(known) == sign);
-        let fault = || Fault::new(start, "not an escape of JSON", "write \\\\ for a backslash");
+        let fault = || JsonFault::new(start, "not an escape of JSON", "write \\\\ for a backslash");
         found.map(|(_, c)| *c).ok_or_else(fault)
     }
 
     /// The character that begins with the four digits here.
-    fn unit(&mut self, start: usize) -> Result<char, Fault> {
-        let mut code = self.hex(start)?;
+    fn unit(&mut self, start: usize) -> Result<char, JsonFault> {
+        let mut code = self.parse_hex(start)?;
         if (0xd800..0xdc00).contains(&code) && self.text[self.at..].starts_with("\\u") {
             let back = self.at;
             self.at += 2;
-            let low = self.hex(back)?;
+            let low = self.parse_hex(back)?;
             if (0xdc00..0xe000).contains(&low) {
                 code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
             } else {
@@ -415,13 +419,13 @@ impl Parser<'_> {
         Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
-    fn hex(&mut self, start: usize) -> Result<u32, Fault> {
+    fn parse_hex(&mut self, start: usize) -> Result<u32, JsonFault> {
         let digits = self.bytes.get(self.at..self.at + 4);
         let code = digits
             .filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))
             .and_then(|digits| std::str::from_utf8(digits).ok())
             .and_then(|digits| u32::from_str_radix(digits, 16).ok())
-            .ok_or_else(|| Fault::new(start, "\\u takes four hex digits", "write \\u00e9"))?;
+            .ok_or_else(|| JsonFault::new(start, "\\u takes four hex digits", "write \\u00e9"))?;
         self.at += 4;
         Ok(code)
     }
@@ -444,7 +448,7 @@ mod tests {
             assert!(parse(text).is_ok(), "{text}");
         }
         let node = parse(r#"{"a":1,"a":"\ud83d\ude00"}"#).unwrap();
-        assert_eq!(node.get("a").unwrap().1.str(), Some("😀"));
+        assert_eq!(node.get("a").unwrap().1.as_str(), Some("😀"));
     }
 
     #[test]
@@ -479,7 +483,7 @@ mod tests {
     fn comments_are_skipped_where_they_are_allowed() {
         let text = "// a\n{ /* b */ \"a\": 1, // c\n  \"b\": \"// no\" } // d";
         let node = parse_with_comments(text).unwrap();
-        assert_eq!(node.value(), serde_json::json!({ "a": 1, "b": "// no" }));
+        assert_eq!(node.to_value(), serde_json::json!({ "a": 1, "b": "// no" }));
         for (text, message) in [("{} /* x", "never closed"), ("{} / x", "text after")] {
             let fault = parse_with_comments(text).unwrap_err();
             assert!(fault.message.contains(message), "{}", fault.message);
@@ -489,7 +493,7 @@ mod tests {
     #[test]
     fn a_fault_shows_a_caret() {
         let text = "{\n  \"a\": 1,\n}";
-        let shown = parse(text).unwrap_err().show(Path::new("/x/settings.json"), text);
+        let shown = parse(text).unwrap_err().render_for_people(Path::new("/x/settings.json"), text);
         let want = "/x/settings.json:2:9: a comma before `}` is not JSON\n  |\n2 |   \"a\": 1,\n  |         ^\nhint: remove the comma: the client ignores the whole file over it";
         assert_eq!(shown, want);
     }

@@ -14,7 +14,7 @@ use crate::act::Outcome;
 use crate::agent::Agent;
 use crate::config::Config;
 use crate::effect::{self, Analysis, Place};
-use crate::engine::{self, Case, Match};
+use crate::engine::{self, Match, RuleContext};
 use crate::event::{Event, Kind};
 use crate::journal;
 use crate::limits::{self, Spent, Stage};
@@ -22,15 +22,15 @@ use crate::once;
 use crate::paths::Paths;
 use crate::remote::Asking;
 use crate::rule::Profile;
-use crate::rule::concern::Call;
+use crate::rule::concern::RuleQuery;
 use crate::rule::condition::Subject;
 use crate::rule::path::Bases;
-use crate::rule::template::Name;
+use crate::rule::template::PlaceholderName;
 use crate::rule::{Layer, Otherwise, Rule, Verdict};
-use crate::script::Said;
+use crate::script::ScriptAnswer;
 use crate::trust;
 use crate::verdict::{Answer, Verb};
-use circumstances::Asked;
+use circumstances::CommandQuestion;
 
 mod allow;
 mod circumstances;
@@ -65,7 +65,7 @@ pub struct Situation {
 impl Situation {
     /// The event there.
     pub fn new((agent, event): (&'static dyn Agent, Event), place: Place) -> Situation {
-        let analysis = effect::analyse(&event, &place);
+        let analysis = effect::analyse_event(&event, &place);
         let bases = Bases::new(&place.home, &place.project);
         Situation { agent, event, place, bases, analysis }
     }
@@ -82,7 +82,7 @@ pub enum Mode {
 
 /// What a judgement is made with.
 #[derive(Debug)]
-pub struct World<'a> {
+pub struct JudgeContext<'a> {
     /// Where our files are.
     pub paths: &'a Paths,
     /// The payload as it came, for commands that rules run.
@@ -105,7 +105,7 @@ pub struct Judgement {
     /// Every rule that spoke, for the journal: `user:x deny`.
     pub spoke: Vec<String>,
     /// The servers that were asked.
-    pub remotes: Vec<journal::Remote>,
+    pub remotes: Vec<journal::RemoteRecord>,
     /// The names of those that are to be told of the verdict.
     pub told: Vec<String>,
     /// What went wrong or was left undone on the way.
@@ -121,7 +121,7 @@ struct Voice {
 }
 
 /// What came of a rule's command.
-type Heard<'r, T> = (&'r Rule, T);
+type RuleOutcome<'r, T> = (&'r Rule, T);
 
 /// An allow that comes from outside: of a hook script, of a server.
 struct Allowed<'r> {
@@ -135,7 +135,7 @@ struct Judge<'a> {
     place: &'a Place,
     bases: &'a Bases,
     config: &'a Config,
-    world: &'a World<'a>,
+    world: &'a JudgeContext<'a>,
     out: Judgement,
     voices: Vec<Voice>,
     /// A human at a server has said yes.
@@ -143,7 +143,7 @@ struct Judge<'a> {
     /// Servers that are being asked meanwhile.
     begun: Vec<Asking<'a>>,
     /// What the commands of conditions said so far: none is asked the same twice.
-    asked: Vec<Asked>,
+    asked: Vec<CommandQuestion>,
     /// The payload for commands, made for the first of them.
     payload: OnceCell<Arc<[u8]>>,
     /// Not every rule could be held against the call.
@@ -159,11 +159,15 @@ struct Again {
 }
 
 impl Again {
-    fn form<'f, 'r>(&'f self, rules: &'f [&'r Rule], matches: &'f [Match<'r>]) -> Form<'f, 'r> {
-        Form { rules, matches, event: &self.event, analysis: &self.analysis }
+    fn to_form<'f, 'r>(
+        &'f self,
+        rules: &'f [&'r Rule],
+        matches: &'f [Match<'r>],
+    ) -> CallForm<'f, 'r> {
+        CallForm { rules, matches, event: &self.event, analysis: &self.analysis }
     }
 
-    fn matches(&self, judge: &mut Judge<'_>) -> Vec<Match<'_>> {
+    fn find_matches(&self, judge: &mut Judge<'_>) -> Vec<Match<'_>> {
         let rules: Vec<&Rule> = self.rules.iter().map(Rc::as_ref).collect();
         let mut matches = judge.matches_quietly(&rules, &self.event, &self.analysis);
         judge.ask_circumstances(&mut matches, &self.event, &self.analysis, "again");
@@ -172,7 +176,7 @@ impl Again {
 }
 
 /// One form of the call: as it came, or rewritten; and what there is to judge it by.
-struct Form<'f, 'r> {
+struct CallForm<'f, 'r> {
     rules: &'f [&'r Rule],
     matches: &'f [Match<'r>],
     event: &'f Event,
@@ -180,12 +184,12 @@ struct Form<'f, 'r> {
 }
 
 /// Judges the event.
-pub fn judge(situation: &Situation, config: &Config, world: &World<'_>) -> Judgement {
-    limits::enter(Stage::Rules);
+pub fn judge_event(situation: &Situation, config: &Config, world: &JudgeContext<'_>) -> Judgement {
+    limits::enter_stage(Stage::Rules);
     let Situation { event, place, bases, analysis, .. } = situation;
-    let call = Call { event, analysis, place, deep: true };
+    let call = RuleQuery { event, analysis, place, deep: true };
     // The process ends soon: nothing is taken apart.
-    let files = ManuallyDrop::new(config.files(&call));
+    let files = ManuallyDrop::new(config.file_rules(&call));
     let mut rules: Vec<&Rule> = files.iter().map(Rc::as_ref).collect();
     let (out, voices) = (Judgement::default(), Vec::new());
     let mut judge = Judge {
@@ -203,16 +207,16 @@ pub fn judge(situation: &Situation, config: &Config, world: &World<'_>) -> Judge
         payload: OnceCell::new(),
         unjudged: Cell::new(None),
     };
-    let mut matches = judge.matches(&rules, event, analysis);
+    let mut matches = judge.find_matches(&rules, event, analysis);
     // No shipped rule is stronger than a deny of the files: then they need not even be read.
-    let shipped = match judge.settled(&matches) {
+    let shipped = match judge.is_settled(&matches) {
         true => Vec::new(),
-        false => config.shipped(Some(Call { deep: judge.looks_deep(&matches), ..call })),
+        false => config.shipped_rules(Some(RuleQuery { deep: judge.looks_deep(&matches), ..call })),
     };
     let packs: Vec<&Rule> = shipped.iter().map(Rc::as_ref).collect();
-    matches.extend(judge.matches(&packs, event, analysis));
+    matches.extend(judge.find_matches(&packs, event, analysis));
     rules.extend(packs);
-    judge.run(&rules, matches)
+    judge.run_matches(&rules, matches)
 }
 
 impl<'a> Judge<'a> {
@@ -224,28 +228,28 @@ impl<'a> Judge<'a> {
     fn looks_deep(&self, matches: &[Match<'_>]) -> bool {
         self.config.profile == Profile::Strict
             || self.asks_anyway()
-            || matches.iter().any(|m| m.rule.consults() || m.verb() == Some(Verb::Allow))
+            || matches.iter().any(|m| m.rule.consults_outside() || m.verb() == Some(Verb::Allow))
     }
 
-    fn run<'r>(mut self, rules: &[&'r Rule], mut matches: Vec<Match<'r>>) -> Judgement {
-        let forwards = self.forwards();
+    fn run_matches<'r>(mut self, rules: &[&'r Rule], mut matches: Vec<Match<'r>>) -> Judgement {
+        let forwards = self.forward_rules();
         if self.event.kind == Kind::SessionEnd {
             self.end_of_session();
         }
-        if self.settled(&matches) {
+        if self.is_settled(&matches) {
             // A plain deny is final: nothing is run for a call that will not happen.
-            self.audit(&matches);
+            self.notify_auditors(&matches);
             self.tell_of(&matches, false);
-            self.tell(&matches);
-            self.conclude(&self.form(rules, &matches), &[]);
+            self.add_messages(&matches);
+            self.combine_answer(&self.original_form(rules, &matches), &[]);
             return self.out;
         }
-        self.begin(&matches, &forwards, false);
+        self.begin_asking(&matches, &forwards, false);
         self.ask_circumstances(&mut matches, self.event, self.analysis, "when");
-        self.begin(&matches, &forwards, true);
+        self.begin_asking(&matches, &forwards, true);
         self.tell_of(&matches, true);
-        let (said, failed_runs) = self.act(&matches);
-        let rewritten = self.rewrite(&matches, &said);
+        let (said, failed_runs) = self.run_actions(&matches);
+        let rewritten = self.rewrite_input(&matches, &said);
         let mut allows: Vec<Allowed<'_>> = said
             .iter()
             .filter(|(_, said)| matches!(said.verb, Some((Verb::Allow, _))))
@@ -253,21 +257,21 @@ impl<'a> Judge<'a> {
             .collect();
         said.iter().for_each(|(rule, said)| self.hear_script(rule, said));
         failed_runs.iter().for_each(|(rule, outcome)| self.hear_failure(&matches, rule, outcome));
-        self.replace(&matches, &said);
-        let mut again = rewritten.map(|input| self.again(&matches, input));
-        if !forwards.is_empty() || matches.iter().any(|one| one.rule.remote().is_some()) {
-            let form = self.form(rules, &matches);
+        self.replace_result(&matches, &said);
+        let mut again = rewritten.map(|input| self.rewritten_call(&matches, input));
+        if !forwards.is_empty() || matches.iter().any(|one| one.rule.remote_name().is_some()) {
+            let form = self.original_form(rules, &matches);
             let input = self.ask_servers(&form, &forwards, again.as_ref(), &mut allows);
-            again = again.or_else(|| input.map(|input| self.again(&matches, input)));
+            again = again.or_else(|| input.map(|input| self.rewritten_call(&matches, input)));
         }
         match again {
-            None => self.conclude(&self.form(rules, &matches), &allows),
+            None => self.combine_answer(&self.original_form(rules, &matches), &allows),
             Some(again) => {
                 self.out.answer.input = Some(again.input.clone());
-                let matches = again.matches(&mut self);
+                let matches = again.find_matches(&mut self);
                 self.tell_of(&matches, false);
                 let rules: Vec<&Rule> = again.rules.iter().map(Rc::as_ref).collect();
-                self.conclude(&again.form(&rules, &matches), &allows);
+                self.combine_answer(&again.to_form(&rules, &matches), &allows);
             }
         }
         self.out
@@ -276,53 +280,58 @@ impl<'a> Judge<'a> {
     /// Asks the servers, unless local rules deny the call: the new input that one of them wants.
     fn ask_servers<'r>(
         &mut self,
-        form: &Form<'_, 'r>,
+        form: &CallForm<'_, 'r>,
         forwards: &'r [Rule],
         again: Option<&Again>,
         allows: &mut Vec<Allowed<'r>>,
     ) -> Option<Map<String, Value>> {
-        let denied = self.denied(form.matches);
-        let new = again.filter(|_| !denied).map(|again| again.matches(self));
-        if denied || new.as_ref().is_some_and(|new| self.denied(new)) {
-            self.audit(form.matches);
+        let denied = self.is_denied(form.matches);
+        let new = again.filter(|_| !denied).map(|again| again.find_matches(self));
+        if denied || new.as_ref().is_some_and(|new| self.is_denied(new)) {
+            self.notify_auditors(form.matches);
             return None;
         }
         let allowed = match (again, &new) {
             (Some(again), Some(matches)) => {
                 let rules: Vec<&Rule> = again.rules.iter().map(Rc::as_ref).collect();
-                self.allowed(&again.form(&rules, matches), allows)
+                self.is_allowed_locally(&again.to_form(&rules, matches), allows)
             }
-            _ => self.allowed(form, allows),
+            _ => self.is_allowed_locally(form, allows),
         };
-        let (input, servers) = self.consult(form.matches, forwards, again.is_some(), allowed);
+        let (input, servers) =
+            self.consult_servers(form.matches, forwards, again.is_some(), allowed);
         allows.extend(servers);
         input
     }
 
     /// The call as it came.
-    fn form<'f, 'r>(&self, rules: &'f [&'r Rule], matches: &'f [Match<'r>]) -> Form<'f, 'r>
+    fn original_form<'f, 'r>(
+        &self,
+        rules: &'f [&'r Rule],
+        matches: &'f [Match<'r>],
+    ) -> CallForm<'f, 'r>
     where
         'a: 'f,
     {
-        Form { rules, matches, event: self.event, analysis: self.analysis }
+        CallForm { rules, matches, event: self.event, analysis: self.analysis }
     }
 
     /// The call with another input. Deny and ask judge both inputs, allow only the new one.
-    fn again(&mut self, matches: &[Match<'_>], input: Map<String, Value>) -> Again {
+    fn rewritten_call(&mut self, matches: &[Match<'_>], input: Map<String, Value>) -> Again {
         let mut event = self.event.clone();
         event.raw.insert("tool_input".into(), Value::Object(input.clone()));
         event.input = Value::Object(input.clone());
         let analysis = effect::analyse_more(&event, self.place);
-        limits::enter(Stage::Rules);
-        self.stops(matches, self.event, self.analysis);
+        limits::enter_stage(Stage::Rules);
+        self.add_stops(matches, self.event, self.analysis);
         let place = self.place;
-        let call = Call { event: &event, analysis: &analysis, place, deep: true };
-        let mut rules = self.config.files(&call);
-        rules.extend(self.config.shipped(Some(call)));
+        let call = RuleQuery { event: &event, analysis: &analysis, place, deep: true };
+        let mut rules = self.config.file_rules(&call);
+        rules.extend(self.config.shipped_rules(Some(call)));
         Again { input, event, analysis, rules }
     }
 
-    fn matches<'r>(
+    fn find_matches<'r>(
         &mut self,
         rules: &[&'r Rule],
         event: &Event,
@@ -332,7 +341,7 @@ impl<'a> Judge<'a> {
         for one in &matches {
             let verb = one.verb().map_or("-", Verb::name);
             let observed = if one.observed { " (observed)" } else { "" };
-            self.out.spoke.push(format!("{} {verb}{observed}", one.rule.name()));
+            self.out.spoke.push(format!("{} {verb}{observed}", one.rule.qualified_name()));
         }
         matches
     }
@@ -343,23 +352,23 @@ impl<'a> Judge<'a> {
         event: &Event,
         analysis: &Analysis,
     ) -> Vec<Match<'r>> {
-        let case = self.case(event, analysis);
+        let case = self.rule_context(event, analysis);
         let mut found: Vec<(usize, Match<'r>)> = Vec::new();
         // What a repository's rules cost must not be missing for the others.
         for (stage, project) in [(Stage::Project, true), (Stage::Rules, false)] {
             if rules.iter().all(|rule| rule.layer().is_project() != project) {
                 continue;
             }
-            limits::enter(stage);
+            limits::enter_stage(stage);
             for (at, rule) in rules.iter().enumerate() {
                 if rule.layer().is_project() == project
-                    && let Some(mut one) = case.test(rule)
+                    && let Some(mut one) = case.test_rule(rule)
                 {
                     one.observed |= self.world.paused && !rule.stays;
                     found.push((at, one));
                 }
             }
-            if let Some(spent) = limits::spent() {
+            if let Some(spent) = limits::spent_resource() {
                 self.unjudged.set(Some(spent));
             }
         }
@@ -367,25 +376,25 @@ impl<'a> Judge<'a> {
         found.into_iter().map(|(_, one)| one).collect()
     }
 
-    fn case<'c>(&'c self, event: &'c Event, analysis: &'c Analysis) -> Case<'c> {
+    fn rule_context<'c>(&'c self, event: &'c Event, analysis: &'c Analysis) -> RuleContext<'c> {
         let subject = Subject { event, analysis, bases: self.bases, project: &self.place.project };
-        Case { subject, profile: self.config.profile, look: effect::look::below }
+        RuleContext { subject, profile: self.config.profile, look: effect::look::list_below }
     }
 
     /// Is there a deny that depends on nothing that would have to be run?
-    fn settled(&self, matches: &[Match<'_>]) -> bool {
+    fn is_settled(&self, matches: &[Match<'_>]) -> bool {
         matches.iter().any(|one| {
             !one.observed
                 && matches!(one.verb(), Some(Verb::Deny | Verb::Halt))
-                && !one.rule.runs()
-                && !self.asks(one.rule)
+                && !one.rule.runs_or_writes()
+                && !self.asks_server(one.rule)
                 && self.may_block(one.rule)
         })
     }
 
     fn may_block(&self, rule: &Rule) -> bool {
         let before = if rule.repeat > 1 {
-            once::counted(&self.world.paths.notes(), &self.stop_key(rule))
+            once::read_count(&self.world.paths.notes(), &self.stop_key(rule))
         } else {
             0
         };
@@ -393,63 +402,68 @@ impl<'a> Judge<'a> {
     }
 
     fn stop_key(&self, rule: &Rule) -> String {
-        let text = format!("{}\0{}\0{}", self.event.session, self.event.name, rule.name());
-        trust::hash(text.as_bytes())[..24].to_string()
+        let text =
+            format!("{}\0{}\0{}", self.event.session, self.event.name, rule.qualified_name());
+        trust::sha256_hex(text.as_bytes())[..24].to_string()
     }
 
     /// What a hook script has to say.
-    fn hear_script(&mut self, rule: &Rule, said: &Said) {
+    fn hear_script(&mut self, rule: &Rule, said: &ScriptAnswer) {
         self.out.answer.context.extend(said.context.iter().cloned());
         self.out.answer.notice.extend(said.notice.iter().cloned());
         self.out.answer.suppress |= said.suppress;
-        let once = rule.hook().is_some_and(|(_, dialect)| !dialect.ends_stops());
+        let once = rule.hook_script().is_some_and(|(_, dialect)| !dialect.ends_stops());
         match &said.verb {
             Some((Verb::Deny, _)) if once && !self.may_block(rule) => {
-                self.out.notes.push(format!("{}: {BLOCKED_ONCE}", rule.name()));
+                self.out.notes.push(format!("{}: {BLOCKED_ONCE}", rule.qualified_name()));
             }
             None | Some((Verb::Allow, _)) => {}
-            Some((verb, reason)) => self.voice(rule, *verb, reason.clone()),
+            Some((verb, reason)) => self.add_voice(rule, *verb, reason.clone()),
         }
         let Some(why) = &said.failure else { return };
-        self.out.notes.push(format!("{}: hook script: {why}", rule.name()));
+        self.out.notes.push(format!("{}: hook script: {why}", rule.qualified_name()));
         if self.may_block(rule) {
-            self.otherwise(rule, format!("The hook script of this rule failed: {why}."));
-        } else if rule.otherwise() != Otherwise::Silent {
-            self.out.notes.push(format!("{}: {BLOCKED_ONCE}", rule.name()));
+            self.apply_fallback(rule, format!("The hook script of this rule failed: {why}."));
+        } else if rule.failure_fallback() != Otherwise::Silent {
+            self.out.notes.push(format!("{}: {BLOCKED_ONCE}", rule.qualified_name()));
         }
     }
 
     /// What a rule has to say whose command failed.
     fn hear_failure(&mut self, matches: &[Match<'_>], rule: &Rule, outcome: &Outcome) {
-        let (ended, output) = (outcome.ended(), outcome.output());
+        let (ended, output) = (outcome.describe_end(), outcome.combined_output());
         let one = matches.iter().find(|one| std::ptr::eq(one.rule, rule));
         let (Verdict::Stop { verb, reason, .. }, Some(one)) = (&rule.verdict, one) else {
             let text = format!("The command of this rule failed ({ended}):\n{output}");
-            self.out.answer.context.push(format!("{} [{}]", text.trim_end(), rule.name()));
+            self.out.answer.context.push(format!(
+                "{} [{}]",
+                text.trim_end(),
+                rule.qualified_name()
+            ));
             return;
         };
         // Where it printed nothing, how it ended is all that there is to say.
         let printed = if output.trim().is_empty() { &ended } else { &output };
-        let values = self.values(one);
-        let reason = reason.told(&|name| match name {
-            Name::RunOutput => Some(printed.clone()),
-            Name::Error => Some(ended.clone()),
+        let values = self.match_values(one);
+        let reason = reason.fill_for_reader(&|name| match name {
+            PlaceholderName::RunOutput => Some(printed.clone()),
+            PlaceholderName::Error => Some(ended.clone()),
             _ => values(name),
         });
         drop(values);
-        self.voice(rule, *verb, reason);
+        self.add_voice(rule, *verb, reason);
     }
 
-    fn otherwise(&mut self, rule: &Rule, why: String) {
-        match rule.otherwise() {
+    fn apply_fallback(&mut self, rule: &Rule, why: String) {
+        match rule.failure_fallback() {
             Otherwise::Silent => {}
-            Otherwise::Ask => self.voice(rule, Verb::Ask, why),
-            Otherwise::Deny => self.voice(rule, Verb::Deny, why),
+            Otherwise::Ask => self.add_voice(rule, Verb::Ask, why),
+            Otherwise::Deny => self.add_voice(rule, Verb::Deny, why),
         }
     }
 
-    fn voice(&mut self, rule: &Rule, verb: Verb, reason: String) {
-        self.voices.push(Voice { verb, layer: rule.layer(), rule: rule.name(), reason });
+    fn add_voice(&mut self, rule: &Rule, verb: Verb, reason: String) {
+        self.voices.push(Voice { verb, layer: rule.layer(), rule: rule.qualified_name(), reason });
     }
 
     /// A question that no rule of a file has.
@@ -458,34 +472,34 @@ impl<'a> Judge<'a> {
     }
 
     /// The verdicts of rules that stop, on one form of the input.
-    fn stops(&mut self, matches: &[Match<'_>], event: &Event, analysis: &Analysis) {
+    fn add_stops(&mut self, matches: &[Match<'_>], event: &Event, analysis: &Analysis) {
         let stops: Vec<&Match<'_>> = matches
             .iter()
             .filter(|one| {
                 !one.observed
-                    && one.verb().is_some_and(Verb::stops)
-                    && one.rule.verdict.run().is_none()
+                    && one.verb().is_some_and(Verb::stops_call)
+                    && one.rule.verdict.awaited_command().is_none()
                     && self.may_block(one.rule)
                     && !self.is_approved(one)
             })
             .collect();
-        if let Some(one) = engine::strongest(stops) {
+        if let Some(one) = engine::strongest_match(stops) {
             let Some(template) = one.rule.verdict.reason() else { return };
-            let mut reason = template.told(&self.values_of(event, analysis, one));
+            let mut reason = template.fill_for_reader(&self.values_of(event, analysis, one));
             if one.unknown && !analysis.notes.is_empty() {
                 reason.push_str(&format!(" ({})", analysis.notes.join("; ")));
             }
-            self.voice(one.rule, one.verb().unwrap_or(Verb::Deny), reason);
+            self.add_voice(one.rule, one.verb().unwrap_or(Verb::Deny), reason);
         }
     }
 
     /// Combines everything into the answer.
-    fn conclude(&mut self, form: &Form<'_, '_>, outside: &[Allowed<'_>]) {
-        self.stops(form.matches, form.event, form.analysis);
+    fn combine_answer(&mut self, form: &CallForm<'_, '_>, outside: &[Allowed<'_>]) {
+        self.add_stops(form.matches, form.event, form.analysis);
         self.ask_about_broken_config();
         self.ask_about_unjudged();
         if self.voices.is_empty() {
-            self.allow(form, outside);
+            self.add_allow(form, outside);
         }
         // One that says why goes before one that does not.
         let rank = |one: &Voice| (one.verb, one.layer, !one.reason.is_empty());
@@ -528,10 +542,10 @@ impl<'a> Judge<'a> {
 
     /// Rules that the budget did not reach for might have spoken.
     fn ask_about_unjudged(&mut self) {
-        let spent = self.unjudged.get().or(limits::spent());
+        let spent = self.unjudged.get().or(limits::spent_resource());
         let Some(spent) = spent.filter(|_| !self.world.paused) else { return };
-        let why = format!("hookctl cannot judge all of this: {}", spent.why());
-        self.out.notes.push(spent.why().into());
+        let why = format!("hookctl cannot judge all of this: {}", spent.describe_shortage());
+        self.out.notes.push(spent.describe_shortage().into());
         if self.event.kind == Kind::PreToolUse {
             self.ask_as("not-understood", Layer::Pack, format!("{why}."));
         } else {
@@ -547,10 +561,10 @@ impl<'a> Judge<'a> {
         let notes = self.world.paths.notes();
         for one in matches.iter().filter(|one| one.rule.repeat > 1) {
             let key = self.stop_key(one.rule);
-            let blocked =
-                self.out.answer.verb == Some(Verb::Deny) && self.out.rule == one.rule.name();
-            let before = once::counted(&notes, &key);
-            once::count(&notes, &key, if blocked { before + 1 } else { 0 });
+            let blocked = self.out.answer.verb == Some(Verb::Deny)
+                && self.out.rule == one.rule.qualified_name();
+            let before = once::read_count(&notes, &key);
+            once::store_count(&notes, &key, if blocked { before + 1 } else { 0 });
         }
     }
 }

@@ -41,12 +41,12 @@ macro_rules! caps {
             pub const ALL: &'static [Cap] = &[$(Cap::$name,)+];
 
             /// As many are looked at.
-            pub const fn most(self) -> usize {
+            pub const fn limit(self) -> usize {
                 match self { $(Cap::$name => $most,)+ }
             }
 
             /// What is counted, for people.
-            pub const fn what(self) -> &'static str {
+            pub const fn counted_things(self) -> &'static str {
                 match self { $(Cap::$name => $what,)+ }
             }
         }
@@ -343,33 +343,33 @@ caps! {
 
 impl Cap {
     /// Are so many within it? If not, that is noted: the analysis ends with an unknown effect.
-    pub fn holds(self, count: usize) -> bool {
-        let holds = count <= self.most();
+    pub fn admits(self, count: usize) -> bool {
+        let holds = count <= self.limit();
         if !holds {
-            self.reached();
+            self.note_reached();
         }
         holds
     }
 
     /// There is more than it admits.
     #[cold]
-    pub fn reached(self) {
+    pub fn note_reached(self) {
         BUDGET.with(|budget| budget.reached.set(budget.reached.get() | 1 << self as u32));
     }
 
     /// The first ones of a list, as many as it admits.
-    pub fn first<T>(self, items: &[T]) -> &[T] {
-        if self.holds(items.len()) { items } else { &items[..self.most()] }
+    pub fn first_admitted<T>(self, items: &[T]) -> &[T] {
+        if self.admits(items.len()) { items } else { &items[..self.limit()] }
     }
 
     /// Why something is unknown, for people.
-    pub fn why(self) -> String {
-        format!("more than {} {}", thousands(self.most() as u64), self.what())
+    pub fn describe_unknown(self) -> String {
+        format!("more than {} {}", group_thousands(self.limit() as u64), self.counted_things())
     }
 }
 
 /// The caps that were reached since the event began, or since they were last asked for.
-pub fn reached() -> Vec<Cap> {
+pub fn take_reached() -> Vec<Cap> {
     let bits = BUDGET.with(|budget| budget.reached.replace(0));
     if bits == 0 {
         return Vec::new();
@@ -378,14 +378,14 @@ pub fn reached() -> Vec<Cap> {
 }
 
 /// What one analysis looks at, as a table for the documentation.
-pub fn table() -> Vec<Row> {
+pub fn limits_table() -> Vec<Row> {
     const BEYOND: &str = "unknown, with this as its reason: asked about, never allowed";
-    let caps = Cap::ALL.iter().map(|cap| (cap.what(), cap.most() as u64, BEYOND));
+    let caps = Cap::ALL.iter().map(|cap| (cap.counted_things(), cap.limit() as u64, BEYOND));
     BOUNDS.iter().copied().chain(caps).collect()
 }
 
 /// `4,000`, for people.
-pub fn thousands(number: u64) -> String {
+pub fn group_thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (at, digit) in digits.char_indices() {
@@ -427,7 +427,7 @@ pub enum Spent {
 
 impl Spent {
     /// For people.
-    pub const fn why(self) -> &'static str {
+    pub const fn describe_shortage(self) -> &'static str {
         match self {
             Spent::Steps => "it takes more steps to judge than one call may",
             Spent::Looks => "it takes more looks at the disk to judge than one call may",
@@ -449,7 +449,7 @@ struct Share {
 }
 
 impl Share {
-    const fn of(stage: Stage) -> Share {
+    const fn from_stage(stage: Stage) -> Share {
         let (steps, looks, time) = match stage {
             Stage::Idle => (usize::MAX, u32::MAX, Duration::MAX),
             Stage::Analysis => (100_000_000, 20_000, Duration::from_millis(450)),
@@ -476,15 +476,19 @@ struct Budget {
 }
 
 const STAGES: [Stage; 4] = [Stage::Idle, Stage::Analysis, Stage::Rules, Stage::Project];
-const SHARES: [Share; STAGES.len()] =
-    [Share::of(STAGES[0]), Share::of(STAGES[1]), Share::of(STAGES[2]), Share::of(STAGES[3])];
+const SHARES: [Share; STAGES.len()] = [
+    Share::from_stage(STAGES[0]),
+    Share::from_stage(STAGES[1]),
+    Share::from_stage(STAGES[2]),
+    Share::from_stage(STAGES[3]),
+];
 
 thread_local! {
     static BUDGET: Budget = const {
         Budget {
             stage: Cell::new(Stage::Idle),
             slice: Cell::new(usize::MAX),
-            share: Cell::new(Share::of(Stage::Idle)),
+            share: Cell::new(Share::from_stage(Stage::Idle)),
             shares: Cell::new(SHARES),
             seen: Cell::new(None),
             reached: Cell::new(0),
@@ -493,31 +497,31 @@ thread_local! {
 }
 
 impl Budget {
-    fn enter(&self, stage: Stage) {
+    fn enter_stage(&self, stage: Stage) {
         let mut shares = self.shares.get();
         let mut share = self.share.get();
         share.steps = share.steps.saturating_add(self.slice.get());
         shares[self.stage.get() as usize] = share;
         self.shares.set(shares);
-        self.load(shares[stage as usize], stage);
+        self.load_share(shares[stage as usize], stage);
     }
 
-    fn load(&self, share: Share, stage: Stage) {
+    fn load_share(&self, share: Share, stage: Stage) {
         self.stage.set(stage);
         self.share.set(share);
         self.slice.set(0);
         self.seen.set(None);
         if share.spent.is_none() {
-            self.cut(0);
+            self.cut_slice(0);
         }
     }
 
     /// The next slice, behind work of that cost.
-    fn cut(&self, cost: usize) -> bool {
+    fn cut_slice(&self, cost: usize) -> bool {
         let share = self.share.get();
         let size = if self.stage.get() == Stage::Idle { usize::MAX } else { SLICE };
         match share.steps.checked_sub(cost) {
-            None => self.end(Spent::Steps),
+            None => self.mark_spent(Spent::Steps),
             Some(left) => {
                 let slice = left.min(size);
                 self.slice.set(slice);
@@ -529,10 +533,10 @@ impl Budget {
 
     /// A slice does not reach: is there another?
     #[cold]
-    fn settle(&self, cost: usize) -> bool {
+    fn check_slice(&self, cost: usize) -> bool {
         let mut share = self.share.get();
         if self.stage.get() == Stage::Idle {
-            self.load(Share::of(Stage::Idle), Stage::Idle);
+            self.load_share(Share::from_stage(Stage::Idle), Stage::Idle);
             return true;
         }
         if share.spent.is_some() {
@@ -543,10 +547,10 @@ impl Budget {
         share.time = share.time.saturating_sub(used);
         share.steps += self.slice.replace(0);
         self.share.set(share);
-        if share.time.is_zero() { self.end(Spent::Time) } else { self.cut(cost) }
+        if share.time.is_zero() { self.mark_spent(Spent::Time) } else { self.cut_slice(cost) }
     }
 
-    fn end(&self, what: Spent) -> bool {
+    fn mark_spent(&self, what: Spent) -> bool {
         self.share.set(Share { spent: Some(what), ..self.share.get() });
         self.slice.set(0);
         false
@@ -554,46 +558,46 @@ impl Budget {
 }
 
 /// An event begins, with its analysis.
-pub fn begin() {
+pub fn begin_event() {
     BUDGET.with(|budget| {
         budget.shares.set(SHARES);
         budget.reached.set(0);
-        budget.load(Share::of(Stage::Analysis), Stage::Analysis);
+        budget.load_share(Share::from_stage(Stage::Analysis), Stage::Analysis);
     });
 }
 
 /// The next part of the event's work, or one before it again: each has a share of its own.
-pub fn enter(stage: Stage) {
-    BUDGET.with(|budget| budget.enter(stage));
+pub fn enter_stage(stage: Stage) {
+    BUDGET.with(|budget| budget.enter_stage(stage));
 }
 
 /// May so much work be done, or have been done? False = the share of this stage is spent.
-pub fn step(cost: usize) -> bool {
+pub fn spend_steps(cost: usize) -> bool {
     BUDGET.with(|budget| {
         let left = budget.slice.get();
         if cost < left {
             budget.slice.set(left - cost);
             return true;
         }
-        budget.settle(cost)
+        budget.check_slice(cost)
     })
 }
 
 /// May the disk be asked once more?
-pub fn look() -> bool {
+pub fn spend_look() -> bool {
     BUDGET.with(|budget| {
         let share = budget.share.get();
         if share.spent.is_some() {
             return false;
         }
         if share.looks == 0 {
-            return budget.end(Spent::Looks);
+            return budget.mark_spent(Spent::Looks);
         }
         if budget.stage.get() != Stage::Idle {
             budget.share.set(Share { looks: share.looks - 1, ..share });
         }
         // The disk may take its time: some hundred looks are a look at the clock.
-        step(SLICE / 256)
+        spend_steps(SLICE / 256)
     })
 }
 
@@ -601,14 +605,14 @@ pub fn look() -> bool {
 ///
 /// Text and pattern are only both a repository's where its own rules are judged: there every state may be
 /// alive at every byte. Other people write patterns that are not.
-pub fn search(bytes: usize, states: usize) -> bool {
+pub fn may_search(bytes: usize, states: usize) -> bool {
     const USUAL: usize = 4;
     let hostile = BUDGET.with(|budget| budget.stage.get()) == Stage::Project;
-    step(bytes.saturating_mul(if hostile { states } else { states.min(USUAL) }))
+    spend_steps(bytes.saturating_mul(if hostile { states } else { states.min(USUAL) }))
 }
 
 /// What ran out in this stage, if anything has.
-pub fn spent() -> Option<Spent> {
+pub fn spent_resource() -> Option<Spent> {
     BUDGET.with(|budget| budget.share.get().spent)
 }
 
@@ -632,35 +636,38 @@ mod tests {
 
     #[test]
     fn what_is_spent_stays_spent_until_the_next_stage() {
-        assert!(step(usize::MAX - 1) && step(usize::MAX) && look(), "nothing is counted");
-        begin();
-        assert!(step(1000) && spent().is_none());
-        assert!(!step(Share::of(Stage::Analysis).steps) && !step(0));
-        assert_eq!(spent(), Some(Spent::Steps));
-        enter(Stage::Rules);
-        assert!(step(1000) && spent().is_none());
-        assert!((0..=Share::of(Stage::Rules).looks).any(|_| !look()));
-        assert_eq!(spent(), Some(Spent::Looks));
-        enter(Stage::Analysis);
-        assert_eq!(spent(), Some(Spent::Steps), "what was spent is not given twice");
-        enter(Stage::Idle);
-        assert!(step(usize::MAX) && step(usize::MAX));
-        begin();
-        assert!(step(1000));
-        enter(Stage::Idle);
+        assert!(
+            spend_steps(usize::MAX - 1) && spend_steps(usize::MAX) && spend_look(),
+            "nothing is counted"
+        );
+        begin_event();
+        assert!(spend_steps(1000) && spent_resource().is_none());
+        assert!(!spend_steps(Share::from_stage(Stage::Analysis).steps) && !spend_steps(0));
+        assert_eq!(spent_resource(), Some(Spent::Steps));
+        enter_stage(Stage::Rules);
+        assert!(spend_steps(1000) && spent_resource().is_none());
+        assert!((0..=Share::from_stage(Stage::Rules).looks).any(|_| !spend_look()));
+        assert_eq!(spent_resource(), Some(Spent::Looks));
+        enter_stage(Stage::Analysis);
+        assert_eq!(spent_resource(), Some(Spent::Steps), "what was spent is not given twice");
+        enter_stage(Stage::Idle);
+        assert!(spend_steps(usize::MAX) && spend_steps(usize::MAX));
+        begin_event();
+        assert!(spend_steps(1000));
+        enter_stage(Stage::Idle);
     }
 
     #[test]
     fn the_clock_is_looked_at() {
-        begin();
+        begin_event();
         let mut n: u64 = 0;
-        while step(SLICE / 8) {
+        while spend_steps(SLICE / 8) {
             // Far more than its steps say.
             for i in 0..100_000 {
                 n = std::hint::black_box(n.wrapping_mul(31) ^ i);
             }
         }
-        assert_eq!(spent(), Some(Spent::Time));
-        enter(Stage::Idle);
+        assert_eq!(spent_resource(), Some(Spent::Time));
+        enter_stage(Stage::Idle);
     }
 }

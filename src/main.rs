@@ -25,14 +25,14 @@ fn main() -> ExitCode {
     #[cfg(all(target_env = "musl", target_arch = "x86_64", panic = "abort"))]
     features::assume_none();
     let mut args: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let at = command(&args);
+    let at = command_index(&args);
     let rest = args.get(at..).unwrap_or_default();
     let hook = match rest.first() {
         // `hookctl hook --help` is a question of people.
         Some(first) => first == "hook" && !rest.iter().any(|arg| arg == "--help" || arg == "-h"),
         None => !std::io::stdin().is_terminal(),
     };
-    let bridge = if hook { None } else { hookctl::forward::agent(rest.iter().cloned()) };
+    let bridge = if hook { None } else { hookctl::forward::bridge_agent(rest.iter().cloned()) };
     if !hook && bridge.is_none() {
         return hookctl::cli::main(std::env::args_os());
     }
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 }
 
 /// Where the command is among the arguments.
-fn command(args: &[OsString]) -> usize {
+fn command_index(args: &[OsString]) -> usize {
     let mut at = 0;
     while let Some(arg) = args.get(at).and_then(|arg| arg.to_str()) {
         let flag = arg.split_once('=').map_or(arg, |(flag, _)| flag);

@@ -37,7 +37,7 @@ pub enum Claim {
 pub fn claim(notes: &Path, key: &str, window: Duration, deadline: Instant) -> Claim {
     let path = notes.join(format!("once-{key}"));
     loop {
-        let Ok(mut file) = files::edit(&path) else { return Claim::First(None) };
+        let Ok(mut file) = files::open_to_edit(&path) else { return Claim::First(None) };
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
@@ -50,7 +50,7 @@ pub fn claim(notes: &Path, key: &str, window: Duration, deadline: Instant) -> Cl
         if path.symlink_metadata().is_err() {
             continue;
         }
-        if let Some(bytes) = left(&path, &mut file, window) {
+        if let Some(bytes) = read_finished_note(&path, &mut file, window) {
             return Claim::Done(bytes);
         }
         let since = SystemTime::now();
@@ -60,17 +60,17 @@ pub fn claim(notes: &Path, key: &str, window: Duration, deadline: Instant) -> Cl
         }
         // Every note is looked at, so not each time: keys end with a digit of a hash.
         if key.ends_with('0') {
-            sweep(notes);
+            sweep_old_notes(notes);
         }
         return Claim::First(Some((file, since)));
     }
 }
 
 /// What another process left in its note for this very event, all of it.
-fn left(path: &Path, file: &mut File, window: Duration) -> Option<Vec<u8>> {
+fn read_finished_note(path: &Path, file: &mut File, window: Duration) -> Option<Vec<u8>> {
     let meta = file.metadata().ok()?;
-    files::guarded(path, &meta).ok()?;
-    if age(&meta)? > window || meta.len() > LARGEST {
+    files::check_protected(path, &meta).ok()?;
+    if file_age(&meta)? > window || meta.len() > LARGEST {
         return None;
     }
     let mut bytes = Vec::new();
@@ -80,7 +80,7 @@ fn left(path: &Path, file: &mut File, window: Duration) -> Option<Vec<u8>> {
 
 impl Claim {
     /// Leaves what came of it for the second.
-    pub fn done(self, bytes: &[u8]) {
+    pub fn finish(self, bytes: &[u8]) {
         if let Claim::First(Some((mut file, since))) = self {
             let _ = file.write_all(&[bytes, &[END]].concat());
             // Its age is that of the claim.
@@ -91,40 +91,40 @@ impl Claim {
 
 /// Says something once for each `key`: true the first time, and where that cannot be noted.
 pub fn first_time(notes: &Path, key: &str) -> bool {
-    let made = files::create(&notes.join(format!("said-{key}")));
+    let made = files::create_private(&notes.join(format!("said-{key}")));
     !made.is_err_and(|error| error.kind() == ErrorKind::AlreadyExists)
 }
 
 /// How often in a row `key` was counted; `count` adds one or sets it back.
-pub fn counted(notes: &Path, key: &str) -> u32 {
+pub fn read_count(notes: &Path, key: &str) -> u32 {
     let text = files::state_text(&notes.join(format!("count-{key}")), files::SMALL);
     text.unwrap_or_default().trim().parse().unwrap_or(0)
 }
 
 /// Stores the count.
-pub fn count(notes: &Path, key: &str, number: u32) {
+pub fn store_count(notes: &Path, key: &str, number: u32) {
     let path = notes.join(format!("count-{key}"));
     if number == 0 {
         let _ = fs::remove_file(path);
     } else {
-        let _ = files::replace(&path, number.to_string().as_bytes());
+        let _ = files::replace_file(&path, number.to_string().as_bytes());
     }
 }
 
 /// How far its time is from now: a clock that was set back makes no note a new one.
-fn age(meta: &fs::Metadata) -> Option<Duration> {
+fn file_age(meta: &fs::Metadata) -> Option<Duration> {
     let modified = meta.modified().ok()?;
     Some(SystemTime::now().duration_since(modified).unwrap_or_else(|error| error.duration()))
 }
 
-fn sweep(notes: &Path) {
+fn sweep_old_notes(notes: &Path) {
     let Ok(entries) = fs::read_dir(notes) else { return };
     for entry in entries.flatten().take(limits::SWEPT) {
         let path = entry.path();
         let name = entry.file_name();
         let mine = name.to_str().is_some_and(|n| n.starts_with("once-"));
         let limit = if mine { OLD } else { OLD * 24 * 7 };
-        let age = fs::symlink_metadata(&path).ok().and_then(|meta| age(&meta));
+        let age = fs::symlink_metadata(&path).ok().and_then(|meta| file_age(&meta));
         if age.is_some_and(|age| age > limit) {
             let _ = fs::remove_file(path);
         }
@@ -158,7 +158,7 @@ mod tests {
         let notes = dir.path().to_path_buf();
         let second = thread::spawn(move || claim(&notes, "k", window, deadline));
         thread::sleep(Duration::from_millis(30));
-        first.done(b"answer");
+        first.finish(b"answer");
         assert!(matches!(second.join().unwrap(), Claim::Done(bytes) if bytes == b"answer"));
         assert!(matches!(
             claim(dir.path(), "k", Duration::ZERO, deadline),
@@ -177,7 +177,7 @@ mod tests {
         file.write_all(b"ans").unwrap();
         assert!(matches!(claim(dir.path(), "k", window, soon()), Claim::First(None)));
         thread::sleep(window);
-        Claim::First(Some((file, since))).done(b"wer");
+        Claim::First(Some((file, since))).finish(b"wer");
         // Another event that looks the same.
         assert!(matches!(claim(dir.path(), "k", window, soon()), Claim::First(Some(_))));
     }
@@ -199,10 +199,10 @@ mod tests {
     fn counts_and_first_times() {
         let dir = tempfile::tempdir().unwrap();
         assert!(first_time(dir.path(), "a") && !first_time(dir.path(), "a"));
-        assert_eq!(counted(dir.path(), "x"), 0);
-        count(dir.path(), "x", 3);
-        assert_eq!(counted(dir.path(), "x"), 3);
-        count(dir.path(), "x", 0);
-        assert_eq!(counted(dir.path(), "x"), 0);
+        assert_eq!(read_count(dir.path(), "x"), 0);
+        store_count(dir.path(), "x", 3);
+        assert_eq!(read_count(dir.path(), "x"), 3);
+        store_count(dir.path(), "x", 0);
+        assert_eq!(read_count(dir.path(), "x"), 0);
     }
 }

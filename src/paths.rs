@@ -39,21 +39,21 @@ impl Paths {
     ///
     /// # Errors
     /// A sentence for people when no home directory can be found.
-    pub fn find(config: Option<PathBuf>, state: Option<PathBuf>) -> Result<Paths, String> {
+    pub fn discover(config: Option<PathBuf>, state: Option<PathBuf>) -> Result<Paths, String> {
         let home = std::env::home_dir()
             .filter(|home| home.is_absolute())
             .ok_or("no home directory: set HOME to an absolute path")?;
-        let (own_config, own_state) = platform(&home);
+        let (own_config, own_state) = platform_directories(&home);
         Ok(Paths {
             managed: PathBuf::from(MANAGED_CONFIG),
-            config: config.map_or(own_config, absolute),
-            state: state.map_or(own_state, absolute),
+            config: config.map_or(own_config, to_absolute),
+            state: state.map_or(own_state, to_absolute),
             home,
         })
     }
 
     /// The places below a home, whatever this user's are: a world for tests.
-    pub fn below(home: PathBuf) -> Paths {
+    pub fn below_home(home: PathBuf) -> Paths {
         Paths {
             managed: home.join("managed.toml"),
             config: home.join(".config/hookctl"),
@@ -64,14 +64,15 @@ impl Paths {
 
     /// Is the home what HOME says, and not what the system knows of the account?
     pub fn home_is_set(&self) -> bool {
-        env::path(env::HOME).is_some_and(|home| home == self.home)
+        env::get_path(env::HOME).is_some_and(|home| home == self.home)
     }
 
     /// Why nothing can be read from the directory that `--config` names. The default one need not be there:
     /// registered entries name it whether there are rules or not.
-    pub fn misnamed(&self, config: Option<&Path>) -> Option<String> {
+    pub fn check_config_directory(&self, config: Option<&Path>) -> Option<String> {
         let named = config?;
-        if self.config == platform(&self.home).0 || self.config.is_dir() && named != "" {
+        if self.config == platform_directories(&self.home).0 || self.config.is_dir() && named != ""
+        {
             return None;
         }
         let shown = named.display();
@@ -144,12 +145,12 @@ fn platform(home: &Path) -> (PathBuf, PathBuf) {
 
 /// Config and state directory of the platform.
 #[cfg(not(any(target_os = "macos", windows)))]
-fn platform(home: &Path) -> (PathBuf, PathBuf) {
+fn platform_directories(home: &Path) -> (PathBuf, PathBuf) {
     (home.join(".config/hookctl"), home.join(".local/state/hookctl"))
 }
 
 /// Never below the directory that this happens to run in, where no path is named at all.
-fn absolute(path: PathBuf) -> PathBuf {
+fn to_absolute(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or_else(|_| Path::new("/").join(path))
 }
 
@@ -161,7 +162,7 @@ pub fn project_root(cwd: &Path, home: &Path) -> PathBuf {
             && root.as_os_str().len() <= LONGEST
             && !root.components().any(|part| part == Component::ParentDir)
     };
-    let named = env::path(env::CLAUDE_PROJECT_DIR).filter(plain);
+    let named = env::get_path(env::CLAUDE_PROJECT_DIR).filter(plain);
     let named = named.filter(|root| is_marked(root) && may_be_project(root, home));
     let named = named.map(|root| root.components().collect::<PathBuf>());
     named.unwrap_or_else(|| project_above(cwd, home))

@@ -12,23 +12,23 @@ pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 /// The content of `pause.json`, in seconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
+pub struct PauseNote {
     /// Until when.
     pub until: u64,
     /// Since when.
     pub since: u64,
 }
 
-impl Note {
+impl PauseNote {
     /// A pause from now on.
-    pub fn of(duration: Duration) -> Note {
-        let since = now();
-        Note { until: since + duration.as_secs().max(1), since }
+    pub fn for_duration(duration: Duration) -> PauseNote {
+        let since = unix_now();
+        PauseNote { until: since + duration.as_secs().max(1), since }
     }
 
     /// Does it hold? Not before it was made, as a clock says that was set back, and not longer than any
     /// pause may.
-    fn holds(self, now: u64) -> bool {
+    fn is_in_force(self, now: u64) -> bool {
         (self.since..self.until).contains(&now) && self.until - self.since <= LONGEST.as_secs()
     }
 }
@@ -37,18 +37,18 @@ impl Note {
 ///
 /// # Errors
 /// Why the note that is there is not believed: it pauses nothing.
-pub fn until(paths: &Paths) -> Result<Option<u64>, String> {
+pub fn paused_until(paths: &Paths) -> Result<Option<u64>, String> {
     let path = paths.pause();
-    let bytes = match files::state(&path, files::SMALL) {
+    let bytes = match files::read_state(&path, files::SMALL) {
         Ok(bytes) => bytes,
         Err(Refusal::Absent) => return Ok(None),
-        Err(refusal) => return Err(format!("no pause: {}", refusal.about(&path))),
+        Err(refusal) => return Err(format!("no pause: {}", refusal.describe_for(&path))),
     };
-    let Ok(note) = serde_json::from_slice::<Note>(&bytes) else {
+    let Ok(note) = serde_json::from_slice::<PauseNote>(&bytes) else {
         return Err(format!("no pause: {} is no note of one", path.display()));
     };
-    let now = now();
-    let (over, holds) = (note.until <= now, note.holds(now));
+    let now = unix_now();
+    let (over, holds) = (note.until <= now, note.is_in_force(now));
     match over || holds {
         true => Ok(holds.then_some(note.until)),
         false => {
@@ -57,7 +57,7 @@ pub fn until(paths: &Paths) -> Result<Option<u64>, String> {
     }
 }
 
-fn now() -> u64 {
+fn unix_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
@@ -79,7 +79,7 @@ mod tests {
             (u64::MAX, u64::MAX, u64::MAX, false),
             (200, 100, 150, false),
         ] {
-            assert_eq!(Note { until, since }.holds(now), holds, "{since} {until} {now}");
+            assert_eq!(PauseNote { until, since }.is_in_force(now), holds, "{since} {until} {now}");
         }
     }
 }

@@ -64,8 +64,8 @@ pub enum PayloadError {
 /// Of duplicate keys the last wins, as in the clients. What is not UTF-8, a lone surrogate escape
 /// and a raw control character inside a string are replaced or escaped, never an error.
 pub fn parse(bytes: &[u8]) -> Result<Map<String, Value>, PayloadError> {
-    let bytes = trim(bytes);
-    if bytes.len() > MOST && values(bytes) > MOST {
+    let bytes = trim_padding(bytes);
+    if bytes.len() > MOST && max_value_count(bytes) > MOST {
         return Err(PayloadError::TooMany);
     }
     // What every well-formed event takes; all below is for the others.
@@ -76,14 +76,15 @@ pub fn parse(bytes: &[u8]) -> Result<Map<String, Value>, PayloadError> {
         return Err(PayloadError::Empty);
     }
     let text = String::from_utf8_lossy(bytes);
-    let text = Some(&text).filter(|text| text.len() <= REPAIRED).and_then(|text| repair(text));
+    let text =
+        Some(&text).filter(|text| text.len() <= REPAIRED).and_then(|text| repair_strings(text));
     let text = text.ok_or(PayloadError::Garbled)?;
-    serde_json::from_slice(&text).map_err(|error| explain(&text, &error))
+    serde_json::from_slice(&text).map_err(|error| convert_error(&text, &error))
 }
 
 /// How many values a text may hold at most: what begins one or stands between two, outside of strings,
 /// up to where it is nested too deeply.
-fn values(bytes: &[u8]) -> usize {
+fn max_value_count(bytes: &[u8]) -> usize {
     let (mut count, mut depth, mut at) = (0, 0, 0);
     while let Some(byte) = bytes.get(at).filter(|_| depth < DEEPEST) {
         match byte {
@@ -167,7 +168,7 @@ fn plain_name(name: &[u8]) -> Option<&str> {
 }
 
 /// Without byte order mark, and without the blanks and NULs that pipes and shells leave around.
-fn trim(bytes: &[u8]) -> &[u8] {
+fn trim_padding(bytes: &[u8]) -> &[u8] {
     const BOM: &[u8] = b"\xef\xbb\xbf";
     let noise = |b: &u8| b.is_ascii_whitespace() || *b == 0;
     let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
@@ -180,7 +181,7 @@ fn trim(bytes: &[u8]) -> &[u8] {
 /// positions stay), raw control characters are escaped. Nothing outside of strings is touched.
 ///
 /// None where that would make it much larger than what is read.
-fn repair(text: &str) -> Option<Cow<'_, [u8]>> {
+fn repair_strings(text: &str) -> Option<Cow<'_, [u8]>> {
     let bytes = text.as_bytes();
     let mut out: Vec<u8> = Vec::new();
     let mut copied = 0; // everything before is in `out`; empty while nothing had to be changed
@@ -237,8 +238,8 @@ fn unit_at(bytes: &[u8], at: usize) -> Option<u16> {
 }
 
 /// A parser's error as ours.
-fn explain(text: &[u8], error: &serde_json::Error) -> PayloadError {
-    let at = offset(text, error.line(), error.column());
+fn convert_error(text: &[u8], error: &serde_json::Error) -> PayloadError {
+    let at = byte_offset(text, error.line(), error.column());
     match error.classify() {
         Category::Eof => PayloadError::Truncated { at },
         // A map takes any object, so data of the wrong type is a root of the wrong type.
@@ -265,7 +266,7 @@ fn explain(text: &[u8], error: &serde_json::Error) -> PayloadError {
 }
 
 /// A line and column, both from 1, as the count of bytes read.
-fn offset(text: &[u8], line: usize, column: usize) -> usize {
+fn byte_offset(text: &[u8], line: usize, column: usize) -> usize {
     let before: usize =
         text.split_inclusive(|b| *b == b'\n').take(line.saturating_sub(1)).map(<[u8]>::len).sum();
     (before + column).min(text.len())

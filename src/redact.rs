@@ -69,14 +69,16 @@ const FIELDS: &[&str] =
     &["auth", "authorization", "cookie", "pass", "proxy-authorization", "set-cookie"];
 
 /// The text with everything that looks like a secret masked; borrowed where nothing does.
-pub fn secrets(text: &str) -> Cow<'_, str> {
-    let mut scan = Scan { text, bytes: text.as_bytes(), done: 0, jwt: 0, word: 0 };
+pub fn mask_secrets(text: &str) -> Cow<'_, str> {
+    let mut scan = SecretScan { text, bytes: text.as_bytes(), done: 0, jwt: 0, word: 0 };
     let (mut out, mut at) = (String::new(), 0);
     // What is shorter holds none.
     let bytes = if text.len() >= SHORTEST { scan.bytes } else { &[] };
-    while let Some(skipped) = bytes.get(at..).unwrap_or_default().windows(2).position(opens) {
+    while let Some(skipped) =
+        bytes.get(at..).unwrap_or_default().windows(2).position(may_start_secret)
+    {
         at += skipped;
-        let Some(found) = scan.secret(at, CLASSES[usize::from(bytes[at])]) else {
+        let Some(found) = scan.find_secret(at, CLASSES[usize::from(bytes[at])]) else {
             at += 1;
             continue;
         };
@@ -101,7 +103,7 @@ const MARK: u8 = 4;
 static CLASSES: [u8; 256] = {
     let (mut classes, mut byte) = ([0; 256], 0u8);
     loop {
-        if tokens::begins(byte) {
+        if tokens::may_begin_token(byte) {
             classes[byte as usize] |= TOKEN;
         }
         if matches!(byte.to_ascii_lowercase(), b'a' | b'b' | b'c' | b'k' | b'p' | b's' | b't') {
@@ -139,7 +141,7 @@ static SECONDS: [u32; 256] = {
 };
 
 /// Do the two bytes here leave it open that anything of a secret stands here? Nearly all of a text ends here.
-fn opens(pair: &[u8]) -> bool {
+fn may_start_secret(pair: &[u8]) -> bool {
     matches!(pair, [first, second] if SECONDS[usize::from(*first)] >> (second & 31) & 1 != 0)
 }
 
@@ -148,7 +150,7 @@ fn is_word(b: u8) -> bool {
 }
 
 /// How many bytes at the beginning are such.
-fn run(bytes: &[u8], holds: impl Fn(u8) -> bool) -> usize {
+fn run_length(bytes: &[u8], holds: impl Fn(u8) -> bool) -> usize {
     bytes.iter().position(|b| !holds(*b)).unwrap_or(bytes.len())
 }
 
@@ -169,7 +171,7 @@ fn is_start(bytes: &[u8], at: usize) -> bool {
 }
 
 /// A text on its way through.
-struct Scan<'t> {
+struct SecretScan<'t> {
     text: &'t str,
     bytes: &'t [u8],
     /// Up to where it is masked.
@@ -180,27 +182,27 @@ struct Scan<'t> {
     word: usize,
 }
 
-impl Scan<'_> {
+impl SecretScan<'_> {
     /// The secret that is seen at this place: there, behind it or around it.
-    fn secret(&mut self, at: usize, class: u8) -> Option<Range<usize>> {
+    fn find_secret(&mut self, at: usize, class: u8) -> Option<Range<usize>> {
         let rest = &self.bytes[at..];
         if class & TOKEN != 0 && is_start(self.bytes, at) {
-            let token = tokens::token(rest).or_else(|| self.jwt(at));
+            let token = tokens::token_end(rest).or_else(|| self.jwt_length(at));
             if let Some(length) = token {
                 return Some(at..at + length);
             }
         }
         if class & MARK != 0 {
             return match rest {
-                [b':', b'/', b'/', ..] => self.login(at + 3),
+                [b':', b'/', b'/', ..] => self.find_url_secret(at + 3),
                 [b'-', b'-', b'-', ..] => {
                     (at == 0 || self.bytes[at - 1] != b'-').then(|| private_key(self.text, at))?
                 }
                 [b'?' | b'&', b's', b'i', b'g', b'=', ..] => {
-                    let length = run(&rest[5..], |b| is_word(b) || b"%+/=-".contains(&b));
+                    let length = run_length(&rest[5..], |b| is_word(b) || b"%+/=-".contains(&b));
                     (length >= 20).then(|| at + 5..at + 5 + length)
                 }
-                _ => tokens::around(self.bytes, self.done, at),
+                _ => tokens::token_around(self.bytes, self.done, at),
             };
         }
         if class & WORD == 0 {
@@ -208,20 +210,20 @@ impl Scan<'_> {
         }
         let option = self.bytes[..at].ends_with(b"--");
         if is_start(self.bytes, at)
-            && let Some(found) = header(rest, option)
+            && let Some(found) = find_header_secret(rest, option)
         {
             return Some(at + found.start..at + found.end);
         }
-        self.value(at)
+        self.find_key_value(at)
     }
 
     /// The length of a JWT: three parts, more where it is encrypted.
-    fn jwt(&mut self, at: usize) -> Option<usize> {
+    fn jwt_length(&mut self, at: usize) -> Option<usize> {
         let rest = &self.bytes[at..];
         if at < self.jwt || !rest.starts_with(b"eyJ") {
             return None;
         }
-        let part = |from: usize| run(&rest[from..], |b| is_word(b) || b == b'-');
+        let part = |from: usize| run_length(&rest[from..], |b| is_word(b) || b == b'-');
         let head = part(0);
         let body = if rest.get(head) == Some(&b'.') { part(head + 1) } else { 0 };
         let end = head + 1 + body;
@@ -230,23 +232,24 @@ impl Scan<'_> {
             self.jwt = at + head;
             return None;
         }
-        Some(end + run(&rest[end..], |b| is_word(b) || matches!(b, b'-' | b'.')))
+        Some(end + run_length(&rest[end..], |b| is_word(b) || matches!(b, b'-' | b'.')))
     }
 
     /// What is secret of a URL behind its `://`.
-    fn login(&self, at: usize) -> Option<Range<usize>> {
+    fn find_url_secret(&self, at: usize) -> Option<Range<usize>> {
         let rest = &self.bytes[at..];
-        let hook = tokens::hook(rest).map(|hook| at + hook.start..at + hook.end);
+        let hook = tokens::webhook_secret(rest).map(|hook| at + hook.start..at + hook.end);
         hook.or_else(|| {
-            let length =
-                run(rest, |b| !b.is_ascii_whitespace() && !matches!(b, b'/' | b'@' | b'\'' | b'"'));
+            let length = run_length(rest, |b| {
+                !b.is_ascii_whitespace() && !matches!(b, b'/' | b'@' | b'\'' | b'"')
+            });
             (length > 0 && rest.get(length) == Some(&b'@')).then(|| at..at + length + 1)
         })
     }
 
     /// The value of the key that holds the word at this place: `API_KEY=x`, `"password": "x y"`,
     /// `--token x`.
-    fn value(&mut self, at: usize) -> Option<Range<usize>> {
+    fn find_key_value(&mut self, at: usize) -> Option<Range<usize>> {
         if at < self.word || !tells_at(self.bytes, self.done, at) {
             return None;
         }
@@ -257,9 +260,9 @@ impl Scan<'_> {
         if start < at && start > 0 && self.bytes[start - 1] == b'\\' {
             start += 1;
         }
-        let end = at + run(&self.bytes[at..], letter);
+        let end = at + run_length(&self.bytes[at..], letter);
         self.word = end;
-        value(self.text, start..end)
+        keyed_secret(self.text, start..end)
     }
 }
 
@@ -290,70 +293,71 @@ fn tells_at(bytes: &[u8], from: usize, at: usize) -> bool {
 }
 
 /// The secret in a header, or what is written like one; `option`: dashes stand before it.
-fn header(rest: &[u8], option: bool) -> Option<Range<usize>> {
+fn find_header_secret(rest: &[u8], option: bool) -> Option<Range<usize>> {
     if begins_with(rest, "authorization") {
-        authorization(rest)
+        authorization_secret(rest)
     } else if begins_with(rest, "cookie") {
-        cookie(rest, option)
+        cookie_secret(rest, option)
     } else if begins_with(rest, "bearer") || begins_with(rest, "basic") {
-        let word = run(rest, |b| b.is_ascii_alphabetic());
-        let start = word + run(&rest[word..], |b| b.is_ascii_whitespace());
-        if start > word && matches!(word, 5 | 6) { credentials(rest, start) } else { None }
+        let word = run_length(rest, |b| b.is_ascii_alphabetic());
+        let start = word + run_length(&rest[word..], |b| b.is_ascii_whitespace());
+        if start > word && matches!(word, 5 | 6) { find_credentials(rest, start) } else { None }
     } else {
         None
     }
 }
 
-fn blanks(rest: &[u8], at: usize) -> usize {
-    at + run(&rest[at..], |b| matches!(b, b' ' | b'\t'))
+fn skip_blanks(rest: &[u8], at: usize) -> usize {
+    at + run_length(&rest[at..], |b| matches!(b, b' ' | b'\t'))
 }
 
 /// JSON inside of JSON has backslashes before its quotes.
-fn quotes(rest: &[u8], at: usize) -> usize {
-    at + run(&rest[at..], |b| matches!(b, b'"' | b'\'' | b'\\'))
+fn skip_quotes(rest: &[u8], at: usize) -> usize {
+    at + run_length(&rest[at..], |b| matches!(b, b'"' | b'\'' | b'\\'))
 }
 
 /// How far the line goes, or what quotes it; no further than `most`.
-fn line(rest: &[u8], at: usize, most: usize) -> usize {
+fn line_end(rest: &[u8], at: usize, most: usize) -> usize {
     let most = rest.len().min(at + most);
-    at + run(&rest[at..most], |b| !matches!(b, b'"' | b'\'' | b'\\' | b'\r' | b'\n'))
+    at + run_length(&rest[at..most], |b| !matches!(b, b'"' | b'\'' | b'\\' | b'\r' | b'\n'))
 }
 
 /// What stands there, if it is no word: a sentence speaks of all of these as well.
-fn credentials(rest: &[u8], start: usize) -> Option<Range<usize>> {
-    let end = start + run(&rest[start..], |b| b.is_ascii_alphanumeric() || b"._~+/=-".contains(&b));
+fn find_credentials(rest: &[u8], start: usize) -> Option<Range<usize>> {
+    let end = start
+        + run_length(&rest[start..], |b| b.is_ascii_alphanumeric() || b"._~+/=-".contains(&b));
     (end >= start + 8 && !is_prose(&rest[start..end])).then_some(start..end)
 }
 
-fn authorization(rest: &[u8]) -> Option<Range<usize>> {
-    let sign = blanks(rest, quotes(rest, "authorization".len()));
+fn authorization_secret(rest: &[u8]) -> Option<Range<usize>> {
+    let sign = skip_blanks(rest, skip_quotes(rest, "authorization".len()));
     if !matches!(rest.get(sign), Some(b':' | b'=')) {
         return None;
     }
-    let start = quotes(rest, blanks(rest, sign + 1));
-    let scheme = start + run(&rest[start..], |b| is_word(b) || b == b'-');
-    let behind = blanks(rest, scheme);
-    let found = if behind > scheme { credentials(rest, behind) } else { None };
-    let found = found.or_else(|| credentials(rest, start))?;
+    let start = skip_quotes(rest, skip_blanks(rest, sign + 1));
+    let scheme = start + run_length(&rest[start..], |b| is_word(b) || b == b'-');
+    let behind = skip_blanks(rest, scheme);
+    let found = if behind > scheme { find_credentials(rest, behind) } else { None };
+    let found = found.or_else(|| find_credentials(rest, start))?;
     // A scheme with parameters holds its secret in one of them.
-    let end = line(rest, found.end, 512);
+    let end = line_end(rest, found.end, 512);
     let parameters = rest[found.end..end].contains(&b',');
     Some(found.start..if parameters { end } else { found.end })
 }
 
-fn cookie(rest: &[u8], option: bool) -> Option<Range<usize>> {
+fn cookie_secret(rest: &[u8], option: bool) -> Option<Range<usize>> {
     let word = "cookie".len();
-    let sign = blanks(rest, quotes(rest, word));
+    let sign = skip_blanks(rest, skip_quotes(rest, word));
     let start = match rest.get(sign) {
-        Some(b':') => quotes(rest, blanks(rest, sign + 1)),
-        Some(b'=') if option => quotes(rest, sign + 1),
-        Some(_) if option && sign > word => quotes(rest, sign),
+        Some(b':') => skip_quotes(rest, skip_blanks(rest, sign + 1)),
+        Some(b'=') if option => skip_quotes(rest, sign + 1),
+        Some(_) if option && sign > word => skip_quotes(rest, sign),
         _ => return None,
     };
     // A cookie has a name.
-    let name = run(&rest[start..line(rest, start, 256)], |b| !b" ;,&=".contains(&b));
+    let name = run_length(&rest[start..line_end(rest, start, 256)], |b| !b" ;,&=".contains(&b));
     let named = rest.get(start + name) == Some(&b'=');
-    let end = if named { line(rest, start, usize::MAX - start) } else { start };
+    let end = if named { line_end(rest, start, usize::MAX - start) } else { start };
     (end >= start + 4).then_some(start..end)
 }
 
@@ -365,10 +369,12 @@ fn is_prose(text: &[u8]) -> bool {
 
 /// A private key from its first line on, to its last one.
 fn private_key(text: &str, at: usize) -> Option<Range<usize>> {
-    let dashes = run(&text.as_bytes()[at..], |b| b == b'-');
+    let dashes = run_length(&text.as_bytes()[at..], |b| b == b'-');
     let label = text[at + dashes..].trim_start_matches(' ').strip_prefix("BEGIN ")?;
     let line = label.get(
-        ..run(label.as_bytes(), |b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b' '),
+        ..run_length(label.as_bytes(), |b| {
+            b.is_ascii_uppercase() || b.is_ascii_digit() || b == b' '
+        }),
     )?;
     if !line.contains("PRIVATE KEY") {
         return None;
@@ -379,7 +385,7 @@ fn private_key(text: &str, at: usize) -> Option<Range<usize>> {
             let start = text.len() - label.len() + first + 11;
             memmem::find(&text.as_bytes()[start..], b"PRIVATE KEY").map_or(text.len(), |found| {
                 let end = start + found + 11;
-                end + run(&text.as_bytes()[end..], |b| {
+                end + run_length(&text.as_bytes()[end..], |b| {
                     b == b'-' || b == b' ' || b.is_ascii_uppercase()
                 })
             })
@@ -390,16 +396,16 @@ fn private_key(text: &str, at: usize) -> Option<Range<usize>> {
 
 /// Masks every secret in the texts of a JSON value, and whole texts under a key that tells of one.
 /// Keys stay. Was there any?
-pub fn json(value: &mut Value) -> bool {
-    walk(value, false)
+pub fn mask_json(value: &mut Value) -> bool {
+    mask_json_value(value, false)
 }
 
 /// The same for the fields of an object.
-pub fn fields(map: &mut Map<String, Value>) -> bool {
-    object(map, false)
+pub fn mask_fields(map: &mut Map<String, Value>) -> bool {
+    mask_object(map, false)
 }
 
-fn walk(value: &mut Value, told: bool) -> bool {
+fn mask_json_value(value: &mut Value, told: bool) -> bool {
     let mut any = false;
     match value {
         Value::String(text) if told => {
@@ -409,7 +415,7 @@ fn walk(value: &mut Value, told: bool) -> bool {
             }
         }
         Value::String(text) => {
-            if let Cow::Owned(masked) = secrets(text) {
+            if let Cow::Owned(masked) = mask_secrets(text) {
                 *text = masked;
                 any = true;
             }
@@ -420,21 +426,21 @@ fn walk(value: &mut Value, told: bool) -> bool {
             for item in items {
                 let text = item.as_str();
                 let next = text.is_some_and(|text| {
-                    text.starts_with('-') && !text.contains('=') && tells(text, "")
+                    text.starts_with('-') && !text.contains('=') && names_secret(text, "")
                 });
-                any |= walk(item, told || flag);
+                any |= mask_json_value(item, told || flag);
                 flag = next;
             }
         }
-        Value::Object(map) => any = object(map, told),
+        Value::Object(map) => any = mask_object(map, told),
         _ => {}
     }
     any
 }
 
-fn object(map: &mut Map<String, Value>, told: bool) -> bool {
+fn mask_object(map: &mut Map<String, Value>, told: bool) -> bool {
     let field = |key: &str, value: &str| {
-        tells(key, value) || FIELDS.iter().any(|field| field.eq_ignore_ascii_case(key))
+        names_secret(key, value) || FIELDS.iter().any(|field| field.eq_ignore_ascii_case(key))
     };
     // {"name": "API_KEY", "value": "x"}
     let named = ["name", "key", "header"]
@@ -445,13 +451,13 @@ fn object(map: &mut Map<String, Value>, told: bool) -> bool {
         // What is not one text counts as a number would: `tokens` are more often counted.
         let text = value.as_str().unwrap_or("0");
         let told = told || field(key, text) || named && key == "value";
-        any |= walk(value, told);
+        any |= mask_json_value(value, told);
     }
     any
 }
 
 /// Does a key of this name hold a secret, if this is its value?
-fn tells(key: &str, value: &str) -> bool {
+fn names_secret(key: &str, value: &str) -> bool {
     (0..key.len()).any(|at| tells_at(key.as_bytes(), 0, at))
         && !ABOUT.contains(&last_word(key).as_str())
         && !is_count(key, value)
@@ -460,7 +466,7 @@ fn tells(key: &str, value: &str) -> bool {
 /// `max_tokens = 4096`.
 fn is_count(key: &str, value: &str) -> bool {
     let start = key.len().saturating_sub("tokens".len());
-    let number = run(value.as_bytes(), |b| b.is_ascii_digit() || b"._,".contains(&b));
+    let number = run_length(value.as_bytes(), |b| b.is_ascii_digit() || b"._,".contains(&b));
     let ends = value.as_bytes().get(number).is_none_or(|b| !is_word(*b));
     key.as_bytes()[start..].eq_ignore_ascii_case(b"tokens") && number > 0 && ends
 }
@@ -478,7 +484,7 @@ fn last_word(key: &str) -> String {
 }
 
 /// Where the secret is that the key at this place tells of.
-fn value(text: &str, key: Range<usize>) -> Option<Range<usize>> {
+fn keyed_secret(text: &str, key: Range<usize>) -> Option<Range<usize>> {
     let name = &text[key.clone()];
     // Before its value is looked at, which may be long.
     if ABOUT.contains(&last_word(name).as_str()) {
@@ -549,7 +555,7 @@ fn value(text: &str, key: Range<usize>) -> Option<Range<usize>> {
 }
 
 /// The text with every match of these masked; what a first group matched stays.
-pub fn patterns(text: &str, patterns: &[Regex]) -> String {
+pub fn mask_patterns(text: &str, patterns: &[Regex]) -> String {
     patterns.iter().fold(text.to_string(), |text, regex| {
         if regex.get().is_none() {
             return text;
@@ -593,9 +599,9 @@ mod tests {
             ("token_url=https://x.org/?token=hunter2", "hunter2"),
             ("-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----", "abc"),
         ] {
-            let masked = secrets(text);
+            let masked = mask_secrets(text);
             assert!(masked.contains(MASK) && !masked.contains(gone), "{text} -> {masked}");
-            assert_eq!(secrets(&masked), masked, "twice");
+            assert_eq!(mask_secrets(&masked), masked, "twice");
         }
     }
 
@@ -614,7 +620,7 @@ mod tests {
             "password=[redacted]",
             "Cookie: [redacted]",
         ] {
-            assert!(matches!(secrets(text), Cow::Borrowed(same) if same == text), "{text}");
+            assert!(matches!(mask_secrets(text), Cow::Borrowed(same) if same == text), "{text}");
         }
     }
 
@@ -626,7 +632,7 @@ mod tests {
             "args": ["--password", "w", "--verbose", "yes"], "Authorization": "k", "note": "token=abcd1234",
             "usage": {"output_tokens": 5000, "tokens": {"total": "12"}}, "file_path": "/a/b", "token_file": "/t"
         });
-        assert!(json(&mut value));
+        assert!(mask_json(&mut value));
         assert_eq!(
             value,
             json!({
@@ -638,6 +644,6 @@ mod tests {
                 "usage": {"output_tokens": 5000, "tokens": {"total": "12"}}, "file_path": "/a/b", "token_file": "/t"
             })
         );
-        assert!(!json(&mut value), "twice");
+        assert!(!mask_json(&mut value), "twice");
     }
 }

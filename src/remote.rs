@@ -11,10 +11,10 @@ use crate::dialect::{Reply, Request, Takes};
 use crate::event::{Event, Kind};
 use crate::rule::file::Remote;
 use crate::rule::file::remote::Url;
-use crate::rule::template::{Name, Template};
+use crate::rule::template::{PlaceholderName, Template};
 use crate::trust;
 
-pub use self::ask::{Asked, Asking, ask_again, begin};
+pub use self::ask::{AskOutcome, Asking, ask_again, begin_asking};
 
 mod ask;
 pub mod breaker;
@@ -43,15 +43,15 @@ const SESSION_END: Duration = Duration::from_millis(1_200);
 
 impl Request {
     /// What a server like this is shown of it. Made once: it is large where the event is.
-    fn view(&self, remote: &Remote) -> &Request {
+    fn server_view(&self, remote: &Remote) -> &Request {
         let Remote { send, human, .. } = *remote;
         let view = &self.views[send as usize + if human { 3 } else { 0 }];
-        let view = view.get_or_init(|| privacy::view(self, send, human).map(Box::new));
+        let view = view.get_or_init(|| privacy::restricted_view(self, send, human).map(Box::new));
         view.as_deref().unwrap_or(self)
     }
 
     /// When the server must have been asked.
-    fn limit(&self, remote: &Remote) -> Instant {
+    fn ask_deadline(&self, remote: &Remote) -> Instant {
         let mut whole = remote.deadline;
         if self.event.kind == Kind::SessionEnd {
             whole = whole.min(SESSION_END);
@@ -61,34 +61,34 @@ impl Request {
 }
 
 /// The body of the request to this server: of what it may see, and no secret.
-pub fn body(request: &Request, remote: &Remote) -> Vec<u8> {
-    let (dialect, seen) = (remote.dialect, request.view(remote));
+pub fn request_body(request: &Request, remote: &Remote) -> Vec<u8> {
+    let (dialect, seen) = (remote.dialect, request.server_view(remote));
     let form = dialect.facts().keys.iter().find_map(|key| match key.takes {
         Takes::Form(names) => Some((remote.own.form(key)?, names)),
         _ => None,
     });
     let Some((form, names)) = form else { return dialect.body(seen, &remote.own) };
-    let fill = |text: &str| match Template::of(text, names) {
+    let fill = |text: &str| match Template::parse_with_names(text, names) {
         Ok(template) => template.fill(&|name| match name {
-            Name::Own(name) => Some(dialect.value(seen, name)),
+            PlaceholderName::Own(name) => Some(dialect.placeholder_value(seen, name)),
             _ => None,
         }),
         // The file has a fault then, and does not come this far.
         Err(_) => text.to_string(),
     };
-    match filled(form, &fill) {
+    match fill_templates(form, &fill) {
         Value::String(text) => text.into_bytes(),
         body => body.to_string().into_bytes(),
     }
 }
 
 /// The same value with every text in it filled in.
-fn filled(value: &Value, fill: &dyn Fn(&str) -> String) -> Value {
+fn fill_templates(value: &Value, fill: &dyn Fn(&str) -> String) -> Value {
     match value {
         Value::String(text) => Value::String(fill(text)),
-        Value::Array(all) => all.iter().map(|one| filled(one, fill)).collect(),
+        Value::Array(all) => all.iter().map(|one| fill_templates(one, fill)).collect(),
         Value::Object(map) => {
-            map.iter().map(|(key, one)| (key.clone(), filled(one, fill))).collect()
+            map.iter().map(|(key, one)| (key.clone(), fill_templates(one, fill))).collect()
         }
         other => other.clone(),
     }
@@ -98,16 +98,16 @@ fn filled(value: &Value, fill: &dyn Fn(&str) -> String) -> Value {
 ///
 /// # Errors
 /// Why it is no answer of the server's protocol, or cannot be used.
-pub fn read(remote: &Remote, request: &Request, body: &str) -> Result<Reply, String> {
+pub fn read_reply(remote: &Remote, request: &Request, body: &str) -> Result<Reply, String> {
     let body = body.trim_start_matches('\u{feff}').trim();
     if body.is_empty() && !remote.dialect.facts().reads_nothing {
         return Ok(Reply::default());
     }
     // It changes what it was shown.
-    let (seen, own) = (&request.view(remote).event, &request.event);
-    let mut reply = remote.dialect.read(&remote.own, seen, body)?;
+    let (seen, own) = (&request.server_view(remote).event, &request.event);
+    let mut reply = remote.dialect.read_answer(&remote.own, seen, body)?;
     if !std::ptr::eq(seen, own) {
-        restore::restore(&mut reply, remote.send, remote.human, seen, own)?;
+        restore::restore_hidden(&mut reply, remote.send, remote.human, seen, own)?;
     }
     if remote.human
         && let Ok(answer) = serde_json::from_str::<Value>(body)
@@ -124,12 +124,12 @@ pub fn read(remote: &Remote, request: &Request, body: &str) -> Result<Reply, Str
 }
 
 /// Its addresses for events of that agent.
-pub fn addresses(remote: &Remote, agent: &str) -> Vec<Url> {
-    remote.urls.iter().map(|url| page(remote, url, agent)).collect()
+pub fn agent_addresses(remote: &Remote, agent: &str) -> Vec<Url> {
+    remote.urls.iter().map(|url| agent_page(remote, url, agent)).collect()
 }
 
 /// One of them.
-fn page(remote: &Remote, url: &Url, agent: &str) -> Url {
+fn agent_page(remote: &Remote, url: &Url, agent: &str) -> Url {
     match remote.dialect.page_of(agent) {
         Some(page) => url.clone().or_path(&page),
         None => url.clone(),
@@ -138,9 +138,9 @@ fn page(remote: &Remote, url: &Url, agent: &str) -> Url {
 
 /// The question in a form that bothers nobody at that server, and proves that it takes questions; None
 /// where there is none.
-pub fn unasked(remote: &Remote, event: &Event) -> Option<Event> {
+pub fn unattended_question(remote: &Remote, event: &Event) -> Option<Event> {
     match remote.human {
-        true => remote.dialect.unasked(event),
+        true => remote.dialect.unattended_question(event),
         false => remote.dialect.facts().decides.then(|| event.clone()),
     }
 }
@@ -153,24 +153,24 @@ pub fn is_asked_at_once(remote: &Remote, why: &str) -> bool {
 }
 
 /// Where that is asked or told which belongs to events of this kind.
-fn address<'u>(remote: &Remote, url: &'u Url, kind: Kind, told: bool) -> Cow<'u, Url> {
-    let path = remote.dialect.path(kind, told);
+fn event_address<'u>(remote: &Remote, url: &'u Url, kind: Kind, told: bool) -> Cow<'u, Url> {
+    let path = remote.dialect.request_path(kind, told);
     path.map_or(Cow::Borrowed(url), |path| Cow::Owned(url.join(path)))
 }
 
-fn first(remote: &Remote, kind: Kind, told: bool) -> String {
-    let url = remote.urls.first().map(|url| address(remote, url, kind, told));
+fn first_address(remote: &Remote, kind: Kind, told: bool) -> String {
+    let url = remote.urls.first().map(|url| event_address(remote, url, kind, told));
     url.map(|url| url.endpoint().to_string()).unwrap_or_default()
 }
 
 /// The name of this event at this server, or of another thing that is done once for it.
-fn key(event: &str, bytes: &[u8], whom: &str) -> String {
+fn claim_key(event: &str, bytes: &[u8], whom: &str) -> String {
     let mut text = Vec::new();
     for part in [event.as_bytes(), bytes, whom.as_bytes()] {
         text.extend_from_slice(part);
         text.push(0);
     }
-    format!("remote-{}", &trust::hash(&text)[..32])
+    format!("remote-{}", &trust::sha256_hex(&text)[..32])
 }
 
 /// A path of the config: `~/` is the home directory.

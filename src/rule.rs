@@ -160,7 +160,7 @@ pub struct Rule {
 
 impl Rule {
     /// `user:no-force-push`; shipped rules by their bare id.
-    pub fn name(&self) -> String {
+    pub fn qualified_name(&self) -> String {
         match self.layer {
             None | Some(Layer::Pack) => self.id.clone(),
             Some(layer) => format!("{}:{}", layer.name(), self.id),
@@ -183,7 +183,7 @@ impl Rule {
     }
 
     /// The hook script that judges as well, and how it answers.
-    pub fn hook(&self) -> Option<(&Command, Dialect)> {
+    pub fn hook_script(&self) -> Option<(&Command, Dialect)> {
         self.actions.iter().find_map(|action| match action {
             Action::Hook { command, dialect, .. } => Some((command, *dialect)),
             _ => None,
@@ -191,7 +191,7 @@ impl Rule {
     }
 
     /// The server that it asks, or tells.
-    pub fn remote(&self) -> Option<&str> {
+    pub fn remote_name(&self) -> Option<&str> {
         self.actions.iter().find_map(|action| match action {
             Action::Remote { server, .. } => Some(server.as_str()),
             _ => None,
@@ -199,13 +199,13 @@ impl Rule {
     }
 
     /// Does it have a judge outside: a script or a server?
-    pub fn consults(&self) -> bool {
+    pub fn consults_outside(&self) -> bool {
         let outside = |one: &Action| matches!(one, Action::Hook { .. } | Action::Remote { .. });
         self.actions.iter().any(outside)
     }
 
     /// The fields of the input that it changes.
-    pub fn rewrites(&self) -> Option<&Fields> {
+    pub fn input_changes(&self) -> Option<&Fields> {
         self.actions.iter().find_map(|action| match action {
             Action::Rewrite(fields) => Some(fields),
             _ => None,
@@ -213,7 +213,7 @@ impl Rule {
     }
 
     /// The fields of the tool's result that it changes.
-    pub fn replaces(&self) -> Option<&Fields> {
+    pub fn result_changes(&self) -> Option<&Fields> {
         self.actions.iter().find_map(|action| match action {
             Action::Replace(fields) => Some(fields),
             _ => None,
@@ -221,12 +221,12 @@ impl Rule {
     }
 
     /// Does it take anything out of what a tool returned?
-    pub fn redacts(&self) -> bool {
+    pub fn redacts_result(&self) -> bool {
         self.actions.iter().any(|action| matches!(action, Action::Redact(_)))
     }
 
     /// What a failing hook script or server amounts to.
-    pub fn otherwise(&self) -> Otherwise {
+    pub fn failure_fallback(&self) -> Otherwise {
         let mut found = self.actions.iter().filter_map(|action| match action {
             Action::Hook { otherwise, .. } | Action::Remote { otherwise, .. } => Some(*otherwise),
             _ => None,
@@ -235,12 +235,12 @@ impl Rule {
     }
 
     /// Does the rule do anything beside its verdict that touches the world?
-    pub fn acts(&self) -> bool {
-        self.runs() || self.remote().is_some()
+    pub fn has_side_effects(&self) -> bool {
+        self.runs_or_writes() || self.remote_name().is_some()
     }
 
     /// Does it run or write anything?
-    pub fn runs(&self) -> bool {
+    pub fn runs_or_writes(&self) -> bool {
         self.actions.iter().any(|action| matches!(action, Action::Env(_)))
             || self.commands().next().is_some()
     }
@@ -262,7 +262,7 @@ impl Rule {
     /// Every command that it runs.
     pub fn commands(&self) -> impl Iterator<Item = &Command> {
         let unless = self.unless.as_ref().and_then(|unless| unless.when.run.as_ref());
-        let asked = [self.verdict.run(), self.conditions.when.run.as_ref(), unless];
+        let asked = [self.verdict.awaited_command(), self.conditions.when.run.as_ref(), unless];
         asked.into_iter().flatten().chain(self.actions.iter().filter_map(Action::command))
     }
 }
@@ -309,35 +309,35 @@ impl Regex {
     }
 
     /// Why the pattern cannot be used, where it cannot.
-    pub fn fault(&self) -> Option<String> {
+    pub fn find_fault(&self) -> Option<String> {
         if self.source.len() > limits::REGEX {
             return Some(format!("longer than {} bytes", limits::REGEX));
         }
         if self.get().is_some() {
             return None;
         }
-        Self::build(&self.source).err().map(|error| error.to_string())
+        Self::compile(&self.source).err().map(|error| error.to_string())
     }
 
     /// The compiled pattern; None where it cannot be compiled, which loading has reported.
     pub fn get(&self) -> Option<&regex_lite::Regex> {
         let build = || {
-            (self.source.len() <= limits::REGEX).then(|| Self::build(&self.source).ok()).flatten()
+            (self.source.len() <= limits::REGEX).then(|| Self::compile(&self.source).ok()).flatten()
         };
         self.compiled.get_or_init(build).as_ref()
     }
 
     /// Does it match anywhere in the text?
     pub fn is_match(&self, text: &str) -> bool {
-        let needle = self.needle.get_or_init(|| literal(&self.source));
+        let needle = self.needle.get_or_init(|| longest_literal(&self.source));
         contains_folded(text, needle)
-            && self.reaches(text)
+            && self.is_affordable(text)
             && self.get().is_some_and(|regex| regex.is_match(text))
     }
 
     /// Does the event's budget reach for a search of that text?
-    pub fn reaches(&self, text: &str) -> bool {
-        limits::search(text.len(), states(&self.source))
+    pub fn is_affordable(&self, text: &str) -> bool {
+        limits::may_search(text.len(), count_states(&self.source))
     }
 
     /// The text with each match, or only the first, as `each` writes it; None where the event's budget or the
@@ -348,7 +348,7 @@ impl Regex {
         all: bool,
         mut each: impl FnMut(&regex_lite::Captures<'_>, &mut String),
     ) -> Option<String> {
-        if !self.reaches(text) {
+        if !self.is_affordable(text) {
             return None;
         }
         let mut out = String::new();
@@ -360,7 +360,7 @@ impl Regex {
             each(&found, &mut out);
             done = whole.end();
             // Each may have been sought to the end of the text.
-            if out.len() > limits::FILLED || !limits::step(64 + (text.len() - done) / 16) {
+            if out.len() > limits::FILLED || !limits::spend_steps(64 + (text.len() - done) / 16) {
                 return None;
             }
         }
@@ -368,13 +368,13 @@ impl Regex {
         Some(out)
     }
 
-    fn build(source: &str) -> Result<regex_lite::Regex, regex_lite::Error> {
+    fn compile(source: &str) -> Result<regex_lite::Regex, regex_lite::Error> {
         regex_lite::RegexBuilder::new(source).size_limit(limits::REGEX_MEMORY).build()
     }
 }
 
 /// About how many states the pattern has when it is compiled: a count of repetitions multiplies.
-fn states(pattern: &str) -> usize {
+fn count_states(pattern: &str) -> usize {
     /// More are not compiled.
     const MOST: usize = limits::REGEX_MEMORY;
     let mut groups: Vec<usize> = Vec::new();
@@ -431,7 +431,7 @@ fn contains_folded(text: &str, needle: &str) -> bool {
 
 /// The longest text that every match of the pattern holds, as far as a look over it can tell:
 /// nothing inside groups and classes counts, and nothing at all where there are alternatives.
-fn literal(pattern: &str) -> String {
+fn longest_literal(pattern: &str) -> String {
     let mut rest = pattern;
     for flags in ["(?i)", "(?s)", "(?m)", "(?is)", "(?im)", "(?ms)"] {
         rest = rest.strip_prefix(flags).unwrap_or(rest);
@@ -524,11 +524,11 @@ mod tests {
             ("(a{1000}){1000}", 100_000, 1 << 20),
             (r"\{5000}x{", 3, 20_000),
         ] {
-            let found = states(pattern);
+            let found = count_states(pattern);
             assert!((least..=most).contains(&found), "{pattern}: {found}");
         }
-        assert!(Regex::new("(a{1000}){1000}").fault().is_some());
-        assert!(Regex::new("a".repeat(20_000)).fault().unwrap().contains("longer than"));
+        assert!(Regex::new("(a{1000}){1000}").find_fault().is_some());
+        assert!(Regex::new("a".repeat(20_000)).find_fault().unwrap().contains("longer than"));
     }
 
     #[test]
@@ -544,7 +544,7 @@ mod tests {
             (r"\d{3}-token", "-token"),
             (r"a\.b", "a.b"),
         ] {
-            assert_eq!(literal(pattern), wanted, "{pattern}");
+            assert_eq!(longest_literal(pattern), wanted, "{pattern}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::act::{self, End, Outcome};
+use crate::act::{self, CommandEnd, Outcome};
 use crate::event::{Event, Kind, KindSet};
 use crate::verdict::Verb;
 
@@ -24,15 +24,15 @@ words! {
 
 impl Dialect {
     /// As that script is known to answer.
-    pub fn of(script: &str) -> Dialect {
+    pub fn from_script(script: &str) -> Dialect {
         if cupcake::is_run_by(script) { Dialect::Cupcake } else { Dialect::Claude }
     }
 
     /// The event as such a script can read it; None = as it came.
-    pub fn stdin<'b>(self, event: &Event, bytes: &'b [u8]) -> Option<Cow<'b, [u8]>> {
+    pub fn stdin_for<'b>(self, event: &Event, bytes: &'b [u8]) -> Option<Cow<'b, [u8]>> {
         match self {
             Dialect::Claude => None,
-            Dialect::Cupcake => Some(cupcake::stdin(event, bytes)),
+            Dialect::Cupcake => Some(cupcake::stdin_for(event, bytes)),
         }
     }
 
@@ -43,17 +43,17 @@ impl Dialect {
     }
 
     /// What its exit status and output say.
-    pub fn read(self, event: &Event, outcome: &Outcome) -> Said {
+    pub fn read_outcome(self, event: &Event, outcome: &Outcome) -> ScriptAnswer {
         match self {
-            Dialect::Claude => read(event, outcome),
-            Dialect::Cupcake => cupcake::read(event, outcome),
+            Dialect::Claude => read_claude_outcome(event, outcome),
+            Dialect::Cupcake => cupcake::read_outcome(event, outcome),
         }
     }
 }
 
 /// What a hook script said.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
+pub struct ScriptAnswer {
     /// Its verdict and reason.
     pub verb: Option<(Verb, String)>,
     /// The complete new input of the tool.
@@ -70,47 +70,51 @@ pub struct Said {
     pub failure: Option<String>,
 }
 
-impl Said {
-    fn failed(why: String) -> Said {
-        Said { failure: Some(why), ..Said::default() }
+impl ScriptAnswer {
+    fn failed(why: String) -> ScriptAnswer {
+        ScriptAnswer { failure: Some(why), ..ScriptAnswer::default() }
     }
 }
 
 /// Reads exit status and output as Claude Code 2.1.329 was seen to: JSON counts whatever the exit
 /// status; exit status 2 blocks, for the JSON's reason or else the text on standard error; text is
 /// context where the client takes it for that; everything else is a failure.
-pub fn read(event: &Event, outcome: &Outcome) -> Said {
-    let text = text(outcome);
+pub fn read_claude_outcome(event: &Event, outcome: &Outcome) -> ScriptAnswer {
+    let text = trimmed_stdout(outcome);
     let answer = text.starts_with('{').then(|| serde_json::from_str::<Map<String, Value>>(text));
     let is_json = matches!(answer, Some(Ok(_)));
     let mut said = match answer {
         Some(Ok(answer)) => read_json(event, &answer),
         Some(Err(_)) if outcome.stdout.len() >= act::KEPT => {
             let kept = act::KEPT >> 10;
-            Said::failed(format!("its answer is longer than the {kept} KiB that are read"))
+            ScriptAnswer::failed(format!("its answer is longer than the {kept} KiB that are read"))
         }
-        Some(Err(error)) => Said::failed(format!("its answer is no JSON object: {error}")),
-        None if TEXT.contains(event.kind) && outcome.succeeded() && !text.is_empty() => {
-            Said { context: vec![text.to_string()], ..Said::default() }
+        Some(Err(error)) => ScriptAnswer::failed(format!("its answer is no JSON object: {error}")),
+        None if TEXT.contains(event.kind) && outcome.is_success() && !text.is_empty() => {
+            ScriptAnswer { context: vec![text.to_string()], ..ScriptAnswer::default() }
         }
-        None => Said::default(),
+        None => ScriptAnswer::default(),
     };
     match outcome.end {
-        End::Exit(2) => refuse(event, outcome, &mut said),
-        End::Exit(0) => {}
-        End::Exit(..128) if is_json => {}
-        End::Exit(..128) => said.failure = Some(outcome.ended()),
+        CommandEnd::Exit(2) => refuse(event, outcome, &mut said),
+        CommandEnd::Exit(0) => {}
+        CommandEnd::Exit(..128) if is_json => {}
+        CommandEnd::Exit(..128) => said.failure = Some(outcome.describe_end()),
         // Cut off, or its shell says so: what it had said so far is no answer, unless that was a no.
-        End::Exit(_) | End::Signal | End::Timeout(_) | End::Deadline | End::Failed(_) => {
-            let refusal = said.verb.take().filter(|(verb, _)| verb.stops());
-            said = Said { verb: refusal, ..Said::failed(outcome.ended()) };
+        CommandEnd::Exit(_)
+        | CommandEnd::Signal
+        | CommandEnd::Timeout(_)
+        | CommandEnd::Deadline
+        | CommandEnd::Failed(_) => {
+            let refusal = said.verb.take().filter(|(verb, _)| verb.stops_call());
+            said = ScriptAnswer { verb: refusal, ..ScriptAnswer::failed(outcome.describe_end()) };
         }
     }
     said
 }
 
 /// The events whose scripts may print text for the model.
-const TEXT: KindSet = KindSet::of(&[
+const TEXT: KindSet = KindSet::from_kinds(&[
     Kind::UserPromptSubmit,
     Kind::UserPromptExpansion,
     Kind::SessionStart,
@@ -119,7 +123,7 @@ const TEXT: KindSet = KindSet::of(&[
 ]);
 
 /// Exit status 2.
-fn refuse(event: &Event, outcome: &Outcome, said: &mut Said) {
+fn refuse(event: &Event, outcome: &Outcome, said: &mut ScriptAnswer) {
     said.failure = None;
     // Never on a permission request: the client ignores exit status 2 there.
     if event.kind == Kind::PermissionRequest {
@@ -134,7 +138,7 @@ fn refuse(event: &Event, outcome: &Outcome, said: &mut Said) {
 }
 
 /// What it printed, without what may stand around it.
-fn text(outcome: &Outcome) -> &str {
+fn trimmed_stdout(outcome: &Outcome) -> &str {
     outcome.stdout.trim_start_matches('\u{feff}').trim()
 }
 
@@ -142,12 +146,12 @@ fn string(map: &Map<String, Value>, key: &str) -> Option<String> {
     map.get(key).and_then(Value::as_str).map(str::to_string)
 }
 
-fn read_json(event: &Event, answer: &Map<String, Value>) -> Said {
+fn read_json(event: &Event, answer: &Map<String, Value>) -> ScriptAnswer {
     let reason = string(answer, "reason").unwrap_or_default();
-    let mut said = Said {
+    let mut said = ScriptAnswer {
         notice: string(answer, "systemMessage").into_iter().collect(),
         suppress: answer.get("suppressOutput") == Some(&Value::Bool(true)),
-        ..Said::default()
+        ..ScriptAnswer::default()
     };
     said.verb = match answer.get("decision").and_then(Value::as_str) {
         Some("block" | "deny") => Some((Verb::Deny, reason.clone())),
@@ -168,7 +172,12 @@ fn read_json(event: &Event, answer: &Map<String, Value>) -> Said {
 }
 
 /// Reads `hookSpecificOutput`. The client drops an answer for another event; what would tighten still counts here.
-fn read_specific(event: &Event, specific: &Map<String, Value>, reason: &str, said: &mut Said) {
+fn read_specific(
+    event: &Event,
+    specific: &Map<String, Value>,
+    reason: &str,
+    said: &mut ScriptAnswer,
+) {
     let named = specific.get("hookEventName").and_then(Value::as_str);
     let valid = named.is_some_and(|name| name == event.name);
     let verb = match specific.get("permissionDecision").and_then(Value::as_str) {
@@ -184,10 +193,10 @@ fn read_specific(event: &Event, specific: &Map<String, Value>, reason: &str, sai
     }
     if let Some(Value::Object(decision)) = specific.get("decision") {
         said.verb = in_dialog(decision, valid, reason).or(said.verb.take());
-        said.input = object(decision.get("updatedInput"), event).filter(|_| valid);
+        said.input = complete_input(decision.get("updatedInput"), event).filter(|_| valid);
     }
     if valid {
-        said.input = object(specific.get("updatedInput"), event).or(said.input.take());
+        said.input = complete_input(specific.get("updatedInput"), event).or(said.input.take());
         said.context.extend(string(specific, "additionalContext"));
         let response =
             specific.get("updatedToolOutput").or_else(|| specific.get("updatedMCPToolOutput"));
@@ -211,7 +220,7 @@ fn in_dialog(decision: &Map<String, Value>, valid: bool, reason: &str) -> Option
 }
 
 /// A new input; a partial one is completed from the old (the seeds' reading of it).
-fn object(value: Option<&Value>, event: &Event) -> Option<Map<String, Value>> {
+fn complete_input(value: Option<&Value>, event: &Event) -> Option<Map<String, Value>> {
     let Some(Value::Object(new)) = value else { return None };
     let mut whole = event.input.as_object().cloned().unwrap_or_default();
     whole.extend(new.clone());

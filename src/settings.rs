@@ -19,14 +19,14 @@ pub mod program;
 pub mod record;
 pub mod survey;
 
-use crate::json::Fault;
+use crate::json::JsonFault;
 use edit::Doc;
-use file::{Lock, Target};
-use hooks::{Change, Wanted};
-use others::{Back, Program};
+use file::{Lock, SettingsTarget};
+use hooks::{Change, WantedEntries};
+use others::{EntriesToReturn, Program};
 use program::Roots;
 use record::{Record, Records};
-use survey::{Role, Survey, survey};
+use survey::{Role, Survey, survey_hooks};
 
 use crate::paths::Paths;
 
@@ -37,14 +37,14 @@ const ATTEMPTS: usize = 10;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Not JSON, or no place for hooks in it.
-    #[error("{}\nThe file was left as it is.", fault.show(file, text))]
+    #[error("{}\nThe file was left as it is.", fault.render_for_people(file, text))]
     Refused {
         /// The file.
         file: PathBuf,
         /// Its text without byte order mark.
         text: String,
         /// What is wrong with it.
-        fault: Fault,
+        fault: JsonFault,
     },
     /// The system said no.
     #[error("cannot {doing} {}: {source}", path.display())]
@@ -63,22 +63,22 @@ pub enum Error {
     #[error("{} changed each time while it was being edited: try again", .0.display())]
     Busy(PathBuf),
     /// The edit would take away or change what is there, and the caller may not.
-    #[error("{}", .0.iter().map(describe).collect::<Vec<_>>().join("; "))]
+    #[error("{}", .0.iter().map(describe_change).collect::<Vec<_>>().join("; "))]
     Loosens(Vec<Change>),
 }
 
 impl Error {
-    pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Error {
+    pub(crate) fn io_error(doing: &'static str, path: &Path, source: io::Error) -> Error {
         Error::Io { doing, path: path.to_path_buf(), source }
     }
 
-    fn refused(target: &Target, text: &str, fault: Fault) -> Error {
+    fn refused(target: &SettingsTarget, text: &str, fault: JsonFault) -> Error {
         Error::Refused { file: target.named.clone(), text: text.to_string(), fault }
     }
 }
 
 /// A change in a few words.
-pub fn describe(change: &Change) -> String {
+pub fn describe_change(change: &Change) -> String {
     match change {
         Change::Added(event) => format!("{event} added"),
         Change::Replaced { event, why } => format!("{event} replaced ({why})"),
@@ -93,7 +93,7 @@ pub fn describe(change: &Change) -> String {
 
 /// How an edit is to be done.
 #[derive(Debug, Clone, Copy)]
-pub struct Mode {
+pub struct EditMode {
     /// Only say what would be done.
     pub dry_run: bool,
     /// May entries of ours be changed or taken away?
@@ -102,9 +102,9 @@ pub struct Mode {
 
 /// What an edit did, or would do.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct EditOutcome {
     /// The file.
-    pub target: Target,
+    pub target: SettingsTarget,
     /// The text before; none where there was no file.
     pub before: Option<String>,
     /// The text after; none where the file is gone.
@@ -115,9 +115,9 @@ pub struct Outcome {
     pub unrecorded: bool,
 }
 
-impl Outcome {
+impl EditOutcome {
     /// Did the file change?
-    pub fn changed(&self) -> bool {
+    pub fn has_changed(&self) -> bool {
         self.before != self.after
     }
 }
@@ -135,11 +135,11 @@ pub struct Read {
 ///
 /// # Errors
 /// Where it cannot be read or is not JSON.
-pub fn read(named: &Path) -> Result<Option<Read>, Error> {
-    let target = Target::find(named)?;
-    let Some(text) = text(&target)? else { return Ok(None) };
-    let doc = document(&target, &text)?;
-    Ok(Some(Read { text: doc.body().to_string(), survey: survey(&doc) }))
+pub fn read_settings(named: &Path) -> Result<Option<Read>, Error> {
+    let target = SettingsTarget::follow_links(named)?;
+    let Some(text) = read_text(&target)? else { return Ok(None) };
+    let doc = parse_document(&target, &text)?;
+    Ok(Some(Read { text: doc.body().to_string(), survey: survey_hooks(&doc) }))
 }
 
 /// Writes our entries into the file, and nothing at all where they are already there.
@@ -150,10 +150,10 @@ pub fn install(
     paths: &Paths,
     named: &Path,
     scope: &str,
-    wanted: &Wanted,
-    mode: Mode,
-) -> Result<Outcome, Error> {
-    replace(paths, named, scope, Some(wanted), &[], mode)
+    wanted: &WantedEntries,
+    mode: EditMode,
+) -> Result<EditOutcome, Error> {
+    replace_entries(paths, named, scope, Some(wanted), &[], mode)
 }
 
 /// The same, and takes the entries of these programs out of the file in the same edit. Without
@@ -161,46 +161,46 @@ pub fn install(
 ///
 /// # Errors
 /// See [`Error`]; the file is then untouched.
-pub fn replace(
+pub fn replace_entries(
     paths: &Paths,
     named: &Path,
     scope: &str,
-    wanted: Option<&Wanted>,
+    wanted: Option<&WantedEntries>,
     programs: &[&Program],
-    mode: Mode,
-) -> Result<Outcome, Error> {
-    edit(paths, named, mode, |target, before, records| {
+    mode: EditMode,
+) -> Result<EditOutcome, Error> {
+    edit_file(paths, named, mode, |target, before, records| {
         let key = target.record_key();
         let old = records.files.get(&key);
         let base = before.unwrap_or("{}\n");
-        let doc = document(target, base)?;
+        let doc = parse_document(target, base)?;
         let refused = |fault| Error::refused(target, doc.body(), fault);
         // How the file would be without us: as noted where nobody else wrote since.
         let untouched = old.filter(|old| {
-            before.is_some_and(|text| file::hash(text.as_bytes()) == old.written_sha256)
+            before.is_some_and(|text| file::sha256_hex(text.as_bytes()) == old.written_sha256)
         });
         let original = match untouched.and_then(|old| old.intact_original()) {
             Some(text) => text.map(String::from),
             None => before.map(|text| without_us(text, &doc, old)).transpose().map_err(refused)?,
         };
-        let bare = document(target, original.as_deref().unwrap_or("{}\n"))?;
+        let bare = parse_document(target, original.as_deref().unwrap_or("{}\n"))?;
         let mut created = old.map(|old| old.created.clone()).unwrap_or_default();
         let mut events = old.map(|old| old.events.clone()).unwrap_or_default();
 
         let mut edited = doc.clone();
         let mut changes = Vec::new();
         if let Some(wanted) = wanted {
-            created = hooks::creates(&bare, &doc, wanted);
+            created = hooks::created_by_install(&bare, &doc, wanted);
             if wanted.role() == Role::Guard {
                 let names = wanted.events.iter().map(|(kind, _)| kind.name().to_string());
                 events = names.collect();
             }
-            changes = hooks::install(&mut edited, wanted, &created).map_err(refused)?;
+            changes = hooks::install_hooks(&mut edited, wanted, &created).map_err(refused)?;
         }
         // After ours, which may have stood among them.
-        let roots = Roots::of(&paths.home, &target.named);
+        let roots = Roots::for_settings(&paths.home, &target.named);
         let out = others::take_out(&mut edited, programs, &roots).map_err(refused)?;
-        changes.extend(out.iter().map(others::Taken::out));
+        changes.extend(out.iter().map(others::Taken::removal_change));
         if wanted.is_none() && changes.is_empty() {
             return Ok((before.map(String::from), changes));
         }
@@ -213,9 +213,9 @@ pub fn replace(
             false => Some(edited.text()),
         };
         // One entry that the client refuses costs the whole file: ours never is that entry.
-        let fatal = |doc: &Doc| survey(doc).invalid.iter().filter(|i| i.fatal).count();
+        let fatal = |doc: &Doc| survey_hooks(doc).invalid.iter().filter(|i| i.fatal).count();
         if fatal(&edited) > fatal(&doc) {
-            return Err(refused(Fault::new(
+            return Err(refused(JsonFault::new(
                 0,
                 "the client would refuse what hookctl writes here",
                 "please report this; nothing was changed",
@@ -223,9 +223,9 @@ pub fn replace(
         }
 
         let record = Record {
-            original_sha256: original.as_ref().map(|text| file::hash(text.as_bytes())),
+            original_sha256: original.as_ref().map(|text| file::sha256_hex(text.as_bytes())),
             original,
-            written_sha256: file::hash(after.as_deref().unwrap_or_default().as_bytes()),
+            written_sha256: file::sha256_hex(after.as_deref().unwrap_or_default().as_bytes()),
             directories: directories(target, old, records),
             created,
             taken,
@@ -244,16 +244,16 @@ pub fn replace(
 }
 
 /// How the text would be without us, and with what we took out.
-fn without_us(text: &str, doc: &Doc, old: Option<&Record>) -> Result<String, Fault> {
+fn without_us(text: &str, doc: &Doc, old: Option<&Record>) -> Result<String, JsonFault> {
     let mut bare = doc.clone();
     // As it was: what is gone by now may be there again in the end.
-    let gone = undo(&mut bare, None, old, Back::All)?;
+    let gone = remove_entries(&mut bare, None, old, EntriesToReturn::All)?;
     Ok(if gone.is_empty() { text.into() } else { bare.text() })
 }
 
 /// The directories that were or will be made for the file: of two files in one that we made, the last one to go
 /// takes it along.
-fn directories(target: &Target, old: Option<&Record>, records: &Records) -> Vec<String> {
+fn directories(target: &SettingsTarget, old: Option<&Record>, records: &Records) -> Vec<String> {
     let mut all = old.map(|old| old.directories.clone()).unwrap_or_default();
     let made = records.files.values().flat_map(|other| &other.directories);
     all.extend(made.filter(|dir| target.dir().starts_with(dir)).cloned());
@@ -274,26 +274,27 @@ pub fn uninstall(
     paths: &Paths,
     named: &Path,
     role: Option<Role>,
-    mode: Mode,
-) -> Result<Outcome, Error> {
+    mode: EditMode,
+) -> Result<EditOutcome, Error> {
     let mut made = Vec::new();
-    let outcome = edit(paths, named, mode, |target, before, records| {
+    let outcome = edit_file(paths, named, mode, |target, before, records| {
         let key = target.record_key();
         let record = records.files.remove(&key);
         let Some(text) = before else { return Ok((None, Vec::new())) };
-        let mut doc = document(target, text)?;
-        let roots = Roots::of(&paths.home, &target.named);
+        let mut doc = parse_document(target, text)?;
+        let roots = Roots::for_settings(&paths.home, &target.named);
         let refused = |doc: &Doc, fault| Error::refused(target, doc.body(), fault);
-        let changes = undo(&mut doc, role, record.as_ref(), Back::There(&roots))
-            .map_err(|fault| refused(&doc, fault))?;
-        let ours = file::hash(text.as_bytes());
+        let changes =
+            remove_entries(&mut doc, role, record.as_ref(), EntriesToReturn::There(&roots))
+                .map_err(|fault| refused(&doc, fault))?;
+        let ours = file::sha256_hex(text.as_bytes());
         let untouched = record.as_ref().is_some_and(|record| record.written_sha256 == ours);
         let still_out =
             |record: &Record| !record.taken.is_empty() && !brings_back(role, Some(record));
-        let is_left = survey(&doc).is_ours() || record.as_ref().is_some_and(still_out);
+        let is_left = survey_hooks(&doc).is_ours() || record.as_ref().is_some_and(still_out);
         if let Some(mut record) = record.clone().filter(|_| is_left) {
             if untouched {
-                record.written_sha256 = file::hash(doc.text().as_bytes());
+                record.written_sha256 = file::sha256_hex(doc.text().as_bytes());
             }
             records.files.insert(key, record);
         }
@@ -307,7 +308,7 @@ pub fn uninstall(
                 Some(Some(original)) if untouched => {
                     after = Some(original.into());
                     if changes.iter().any(|change| matches!(change, Change::LeftOut { .. })) {
-                        let mut doc = document(target, original)?;
+                        let mut doc = parse_document(target, original)?;
                         let left = others::leave_out(&mut doc, &changes);
                         left.map_err(|fault| refused(&doc, fault))?;
                         after = Some(doc.text());
@@ -336,14 +337,14 @@ fn brings_back(role: Option<Role>, record: Option<&Record>) -> bool {
 }
 
 /// Our entries out, of that role if one is named; with the last of them, those of others back.
-fn undo(
+fn remove_entries(
     doc: &mut Doc,
     role: Option<Role>,
     record: Option<&Record>,
-    back: Back<'_>,
-) -> Result<Vec<Change>, Fault> {
-    let mut changes = hooks::strip(doc, role, record.map(|record| &record.created))?;
-    if !survey(doc).is_ours() && brings_back(role, record) {
+    back: EntriesToReturn<'_>,
+) -> Result<Vec<Change>, JsonFault> {
+    let mut changes = hooks::strip_hooks(doc, role, record.map(|record| &record.created))?;
+    if !survey_hooks(doc).is_ours() && brings_back(role, record) {
         let taken = record.map(|record| record.taken.as_slice()).unwrap_or_default();
         changes.extend(others::put_back(doc, taken, back)?);
     }
@@ -354,16 +355,16 @@ fn undo(
 type Plan = (Option<String>, Vec<Change>);
 
 /// Reads, plans and replaces, under the lock, again from the start if the file changed meanwhile.
-fn edit(
+fn edit_file(
     paths: &Paths,
     named: &Path,
-    mode: Mode,
-    mut plan: impl FnMut(&Target, Option<&str>, &mut Records) -> Result<Plan, Error>,
-) -> Result<Outcome, Error> {
+    mode: EditMode,
+    mut plan: impl FnMut(&SettingsTarget, Option<&str>, &mut Records) -> Result<Plan, Error>,
+) -> Result<EditOutcome, Error> {
     let mut lock = None;
     for _ in 0..ATTEMPTS {
-        let target = Target::find(named)?;
-        let before = text(&target)?;
+        let target = SettingsTarget::follow_links(named)?;
+        let before = read_text(&target)?;
         let noted = Records::load(paths);
         let mut records = noted.clone();
         let (after, changes) = plan(&target, before.as_deref(), &mut records)?;
@@ -371,24 +372,24 @@ fn edit(
             return Err(Error::Loosens(changes));
         }
         let unrecorded = !noted.files.contains_key(&target.record_key());
-        let outcome = Outcome { target, before, after, changes, unrecorded };
-        let nothing = !outcome.changed() && records.files == noted.files;
+        let outcome = EditOutcome { target, before, after, changes, unrecorded };
+        let nothing = !outcome.has_changed() && records.files == noted.files;
         if mode.dry_run || nothing {
             return Ok(outcome);
         }
         // Only what is to be written is locked, and then looked at once more.
         if lock.is_none() {
-            lock = Some(Lock::take(paths, &outcome.target)?);
+            lock = Some(Lock::acquire(paths, &outcome.target)?);
             continue;
         }
         let (target, old, new) = (&outcome.target, &outcome.before, &outcome.after);
-        if outcome.changed() {
+        if outcome.has_changed() {
             if let Some(old) = old {
                 file::back_up(paths, target, old.as_bytes())?;
             }
             if new.is_some() {
                 let dir = target.dir();
-                fs::create_dir_all(dir).map_err(|error| Error::io("create", dir, error))?;
+                fs::create_dir_all(dir).map_err(|error| Error::io_error("create", dir, error))?;
             }
         }
         // Noted first: a note without its edit is harmless, an edit without its note is not.
@@ -397,7 +398,8 @@ fn edit(
         }
         let bytes = |text: &Option<String>| text.as_ref().map(|text| text.as_bytes().to_vec());
         let (old, new) = (bytes(old), bytes(new));
-        if !outcome.changed() || file::exchange(target, old.as_deref(), new.as_deref())? {
+        if !outcome.has_changed() || file::exchange_content(target, old.as_deref(), new.as_deref())?
+        {
             drop(lock);
             return Ok(outcome);
         }
@@ -406,22 +408,22 @@ fn edit(
 }
 
 /// The text of the file, none where there is no file.
-fn text(target: &Target) -> Result<Option<String>, Error> {
+fn read_text(target: &SettingsTarget) -> Result<Option<String>, Error> {
     let Some(bytes) = target.read()? else { return Ok(None) };
     String::from_utf8(bytes).map(Some).map_err(|error| {
         let good = error.utf8_error().valid_up_to();
-        let fault = Fault::new(good, "not valid UTF-8", "save the file as UTF-8");
+        let fault = JsonFault::new(good, "not valid UTF-8", "save the file as UTF-8");
         Error::refused(target, &String::from_utf8_lossy(error.as_bytes()), fault)
     })
 }
 
-fn document(target: &Target, text: &str) -> Result<Doc, Error> {
+fn parse_document(target: &SettingsTarget, text: &str) -> Result<Doc, Error> {
     let body = text.trim_start_matches('\u{feff}');
     Doc::new(text).map_err(|fault| Error::refused(target, body, fault))
 }
 
 /// The directories that will have to be made for the file, outermost first.
-fn missing_directories(target: &Target) -> Vec<String> {
+fn missing_directories(target: &SettingsTarget) -> Vec<String> {
     let missing = target.dir().ancestors().take_while(|dir| !dir.exists());
     let mut missing: Vec<String> = missing.map(|dir| dir.display().to_string()).collect();
     missing.reverse();

@@ -17,12 +17,12 @@ pub struct Input {
     /// There were more.
     pub oversized: bool,
     /// How it ended.
-    pub end: End,
+    pub end: InputEnd,
 }
 
 /// How stdin ended.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub enum End {
+pub enum InputEnd {
     /// Whoever wrote to it closed it.
     #[default]
     Closed,
@@ -38,8 +38,8 @@ pub fn read(deadline: Instant, largest: usize) -> Input {
     // Past the limit, what comes is read and dropped: the agent's write must not fail.
     let mut dropped = Vec::new();
     loop {
-        if !readable(deadline) {
-            input.end = End::Open;
+        if !wait_readable(deadline) {
+            input.end = InputEnd::Open;
             break;
         }
         let full = input.bytes.len() >= largest;
@@ -54,7 +54,7 @@ pub fn read(deadline: Instant, largest: usize) -> Input {
             Ok(_) => input.oversized |= full,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => {
-                input.end = End::Failed(error.to_string());
+                input.end = InputEnd::Failed(error.to_string());
                 break;
             }
         }
@@ -89,7 +89,7 @@ fn read_some(target: &mut Vec<u8>, room: usize) -> io::Result<usize> {
 
 /// Waits until there is something to read. A stdin that stays open must not hold the agent up.
 #[cfg(unix)]
-fn readable(deadline: Instant) -> bool {
+fn wait_readable(deadline: Instant) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let left = deadline.saturating_duration_since(Instant::now()).min(IDLE);
     let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Does the character hide, reorder or control what is shown, behind that one?
-fn hides(c: char, before: char) -> bool {
+fn is_hidden_char(c: char, before: char) -> bool {
     match c {
         '\n' | '\t' => false,
         ' '..='~' => false,
@@ -42,7 +42,7 @@ fn hides(c: char, before: char) -> bool {
 
 /// The text with each character that [`hides`], but those that `keeps` says the length of, written by
 /// `escape`.
-fn replaced<'t>(
+fn replace_hidden<'t>(
     text: &'t str,
     keeps: impl Fn(&str) -> usize,
     escape: impl Fn(&mut String, char),
@@ -54,7 +54,7 @@ fn replaced<'t>(
     }
     for (at, c) in text.char_indices() {
         let mut shown = c;
-        if at >= kept && hides(c, before) {
+        if at >= kept && is_hidden_char(c, before) {
             kept = at + keeps(&text[at..]);
             if kept == at {
                 out.push_str(&text[done..at]);
@@ -70,13 +70,13 @@ fn replaced<'t>(
 }
 
 /// Text of others for people: what hides, reorders or controls is written out, `\u{202e}`.
-pub fn visible(text: &str) -> String {
+pub fn make_visible(text: &str) -> String {
     written_out(text).into_owned()
 }
 
 /// The same, without a copy of most texts.
 pub fn written_out(text: &str) -> Cow<'_, str> {
-    replaced(text, |_| 0, |out, c| out.extend(c.escape_unicode()))
+    replace_hidden(text, |_| 0, |out, c| out.extend(c.escape_unicode()))
 }
 
 /// How what is written out begins.
@@ -95,7 +95,7 @@ pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
 pub const MORE: &str = " bytes more]";
 
 /// The same for a whole page that is painted: our own colours stay.
-pub fn page<'t>(text: &'t str, paints: &[&str]) -> Cow<'t, str> {
+pub fn make_page_visible<'t>(text: &'t str, paints: &[&str]) -> Cow<'t, str> {
     let paint = |rest: &str| {
         let end = rest.strip_prefix("\x1b[").and_then(|rest| rest.find('m'));
         let code = end.map(|end| &rest[2..2 + end]);
@@ -104,16 +104,16 @@ pub fn page<'t>(text: &'t str, paints: &[&str]) -> Cow<'t, str> {
             None => 0,
         }
     };
-    replaced(text, paint, |out, c| out.extend(c.escape_unicode()))
+    replace_hidden(text, paint, |out, c| out.extend(c.escape_unicode()))
 }
 
 /// JSON with them as escapes, so that it means the same and harms no terminal.
-pub fn json(text: &str) -> Cow<'_, str> {
+pub fn escape_json(text: &str) -> Cow<'_, str> {
     // Whoever wrote it has escaped all other control characters.
     if text.is_ascii() && memchr::memchr2(0x7f, 0x1b, text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }
-    replaced(
+    replace_hidden(
         text,
         |_| 0,
         |out, c| {
@@ -160,15 +160,15 @@ mod tests {
             '\u{e0101}',
         ] {
             let text = format!("a{hidden}b");
-            assert_eq!(visible(&text), format!("a{}b", hidden.escape_unicode()));
+            assert_eq!(make_visible(&text), format!("a{}b", hidden.escape_unicode()));
             let value = serde_json::Value::from(text.as_str()).to_string();
-            let json = json(&value);
+            let json = escape_json(&value);
             assert!(!json.contains(hidden), "{json}");
             assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
         }
         // Nor does one hide behind what is written out, nor behind a blank.
-        assert_eq!(visible("a\u{202e}\u{200d}b"), "a\\u{202e}\\u{200d}b");
-        assert_eq!(visible("\u{a0}\u{fe0f}"), "\u{a0}\\u{fe0f}");
+        assert_eq!(make_visible("a\u{202e}\u{200d}b"), "a\\u{202e}\\u{200d}b");
+        assert_eq!(make_visible("\u{a0}\u{fe0f}"), "\u{a0}\\u{fe0f}");
         for plain in [
             "a b\n\tc",
             "ÄÖ→€",
@@ -178,16 +178,16 @@ mod tests {
             "क्\u{200d}ष",
             "\u{a0}x",
         ] {
-            assert_eq!(visible(plain), plain);
-            assert!(matches!(page(plain, &[]), Cow::Borrowed(_)));
+            assert_eq!(make_visible(plain), plain);
+            assert!(matches!(make_page_visible(plain, &[]), Cow::Borrowed(_)));
         }
     }
 
     #[test]
     fn of_a_page_only_our_own_colours_stay() {
         let text = "\u{1b}[31mred\u{1b}[0m \u{1b}[2J \u{1b}]0;x\u{7} \u{1b}[31";
-        let shown = page(text, &["31"]);
+        let shown = make_page_visible(text, &["31"]);
         assert_eq!(shown, "\u{1b}[31mred\u{1b}[0m \\u{1b}[2J \\u{1b}]0;x\\u{7} \\u{1b}[31");
-        assert_eq!(page(&shown, &["31"]), shown);
+        assert_eq!(make_page_visible(&shown, &["31"]), shown);
     }
 }

@@ -6,6 +6,6 @@ use std::thread::Builder;
 const STACK: usize = 2 << 20;
 
 /// What starts a thread. Where none is to be had, that is an error and no panic.
-pub fn builder() -> Builder {
+pub fn thread_builder() -> Builder {
     Builder::new().stack_size(STACK)
 }

@@ -9,7 +9,7 @@ use crate::dry::{self, Dry};
 use crate::effect::Place;
 use crate::event::{Event, Kind};
 use crate::paths::Paths;
-use crate::rule::case::{Call, Case};
+use crate::rule::case::{Case, CaseCall};
 use crate::rule::shipped;
 use crate::verdict::Verb;
 
@@ -23,7 +23,7 @@ pub struct Ground<'a> {
 
 /// What came of a case.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct CaseOutcome {
     /// The call in short: as it was written, or the event.
     pub what: String,
     /// The event as it was judged.
@@ -54,49 +54,54 @@ impl<'a> Ground<'a> {
             project: text(project),
             home: text(&paths.home),
             programs: config.programs(),
-            guarded: shipped::guarded(paths),
+            guarded: shipped::guarded_files(paths),
             env,
         };
         Ground { paths, config, place }
     }
 
     /// Judges one case.
-    pub fn run(&self, case: &Case) -> Outcome {
+    pub fn run_case(&self, case: &Case) -> CaseOutcome {
         let project = Path::new(&self.place.project);
         let mut place = self.place.clone();
         if let Some(cwd) = &case.cwd {
-            place.cwd = dry::absolute(cwd, project, &self.paths.home);
+            place.cwd = dry::absolute_path(cwd, project, &self.paths.home);
         }
         let kind = case.event.unwrap_or(Kind::PreToolUse);
         let payload = match &case.call {
-            Call::Main(tool, value) => {
+            CaseCall::Main(tool, value) => {
                 let absolute =
-                    |path: &str| dry::absolute(path, Path::new(&place.cwd), &self.paths.home);
-                dry::call(kind, tool, dry::input(tool, value, &absolute), &place.cwd)
+                    |path: &str| dry::absolute_path(path, Path::new(&place.cwd), &self.paths.home);
+                dry::tool_call_payload(
+                    kind,
+                    tool,
+                    dry::tool_input(tool, value, &absolute),
+                    &place.cwd,
+                )
             }
-            Call::Tool(tool, input) => {
-                dry::call(kind, tool, Value::Object(input.clone()), &place.cwd)
+            CaseCall::Tool(tool, input) => {
+                dry::tool_call_payload(kind, tool, Value::Object(input.clone()), &place.cwd)
             }
-            Call::Payload(given) => {
+            CaseCall::Payload(given) => {
                 let mut payload = given.clone();
                 let own = payload.get("cwd").and_then(Value::as_str).unwrap_or_default();
                 if case.cwd.is_none() && !own.is_empty() {
-                    place.cwd = dry::absolute(own, project, &self.paths.home);
+                    place.cwd = dry::absolute_path(own, project, &self.paths.home);
                 }
                 payload.insert("cwd".into(), place.cwd.as_str().into());
                 payload
             }
         };
-        let parsed = dry::event(payload, case.event.map(Kind::name));
-        let dry = self.judge(parsed, place);
+        let parsed = dry::parse_event(payload, case.event.map(Kind::name));
+        let dry = self.judge_event(parsed, place);
         let Dry { event, judgement, .. } = dry;
         let verb = judgement.answer.verb;
-        Outcome {
+        CaseOutcome {
             what: match &case.call {
-                Call::Main(_, value) => value.clone(),
-                _ => what(&event),
+                CaseCall::Main(_, value) => value.clone(),
+                _ => event_summary(&event),
             },
-            passed: case.wanted.holds(verb) && case.names(&judgement.rule),
+            passed: case.wanted.accepts_verdict(verb) && case.accepts_rule(&judgement.rule),
             event,
             verb,
             rule: judgement.rule,
@@ -106,19 +111,23 @@ impl<'a> Ground<'a> {
     }
 
     /// Judges any event as a case is judged: a pause does not count.
-    pub fn judge(&self, parsed: (&'static dyn crate::agent::Agent, Event), place: Place) -> Dry {
+    pub fn judge_event(
+        &self,
+        parsed: (&'static dyn crate::agent::Agent, Event),
+        place: Place,
+    ) -> Dry {
         Dry::judge(parsed, place, self.config, self.paths, false)
     }
 
     /// The place of these cases, with another directory.
-    pub fn at(&self, cwd: &str) -> Place {
+    pub fn place_at(&self, cwd: &str) -> Place {
         Place { cwd: cwd.to_string(), ..self.place.clone() }
     }
 }
 
 /// An event in short.
-fn what(event: &Event) -> String {
-    if let Some(what) = event.what().filter(|what| !what.is_empty()) {
+fn event_summary(event: &Event) -> String {
+    if let Some(what) = event.call_summary().filter(|what| !what.is_empty()) {
         return what.to_string();
     }
     if !event.kind.is_tool() {

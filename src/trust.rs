@@ -26,12 +26,12 @@ const FORMAT: u32 = 2;
 pub struct Store {
     /// The approved files by absolute path.
     #[serde(default)]
-    pub files: BTreeMap<String, Entry>,
+    pub files: BTreeMap<String, TrustEntry>,
 }
 
 /// One approved file, and what its commands ran when it was.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Entry {
+pub struct TrustEntry {
     /// What the entry holds; 0 where it does not say.
     #[serde(default)]
     pub format: u32,
@@ -74,7 +74,7 @@ pub struct Listing {
 
 /// Why a file is not trusted, or that it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum TrustState {
     /// Nobody has approved it.
     Unknown,
     /// It and all that it runs are as they were approved.
@@ -96,44 +96,44 @@ impl Store {
     /// # Errors
     /// Why the store that is there is not believed.
     pub fn read(path: &Path) -> Result<Store, String> {
-        match files::state(path, files::LARGE) {
+        match files::read_state(path, files::LARGE) {
             Ok(bytes) => serde_json::from_slice(&bytes)
                 .map_err(|error| format!("nothing is trusted: {}: {error}", path.display())),
             Err(Refusal::Absent) => Ok(Store::default()),
-            Err(refusal) => Err(format!("nothing is trusted: {}", refusal.about(path))),
+            Err(refusal) => Err(format!("nothing is trusted: {}", refusal.describe_for(path))),
         }
     }
 
     /// Was any content of the file approved?
-    pub fn knows(&self, file: &Path) -> bool {
+    pub fn has_file(&self, file: &Path) -> bool {
         file.to_str().is_some_and(|name| self.files.contains_key(name))
     }
 
     /// Is this exact content of the file approved, with all that it runs as it was?
-    pub fn approves(&self, file: &Path, text: &str) -> bool {
-        self.state(file, text) == State::Approved
+    pub fn is_approved(&self, file: &Path, text: &str) -> bool {
+        self.approval_state(file, text) == TrustState::Approved
     }
 
     /// The same, and why not.
-    pub fn state(&self, file: &Path, text: &str) -> State {
+    pub fn approval_state(&self, file: &Path, text: &str) -> TrustState {
         let Some(entry) = file.to_str().and_then(|name| self.files.get(name)) else {
-            return State::Unknown;
+            return TrustState::Unknown;
         };
-        if entry.hash != hash(text.as_bytes()) {
-            State::Changed
+        if entry.hash != sha256_hex(text.as_bytes()) {
+            TrustState::Changed
         } else if entry.format != FORMAT {
-            State::Outdated
-        } else if entry.holds() {
-            State::Approved
+            TrustState::Outdated
+        } else if entry.pins_are_unchanged() {
+            TrustState::Approved
         } else {
-            State::Changed
+            TrustState::Changed
         }
     }
 }
 
-impl Entry {
+impl TrustEntry {
     /// Is everything that the file's commands run as it was?
-    fn holds(&self) -> bool {
+    fn pins_are_unchanged(&self) -> bool {
         let gone = |path: &String| {
             let found = fs::symlink_metadata(path);
             found.is_err_and(|e| matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
@@ -154,16 +154,16 @@ impl Entry {
 }
 
 /// The entry that approves the file as it is now.
-pub fn entry(root: &Path, text: &str, file: &RuleFile, since: String) -> Entry {
-    let hash = hash(text.as_bytes());
-    let mut entry = Entry { format: FORMAT, hash, since, ..Entry::default() };
-    pins::pin(root, file, &mut entry);
+pub fn approval_entry(root: &Path, text: &str, file: &RuleFile, since: String) -> TrustEntry {
+    let hash = sha256_hex(text.as_bytes());
+    let mut entry = TrustEntry { format: FORMAT, hash, since, ..TrustEntry::default() };
+    pins::add_pins(root, file, &mut entry);
     entry
 }
 
 /// The hash of a regular file's content; None where it is none, cannot be read, or is too large.
 fn hash_of(path: &Path) -> Option<String> {
-    files::read(path, limits::PINNED).ok().map(|bytes| hash(&bytes))
+    files::read(path, limits::PINNED).ok().map(|bytes| sha256_hex(&bytes))
 }
 
 /// The hash of a directory: its names, where links lead, what files hold; that there is none is one too.
@@ -208,7 +208,7 @@ fn listing_of(dir: &Path, names: Option<&str>) -> Option<String> {
             text.push_str(&format!("{prefix}{name}\0{held}\n"));
         }
     }
-    Some(hash(text.as_bytes()))
+    Some(sha256_hex(text.as_bytes()))
 }
 
 /// Where a link leads, and what is there.
@@ -218,7 +218,7 @@ fn link_of(path: &Path) -> String {
 }
 
 /// SHA-256 in hex.
-pub fn hash(bytes: &[u8]) -> String {
+pub fn sha256_hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut out, byte| {
         let _ = write!(out, "{byte:02x}");

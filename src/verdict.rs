@@ -23,7 +23,7 @@ impl Verb {
     pub const ALL: &'static [Verb] = &[Verb::Halt, Verb::Deny, Verb::Defer, Verb::Ask, Verb::Allow];
 
     /// Does it stop the call?
-    pub const fn stops(self) -> bool {
+    pub const fn stops_call(self) -> bool {
         !matches!(self, Verb::Allow)
     }
 }

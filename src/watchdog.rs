@@ -51,7 +51,7 @@ pub const CANNOT_JUDGE: &str = "hookctl cannot judge this: ";
 
 /// What is known of the one answer.
 #[repr(u8)]
-enum Word {
+enum AnswerState {
     /// Nobody has begun to answer.
     Open = 0,
     /// It is being written, and lets the agent go on.
@@ -66,26 +66,27 @@ enum Word {
     Taken = 5,
 }
 
-static WORD: AtomicU8 = AtomicU8::new(Word::Open as u8);
+static WORD: AtomicU8 = AtomicU8::new(AnswerState::Open as u8);
 
 /// Claims the answer: true for the first only.
-fn claim(word: Word) -> bool {
-    WORD.compare_exchange(Word::Open as u8, word as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
+fn claim_answer(word: AnswerState) -> bool {
+    WORD.compare_exchange(AnswerState::Open as u8, word as u8, Ordering::AcqRel, Ordering::Acquire)
+        .is_ok()
 }
 
 /// Arms the watchdog: until more is known, with exit status 2 for its answer.
-pub fn start() {
-    platform::start();
+pub fn arm() {
+    platform::start_watching();
 }
 
 /// From now on, that is how the event is answered that cannot be judged. It is told by the command
 /// line, by the payload's bytes, and by the payload.
-pub fn expect(form: FailureForm) {
+pub fn expect_form(form: FailureForm) {
     let _ = FORMS.iter().any(|place| place.set(form).is_ok());
 }
 
 /// The form in force. Where not even the event is known, it cannot be told what would happen: blocked.
-fn form() -> FailureForm {
+fn current_form() -> FailureForm {
     FORMS.iter().rev().find_map(OnceLock::get).copied().unwrap_or(FailureForm::Block)
 }
 
@@ -96,9 +97,9 @@ static END: OnceLock<Instant> = OnceLock::new();
 static RATHER: OnceLock<Instant> = OnceLock::new();
 
 /// The process must have answered by then, whatever it waits for.
-pub fn until(end: Instant) {
+pub fn set_deadline(end: Instant) {
     let _ = END.set(end);
-    waiting();
+    begin_waiting();
 }
 
 /// It has until then instead, from what is waited for next.
@@ -106,27 +107,27 @@ pub fn until_rather(end: Instant) {
     let _ = RATHER.set(end);
 }
 
-fn end() -> Option<&'static Instant> {
+fn current_deadline() -> Option<&'static Instant> {
     RATHER.get().or(END.get())
 }
 
 /// The analysis begins: it is done with in seconds, or a file system hangs.
-pub fn analysis() {
-    if let Some(end) = end() {
-        platform::clock(left(*end).min(ANALYSIS));
+pub fn begin_analysis() {
+    if let Some(end) = current_deadline() {
+        platform::set_clock(time_left(*end).min(ANALYSIS));
     }
 }
 
 /// Commands, servers or people are waited for, which may take all the time that there is; what follows
 /// them has processor time of its own.
-pub fn waiting() {
-    if let Some(end) = end() {
-        platform::clock(left(*end));
-        platform::processor(PROCESSOR);
+pub fn begin_waiting() {
+    if let Some(end) = current_deadline() {
+        platform::set_clock(time_left(*end));
+        platform::set_processor_timer(PROCESSOR);
     }
 }
 
-fn left(end: Instant) -> Duration {
+fn time_left(end: Instant) -> Duration {
     end.saturating_duration_since(Instant::now())
 }
 
@@ -134,8 +135,8 @@ fn left(end: Instant) -> Duration {
 fn wait_for_the_other() -> u8 {
     loop {
         match WORD.load(Ordering::Acquire) {
-            word if word == Word::Left as u8 => return 0,
-            word if word == Word::LeftBlocking as u8 => return 2,
+            word if word == AnswerState::Left as u8 => return 0,
+            word if word == AnswerState::LeftBlocking as u8 => return 2,
             // The watchdog's clock ends this, if nothing else does.
             _ => std::thread::sleep(Duration::from_millis(1)),
         }
@@ -146,9 +147,9 @@ fn wait_for_the_other() -> u8 {
 /// or where an answer that stops something (`refusal`, its reason) reaches nobody on stdout.
 ///
 /// Of a second answer nothing is written; the first's status holds.
-pub fn answer(stdout: &str, stderr: &str, status: u8, refusal: Option<&str>) -> u8 {
+pub fn write_answer(stdout: &str, stderr: &str, status: u8, refusal: Option<&str>) -> u8 {
     let stops = refusal.is_some() || status == 2;
-    if !claim(if stops { Word::Stopping } else { Word::Going }) {
+    if !claim_answer(if stops { AnswerState::Stopping } else { AnswerState::Going }) {
         return wait_for_the_other();
     }
     let heard = stdout.is_empty() || platform::write_stdout(&[stdout, "\n"]);
@@ -156,10 +157,10 @@ pub fn answer(stdout: &str, stderr: &str, status: u8, refusal: Option<&str>) -> 
         Some(reason) if !heard => (2, reason),
         _ => (status, stderr),
     };
-    let word = if status == 2 { Word::LeftBlocking } else { Word::Left };
+    let word = if status == 2 { AnswerState::LeftBlocking } else { AnswerState::Left };
     // The verdict stands from here on; a stderr that nobody reads only costs the reason.
     WORD.store(word as u8, Ordering::Release);
-    platform::clock(AFTERWARDS);
+    platform::set_clock(AFTERWARDS);
     if !reason.is_empty() {
         platform::write_stderr(&[reason.trim_end(), "\n"]);
     }
@@ -167,7 +168,7 @@ pub fn answer(stdout: &str, stderr: &str, status: u8, refusal: Option<&str>) -> 
 }
 
 /// Says it on stderr, where somebody listens: nobody waits for that.
-pub fn complain(text: &str) {
+pub fn print_stderr(text: &str) {
     platform::write_stderr(&[text, "\n"]);
 }
 
@@ -176,8 +177,8 @@ pub fn complain(text: &str) {
 pub fn give_up(cause: &str) -> ! {
     let plain: String =
         cause.chars().filter(|c| !c.is_control() && !matches!(c, '"' | '\\')).collect();
-    let status = match claim(Word::Taken) {
-        true => say(form(), &plain),
+    let status = match claim_answer(AnswerState::Taken) {
+        true => write_failure(current_form(), &plain),
         // Another thread's answer is not cut short.
         false => wait_for_the_other(),
     };
@@ -187,10 +188,10 @@ pub fn give_up(cause: &str) -> ! {
 /// The exit status of a process that ends now by the watchdog's hand, once all that can be said of
 /// `cause` is said. Called from signal handlers: nothing here allocates or locks.
 fn last_word(cause: &str) -> u8 {
-    const GOING: u8 = Word::Going as u8;
-    const LEFT: u8 = Word::Left as u8;
-    if claim(Word::Taken) {
-        return say(form(), cause);
+    const GOING: u8 = AnswerState::Going as u8;
+    const LEFT: u8 = AnswerState::Left as u8;
+    if claim_answer(AnswerState::Taken) {
+        return write_failure(current_form(), cause);
     }
     match WORD.load(Ordering::Acquire) {
         GOING | LEFT => 0,
@@ -199,7 +200,7 @@ fn last_word(cause: &str) -> u8 {
 }
 
 /// Writes the prepared answer: its exit status.
-fn say(form: FailureForm, cause: &str) -> u8 {
+fn write_failure(form: FailureForm, cause: &str) -> u8 {
     let line = |before, after| [before, CANNOT_JUDGE, cause, after, "\n"];
     match form {
         FailureForm::Silence => 0,

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookctl::config::{Config, Source};
+use hookctl::config::{Config, LayerFile};
 use hookctl::dry::{self, Dry};
 use hookctl::effect::Word;
 use hookctl::effect::program::table::{Arity, OptSpec, Program, Role, mark, packed};
@@ -109,8 +109,11 @@ impl Configs {
 }
 
 fn config(text: &str) -> Config {
-    let config =
-        Config::alone(Source::of(Layer::User, PathBuf::from("config.toml"), text.to_string()));
+    let config = Config::from_source(LayerFile::from_text(
+        Layer::User,
+        PathBuf::from("config.toml"),
+        text.to_string(),
+    ));
     assert!(config.broken.is_empty(), "{:?}", config.broken);
     assert_eq!(
         config.faults().count(),
@@ -122,7 +125,7 @@ fn config(text: &str) -> Config {
 }
 
 fn paths() -> Paths {
-    Paths::below(PathBuf::from(nobody::HOME))
+    Paths::below_home(PathBuf::from(nobody::HOME))
 }
 
 /// What becomes of the line under that config.
@@ -132,8 +135,9 @@ fn verdict(config: &Config, line: &str) -> Option<Verb> {
     let ground = Ground::new(&paths, config, &project, None);
     let input = serde_json::json!({ "command": line });
     let cwd = project.to_string_lossy();
-    let parsed = dry::event(dry::call(Kind::PreToolUse, "Bash", input, &cwd), None);
-    let judged: Dry = ground.judge(parsed, ground.at(&cwd));
+    let parsed =
+        dry::parse_event(dry::tool_call_payload(Kind::PreToolUse, "Bash", input, &cwd), None);
+    let judged: Dry = ground.judge_event(parsed, ground.place_at(&cwd));
     judged.judgement.answer.verb
 }
 
@@ -359,8 +363,8 @@ fn forms(program: &Program, name: &str, arity: Arity, value: &str) -> Vec<String
 fn calls(program: &Program) -> Vec<String> {
     let mut calls = Vec::new();
     let mut seen = HashSet::new();
-    for (names, rest) in program.lines() {
-        let spec = packed::option(rest);
+    for (names, rest) in program.option_lines() {
+        let spec = packed::unpack_option(rest);
         let Some(value) =
             power(program, &spec).filter(|_| spec.marks & (mark::ONLY | mark::DRY) == 0)
         else {
@@ -383,7 +387,7 @@ fn calls(program: &Program) -> Vec<String> {
         calls.push(format!("{} a b", program.name));
     }
     for (words, effects) in program.verbs.lines().filter_map(|line| line.split_once('|')) {
-        if effects.split(' ').filter_map(Word::closed).any(|word| grave(&word)) {
+        if effects.split(' ').filter_map(Word::from_closed_list).any(|word| grave(&word)) {
             let words = words.trim_start_matches("** ");
             let words: Vec<&str> =
                 words.split(' ').map(|word| word.split(',').next().unwrap_or(word)).collect();
@@ -410,7 +414,7 @@ fn tables(path: &Path) -> datatest_stable::Result<()> {
     let table: toml::Table = fs::read_to_string(path)?.parse()?;
     let mut wrong = Wrong { lines: Vec::new(), count: 0 };
     for name in table.keys().flat_map(|name| spelled_names(name)).filter(|name| name != "[") {
-        let program = packed::find(&name).ok_or_else(|| format!("no row for {name}"))?;
+        let program = packed::find_packed(&name).ok_or_else(|| format!("no row for {name}"))?;
         let word = name.split(' ').next().unwrap_or_default();
         let mut config = config(&format!(
             "[rule.x]\ncommand = [{word:?}, {name:?}]\nallow = \"x\"\n\

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use hookctl::agent;
 use hookctl::config::{self, Config};
 use hookctl::hook;
-use hookctl::judge::{self, Mode, Situation, World};
+use hookctl::judge::{self, JudgeContext, Mode, Situation};
 use hookctl::paths::Paths;
 use hookctl::rule::Layer;
 use hookctl::trust;
@@ -232,9 +232,13 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
             [(Layer::Project, ".hookctl.toml"), (Layer::Local, ".hookctl.local.toml")]
         {
             let path = root.join("project").join(name);
-            if let Some(source) = config::read(layer, path.clone(), None) {
-                let entry =
-                    trust::entry(&root.join("project"), &source.text, &source.file, String::new());
+            if let Some(source) = config::read_source(layer, path.clone(), None) {
+                let entry = trust::approval_entry(
+                    &root.join("project"),
+                    &source.text,
+                    &source.file,
+                    String::new(),
+                );
                 store.files.insert(path.to_string_lossy().into(), entry);
             }
         }
@@ -244,9 +248,9 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
 
     let payload = payload(case, &root, &subst);
     let bytes = serde_json::to_vec(&payload).unwrap();
-    let agent = agent::detect(&payload, None);
+    let agent = agent::detect_agent(&payload, None);
     let event = agent.parse(payload, None);
-    let mut place = hook::place(&event, &paths);
+    let mut place = hook::session_place(&event, &paths);
     if place.project != root.join("project").to_string_lossy() && case.cwd.is_none() {
         place.project = root.join("project").to_string_lossy().into();
     }
@@ -257,14 +261,14 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
         config.without_shipped();
     }
     let judged = |config: &Config| {
-        let world = World {
+        let world = JudgeContext {
             paths: &paths,
             stdin: &bytes,
             deadline: Instant::now() + Duration::from_secs(20),
             mode: Mode::Live,
             paused: case.paused,
         };
-        judge::judge(&situation, config, &world)
+        judge::judge_event(&situation, config, &world)
     };
     let Situation { event, place, .. } = &situation;
     let mut judgement = judge::Judgement::default();

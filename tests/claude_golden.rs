@@ -123,7 +123,7 @@ fn s2_03_common_data_is_readable_on_every_event() {
         let event = event(fs::read(&path).expect("bytes"), None);
         assert!(event.cwd.starts_with("/home/dev/project"), "{}", path.display());
         assert_eq!(event.session.len(), 36, "{}", path.display());
-        assert!(event.str("transcript_path").is_some(), "{}", path.display());
+        assert!(event.str_field("transcript_path").is_some(), "{}", path.display());
         assert_eq!(event.agent, "claude");
     }
 }
@@ -144,31 +144,40 @@ fn s2_05_accessors_of_tool_calls() {
 fn s2_05_task_is_agent() {
     let old = event_of(&json!({ "hook_event_name": "PreToolUse", "tool_name": "Task" }));
     assert_eq!(old.tool, "Agent");
-    assert_eq!(old.str("tool_name"), Some("Task"), "the payload itself is kept");
+    assert_eq!(old.str_field("tool_name"), Some("Task"), "the payload itself is kept");
     assert_eq!(capture("claude/PreToolUse-Agent.json").tool, "Agent");
 }
 
 #[test]
 fn s2_07_success_output_and_error_of_objects_strings_and_bash() {
     let bash = capture("claude/PostToolUse-Bash.json");
-    assert_eq!((bash.success(), bash.output(), bash.error()), (Some(true), Some("out"), None));
+    assert_eq!(
+        (bash.tool_succeeded(), bash.tool_output(), bash.error_text()),
+        (Some(true), Some("out"), None)
+    );
     let failed = capture("claude/PostToolUseFailure-Bash.json");
-    assert_eq!(failed.success(), Some(false));
-    assert!(failed.error().is_some_and(|error| !error.is_empty()));
+    assert_eq!(failed.tool_succeeded(), Some(false));
+    assert!(failed.error_text().is_some_and(|error| !error.is_empty()));
     let post = |response: Value| {
         event_of(&json!({ "hook_event_name": "PostToolUse", "tool_response": response }))
     };
-    assert_eq!(post(json!("done")).output(), Some("done"));
+    assert_eq!(post(json!("done")).tool_output(), Some("done"));
     let unsuccessful = post(json!({ "success": false, "error": "no" }));
-    assert_eq!((unsuccessful.success(), unsuccessful.error()), (Some(false), Some("no")));
-    assert_eq!(capture("claude/PreToolUse-Bash.json").success(), None);
+    assert_eq!(
+        (unsuccessful.tool_succeeded(), unsuccessful.error_text()),
+        (Some(false), Some("no"))
+    );
+    assert_eq!(capture("claude/PreToolUse-Bash.json").tool_succeeded(), None);
 }
 
 #[test]
 fn s2_10_prompt_and_its_preview() {
     let event = event_of(&json!({ "hook_event_name": "UserPromptSubmit", "prompt": "añ☃😀x" }));
     assert_eq!(event.prompt(), Some("añ☃😀x"));
-    assert_eq!((event.preview(4), event.preview(99)), ("añ☃😀".into(), "añ☃😀x".into()));
+    assert_eq!(
+        (event.prompt_preview(4), event.prompt_preview(99)),
+        ("añ☃😀".into(), "añ☃😀x".into())
+    );
 }
 
 #[test]
@@ -177,12 +186,15 @@ fn s2_15_pre_compact_null_and_absent_instructions_are_equal() {
         let mut payload = json!({ "hook_event_name": "PreCompact", "trigger": "auto" });
         payload.as_object_mut().expect("object").extend(instructions.as_object().cloned().unwrap());
         let event = event_of(&payload);
-        assert_eq!((event.str("trigger"), event.str("custom_instructions")), (Some("auto"), None));
+        assert_eq!(
+            (event.str_field("trigger"), event.str_field("custom_instructions")),
+            (Some("auto"), None)
+        );
     }
     let manual = event_of(&json!({
         "hook_event_name": "PreCompact", "trigger": "manual", "custom_instructions": "keep x",
     }));
-    assert_eq!(manual.str("custom_instructions"), Some("keep x"));
+    assert_eq!(manual.str_field("custom_instructions"), Some("keep x"));
 }
 
 #[test]
@@ -255,18 +267,18 @@ fn s4_01_the_samples_of_the_reference_are_accepted() {
 #[test]
 fn s4_02_names_of_older_writers_are_read() {
     let of = |index: usize| event(REFERENCE[index].1, Some(REFERENCE[index].0));
-    assert_eq!(of(1).response(), Some(&json!("File written successfully")));
+    assert_eq!(of(1).tool_response(), Some(&json!("File written successfully")));
     assert_eq!(of(1).raw["tool_response"], of(1).raw["tool_result"]);
-    assert_eq!(of(4).str("agent_type"), Some("code-reviewer"));
-    assert_eq!(of(4).str("task_description"), Some("Review the authentication module"));
+    assert_eq!(of(4).str_field("agent_type"), Some("code-reviewer"));
+    assert_eq!(of(4).str_field("task_description"), Some("Review the authentication module"));
     assert_eq!(of(5).cwd, "/path/to/project");
     // Today's name wins.
     let both = event_of(&json!({
         "hook_event_name": "PostToolUse", "tool_result": "old", "tool_response": "new",
         "agent_name": "old", "agent_type": "new", "project_dir": "/old", "cwd": "/new",
     }));
-    assert_eq!(both.response(), Some(&json!("new")));
-    assert_eq!((both.str("agent_type"), both.cwd.as_str()), (Some("new"), "/new"));
+    assert_eq!(both.tool_response(), Some(&json!("new")));
+    assert_eq!((both.str_field("agent_type"), both.cwd.as_str()), (Some("new"), "/new"));
 }
 
 #[test]
@@ -288,7 +300,7 @@ fn s4_03_the_event_is_named_by_the_flag_or_by_plain_shape() {
 #[test]
 fn s4_04_subagent_start_has_its_type() {
     let event = capture("claude/SubagentStart.json");
-    assert!(event.str("agent_type").is_some_and(|kind| !kind.is_empty()));
+    assert!(event.str_field("agent_type").is_some_and(|kind| !kind.is_empty()));
 }
 
 #[test]
@@ -297,7 +309,10 @@ fn s4_06_notification_types_are_an_open_set() {
         let event = event_of(&json!({
             "hook_event_name": "Notification", "notification_type": kind, "message": "m",
         }));
-        assert_eq!((event.kind, event.str("notification_type")), (Kind::Notification, Some(kind)));
+        assert_eq!(
+            (event.kind, event.str_field("notification_type")),
+            (Kind::Notification, Some(kind))
+        );
     }
 }
 
@@ -759,7 +774,7 @@ fn sx_02_long_texts_are_cut_with_a_note() {
 fn sx_15_when_hookctl_cannot_judge() {
     const SAID: &str = "hookctl cannot judge this: rules.toml:3: no such key";
     for kind in kinds() {
-        let out = Claude.failure(kind, "rules.toml:3: no such key");
+        let out = Claude.failure_output(kind, "rules.toml:3: no such key");
         check(&bare(kind), &out);
         match kind {
             Kind::PreToolUse => {
@@ -786,7 +801,11 @@ fn a_failure_is_a_verdict_in_the_forms_that_render_writes() {
             FailureForm::Stop(..) => answer(Verb::Ask, &message),
             _ => Answer { notice: vec![message.clone()], ..Answer::default() },
         };
-        assert_eq!(Claude.failure(kind, cause), Claude.render(&bare(kind), &answer), "{kind:?}");
+        assert_eq!(
+            Claude.failure_output(kind, cause),
+            Claude.render(&bare(kind), &answer),
+            "{kind:?}"
+        );
     }
 }
 
@@ -819,8 +838,8 @@ fn s3_20_the_table_has_every_event_once_and_agrees_with_the_answers() {
 fn s3_20_the_fields_of_the_table_are_those_of_the_captures() {
     for (path, kind) in captures() {
         let event = event(fs::read(&path).expect("bytes"), None);
-        let spec = Claude.spec(event.kind).expect("known");
-        let known = format!("{} {}", spec.input, hookctl::agent::usual().common_input());
+        let spec = Claude.event_spec(event.kind).expect("known");
+        let known = format!("{} {}", spec.input, hookctl::agent::default_agent().common_input());
         let known: Vec<&str> = known
             .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
             .filter(|word| !word.is_empty())
@@ -846,6 +865,6 @@ fn s2_04_s2_21_only_marked_events_accept_context() {
         let out = Claude.render(&bare(spec.kind), &told);
         assert_eq!(spec.context, out != Output::default(), "{:?}", spec.kind);
     }
-    let dialog = Claude.spec(Kind::PermissionRequest).expect("known");
+    let dialog = Claude.event_spec(Kind::PermissionRequest).expect("known");
     assert!(!dialog.context && !dialog.verbs.contains(&Verb::Ask));
 }

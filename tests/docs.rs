@@ -109,7 +109,7 @@ fn the_schema_has_the_readers_keys_and_words() {
     same_keys(&definitions["rule"], RULE_KEYS.iter().chain(&conditions).collect());
     same_keys(&definitions["conditions"], conditions.iter().collect());
     same_keys(&definitions["when"], when.iter().collect());
-    let remote: Vec<_> = remote::keys().collect();
+    let remote: Vec<_> = remote::remote_keys().collect();
     same_keys(&definitions["remote"], remote.iter().collect());
     same_keys(&definitions["test"], case::KEYS.iter().collect());
     let events: BTreeSet<&str> = Kind::ALL.iter().map(|kind| kind.name()).chain(["*"]).collect();
@@ -123,7 +123,7 @@ fn the_schema_has_the_readers_keys_and_words() {
 }
 
 /// What a protocol's own key takes, as the schema has it.
-fn schema_of(key: &dialect::Key) -> Value {
+fn schema_of(key: &dialect::SettingKey) -> Value {
     let mut out = json!({ "description": key.doc });
     match key.takes {
         Takes::Flag(_) => out["type"] = "boolean".into(),
@@ -145,7 +145,7 @@ fn the_schema_has_each_condition_and_dialect() {
         }
     }
     let place = &mut schema["definitions"]["remote"]["properties"];
-    place["dialect"]["enum"] = dialect::names().map(|(name, _)| name).collect();
+    place["dialect"]["enum"] = dialect::dialect_names().map(|(name, _)| name).collect();
     for key in DIALECTS.iter().flat_map(|one| one.facts().keys) {
         place[key.name] = schema_of(key);
     }
@@ -183,8 +183,8 @@ fn the_schema_holds_together() {
 /// The codes that the reader of rule files gives its faults.
 fn fault_codes() -> BTreeSet<String> {
     let calls = [
-        r#"(?:\.|\b)(?:fault|warn)\(\s*"([a-z]+(?:-[a-z]+)*)","#,
-        r#"(?:each|patterns)\(value, "([a-z-]+)""#,
+        r#"(?:\.|\b)(?:add_error|add_warning)\(\s*"([a-z]+(?:-[a-z]+)*)","#,
+        r#"(?:read_each|read_patterns)\(value, "([a-z-]+)""#,
     ];
     let mut codes = BTreeSet::new();
     for path in files("src/rule", &["rs"]) {
@@ -215,7 +215,7 @@ fn the_reference_of_rules_is_complete() {
     for (key, _) in TOP_KEYS {
         named("top key", key);
     }
-    for (key, _) in remote::keys() {
+    for (key, _) in remote::remote_keys() {
         named("key of a server", key);
     }
     for (key, _) in case::KEYS {
@@ -298,13 +298,13 @@ fn the_build_refuses_words_that_there_are_not() {
 }
 
 fn faults(text: &str) -> Vec<String> {
-    let rules = file::read(text, Path::new("x.toml"), Layer::Managed, None).faults;
-    let tests = case::read(text, &root().join("examples/payloads")).faults;
+    let rules = file::read_rules(text, Path::new("x.toml"), Layer::Managed, None).faults;
+    let tests = case::read_cases(text, &root().join("examples/payloads")).faults;
     rules
         .iter()
         .chain(&tests)
         .filter(|fault| fault.code != "no-effect")
-        .map(|fault| fault.report("docs", text))
+        .map(|fault| fault.to_report("docs", text))
         .collect()
 }
 
@@ -430,7 +430,9 @@ fn s3_58_the_limits_of_commands_are_documented() {
 /// A number of bytes or of anything else, for people.
 fn shown(what: &str, most: u64) -> String {
     match most {
-        _ if !what.starts_with("bytes") || !most.is_multiple_of(1024) => limits::thousands(most),
+        _ if !what.starts_with("bytes") || !most.is_multiple_of(1024) => {
+            limits::group_thousands(most)
+        }
         _ if most.is_multiple_of(1 << 20) => format!("{} MiB", most >> 20),
         _ => format!("{} KiB", most >> 10),
     }
@@ -442,7 +444,7 @@ fn the_table_of_limits_is_the_programs() {
         "<!-- made from src/limits.rs by `UPDATE_DOCS=1 cargo test --test docs` -->\n";
     const END: &str = "<!-- end -->";
     let mut table = "| what | limit | beyond it |\n|---|---|---|\n".to_string();
-    for (what, most, beyond) in limits::table() {
+    for (what, most, beyond) in limits::limits_table() {
         let (what, beyond) = (what.trim(), beyond.trim());
         writeln!(table, "| {what} | {} | {beyond} |", shown(what, most)).unwrap();
     }

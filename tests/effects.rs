@@ -15,7 +15,7 @@ mod common;
 
 use common::nobody::{moved, project};
 use common::{commands, place, render};
-use hookctl::effect::{Analysis, analyse, shell, windows};
+use hookctl::effect::{Analysis, analyse_event, shell, windows};
 use hookctl::event::{Event, Kind};
 use toml::de::{DeTable, DeValue};
 
@@ -94,7 +94,7 @@ fn tool(name: &str, input: serde_json::Value, cwd: &str) -> Analysis {
         session: String::new(),
         raw: serde_json::Map::new(),
     };
-    analyse(&event, &place(cwd))
+    analyse_event(&event, &place(cwd))
 }
 
 /// The `*.toml` files below a folder, its sub-folders included, in a fixed order.
@@ -149,7 +149,7 @@ fn judge(case: &DeTable, run: Option<&Run>) -> String {
     let project = project();
     let cwd = text(case, "cwd").unwrap_or(&project);
     let (title, analysis) = if let Some(run) = run {
-        (run.text.as_str(), shell::analyse(&run.text, &place(cwd)))
+        (run.text.as_str(), shell::analyse_command(&run.text, &place(cwd)))
     } else if let Some(path) = text(case, "path") {
         (path, tool("Read", serde_json::json!({ "file_path": path }), cwd))
     } else {
@@ -238,7 +238,7 @@ fn show() {
     };
     for line in lines {
         let start = std::time::Instant::now();
-        let analysis = shell::analyse(&line, &place(&project()));
+        let analysis = shell::analyse_command(&line, &place(&project()));
         println!(
             "$ {line}\n  {:?}\n  {:?} {:?} {:?}",
             render(&analysis),
@@ -321,7 +321,7 @@ fn hostile_sizes() {
     ];
     for (name, text) in cases {
         let start = std::time::Instant::now();
-        let analysis = shell::analyse(&text, &place(&project()));
+        let analysis = shell::analyse_command(&text, &place(&project()));
         let took = start.elapsed();
         println!(
             "{name}: {took:?} {} effects, {} commands, {:?}",
@@ -391,12 +391,13 @@ fn mutations() {
             }
         }
         let start = std::time::Instant::now();
-        let analysis = shell::analyse(&line, &place(&project()));
+        let analysis = shell::analyse_command(&line, &place(&project()));
         assert!(start.elapsed().as_secs() < 2, "slow: {line:?}");
         for effect in &analysis.effects {
             assert!(effect.command.is_none_or(|i| i < analysis.commands.len()), "{line:?}");
-            let absolute =
-                |p: &str| p.starts_with('/') || windows::path(p).is_some_and(|form| form == p);
+            let absolute = |p: &str| {
+                p.starts_with('/') || windows::canonical_path(p).is_some_and(|form| form == p)
+            };
             assert!(
                 effect.path.as_ref().is_none_or(|p| absolute(&p.lexical) && absolute(&p.resolved)),
                 "{line:?}"

@@ -283,9 +283,9 @@ fn s3_46_every_example_is_free_of_faults() {
         let path = example.join("config.toml");
         let text = read(&path);
         for layer in [Layer::User, Layer::Project] {
-            let file = file::read(&text, &path, layer, None);
+            let file = file::read_rules(&text, &path, layer, None);
             let faults: Vec<String> =
-                file.faults.iter().map(|fault| fault.report("config.toml", &text)).collect();
+                file.faults.iter().map(|fault| fault.to_report("config.toml", &text)).collect();
             assert!(faults.is_empty(), "{}:\n{}", name(&example), faults.join("\n"));
             assert!(!file.rules.is_empty(), "{}: no rules", name(&example));
         }
@@ -333,9 +333,9 @@ fn s1_37_every_example_server_has_its_config() {
         let dir = root().join("servers").join(server);
         let path = dir.join("config.toml");
         let text = read(&path);
-        let file = file::read(&text, &path, Layer::User, None);
+        let file = file::read_rules(&text, &path, Layer::User, None);
         let faults: Vec<String> =
-            file.faults.iter().map(|fault| fault.report("config.toml", &text)).collect();
+            file.faults.iter().map(|fault| fault.to_report("config.toml", &text)).collect();
         assert!(faults.is_empty(), "{server}:\n{}", faults.join("\n"));
         assert_eq!(file.remotes.len(), 1, "{server}");
         assert!(read(&dir.join("README.md")).contains(&text), "{server}/README.md");

@@ -245,7 +245,7 @@ fn whatever_stands_in_the_state_directory_no_answer_is_lost_or_late() {
         }
     };
     run("nothing is wrong", Path::new(""));
-    let memory = format!("memory/{}.jsonl", &trust::hash(b"s")[..32]);
+    let memory = format!("memory/{}.jsonl", &trust::sha256_hex(b"s")[..32]);
     put(&home.state(&memory), "{}\n", 0o600);
     for name in ["trust.json", "pause.json"] {
         put(&home.state(name), "{}", 0o600);
@@ -320,7 +320,7 @@ fn trusted(home: &Home) -> Value {
     let text = "[rule.yes]\ntool = \"Read\"\nallow = \"yes\"\n";
     let path = home.at("project/.hookctl.toml");
     put(&path, text, 0o644);
-    let entry = json!({"format": 2, "hash": trust::hash(text.as_bytes()), "programs": {}});
+    let entry = json!({"format": 2, "hash": trust::sha256_hex(text.as_bytes()), "programs": {}});
     let store = json!({"files": {path.to_str().unwrap(): entry}});
     put(&home.state("trust.json"), &store.to_string(), 0o600);
     let mut event = call("Read", json!({"file_path": home.at("project/a.txt")}));

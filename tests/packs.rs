@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookctl::config::{Config, Source};
+use hookctl::config::{Config, LayerFile};
 use hookctl::paths::Paths;
 use hookctl::rule::Layer;
 use hookctl::rule::case::{self, Case};
@@ -32,18 +32,20 @@ fn ships(path: &Path) -> datatest_stable::Result<()> {
 fn run(path: &Path, ships: bool) -> datatest_stable::Result<()> {
     let text = nobody::moved(&fs::read_to_string(path)?);
     let name = path.display().to_string();
-    let read = case::read(&text, path.parent().unwrap_or(Path::new(".")));
+    let read = case::read_cases(&text, path.parent().unwrap_or(Path::new(".")));
     let mut wrong: Vec<String> =
-        read.faults.iter().map(|fault| fault.report(&name, &text)).collect();
+        read.faults.iter().map(|fault| fault.to_report(&name, &text)).collect();
     let config = match ships || read.alone {
         true => Config::default(),
-        false => Config::alone(Source::of(Layer::User, path.to_path_buf(), text.clone())),
+        false => {
+            Config::from_source(LayerFile::from_text(Layer::User, path.to_path_buf(), text.clone()))
+        }
     };
     wrong.extend(config.broken.iter().map(|(_, why)| why.clone()));
-    let paths = Paths::below(PathBuf::from(nobody::HOME));
+    let paths = Paths::below_home(PathBuf::from(nobody::HOME));
     let ground = Ground::new(&paths, &config, &paths.home.join("project"), None);
     for case in &read.cases {
-        let found = ground.run(case);
+        let found = ground.run_case(case);
         let call = serde_json::Value::Object(found.event.raw.clone()).to_string();
         if let Some(hole) = prose::hole(&found.reason, &call) {
             wrong

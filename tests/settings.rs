@@ -10,16 +10,16 @@ use hookctl::event::Kind;
 use hookctl::json;
 use hookctl::paths::Paths;
 use hookctl::settings::edit::Doc;
-use hookctl::settings::hooks::{self, Wanted};
+use hookctl::settings::hooks::{self, WantedEntries};
 use hookctl::settings::others::{self, Program};
 use hookctl::settings::survey;
-use hookctl::settings::{self, Error, Mode, Outcome};
+use hookctl::settings::{self, EditMode, EditOutcome, Error};
 use proptest::prelude::*;
 
-const MODE: Mode = Mode { dry_run: false, may_loosen: true };
+const MODE: EditMode = EditMode { dry_run: false, may_loosen: true };
 
-fn wanted(events: &[Kind]) -> Wanted {
-    Wanted {
+fn wanted(events: &[Kind]) -> WantedEntries {
+    WantedEntries {
         command: "/usr/local/bin/hookctl".into(),
         agent: "claude",
         places: ["--config", "/home/é/c", "--state", "/home/é/s"].map(String::from).to_vec(),
@@ -42,7 +42,7 @@ struct Place {
 fn place() -> Place {
     let dir = tempfile::tempdir().unwrap();
     let home = dir.path().canonicalize().unwrap();
-    let paths = Paths::below(home.clone());
+    let paths = Paths::below_home(home.clone());
     Place { _dir: dir, paths, file: home.join(".claude/settings.json") }
 }
 
@@ -225,13 +225,14 @@ fn settings_json() -> impl Strategy<Value = Json> {
 
 /// Every program whose work hookctl can do.
 fn programs() -> Vec<&'static Program> {
-    others::known().filter(|known| known.remote.is_some()).collect()
+    others::known_programs().filter(|known| known.remote.is_some()).collect()
 }
 
 /// Installs in the place of all of them.
-fn replace(place: &Place, events: &[Kind]) -> Outcome {
+fn replace(place: &Place, events: &[Kind]) -> EditOutcome {
     let wanted = wanted(events);
-    settings::replace(&place.paths, &place.file, "user", Some(&wanted), &programs(), MODE).unwrap()
+    settings::replace_entries(&place.paths, &place.file, "user", Some(&wanted), &programs(), MODE)
+        .unwrap()
 }
 
 fn value(text: &str) -> serde_json::Value {
@@ -266,9 +267,9 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// What `claude-hook --enable` wants.
-fn bridge_wanted(port: u16) -> Wanted {
+fn bridge_wanted(port: u16) -> WantedEntries {
     let line = ["claude-hook".to_string(), "--port".to_string(), port.to_string()];
-    Wanted {
+    WantedEntries {
         places: Vec::new(),
         fail_closed: None,
         bridge: Some(line.to_vec()),
@@ -314,7 +315,7 @@ proptest! {
         let outcome = settings::install(&place.paths, &place.file, "user", &wanted, MODE).unwrap();
         let written = fs::read_to_string(&place.file).unwrap();
         prop_assert_eq!(outcome.after.as_deref(), Some(written.as_str()));
-        let read = settings::read(&place.file).unwrap().unwrap();
+        let read = settings::read_settings(&place.file).unwrap().unwrap();
         prop_assert_eq!(read.survey.own.iter().filter(|own| own.seen).count(), EVENTS.len());
         // The client parses it as serde_json does, and finds our entries.
         let value: serde_json::Value =
@@ -325,7 +326,7 @@ proptest! {
 
         let inode = fs::metadata(&place.file).unwrap().ino();
         let again = settings::install(&place.paths, &place.file, "user", &wanted, MODE).unwrap();
-        prop_assert!(!again.changed() && again.changes.is_empty());
+        prop_assert!(!again.has_changed() && again.changes.is_empty());
         prop_assert_eq!(fs::metadata(&place.file).unwrap().ino(), inode, "not even rewritten");
 
         settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
@@ -343,8 +344,8 @@ proptest! {
         let before = render(&json, &layout);
         let wanted = wanted(EVENTS);
         let mut doc = Doc::new(&before).unwrap();
-        let created = hooks::creates(&doc, &doc, &wanted);
-        hooks::install(&mut doc, &wanted, &created).unwrap();
+        let created = hooks::created_by_install(&doc, &doc, &wanted);
+        hooks::install_hooks(&mut doc, &wanted, &created).unwrap();
 
         // A foreign edit in between stays.
         let (mut now, mut want) = (doc.text(), before.clone());
@@ -353,7 +354,7 @@ proptest! {
             want = want.replacen('{', "{ \"zz\":\t[1, 2 ] ,", 1);
         }
         let mut doc = Doc::new(&now).unwrap();
-        hooks::strip(&mut doc, None, Some(&created)).unwrap();
+        hooks::strip_hooks(&mut doc, None, Some(&created)).unwrap();
         prop_assert_eq!(doc.text(), want);
     }
 
@@ -400,10 +401,10 @@ proptest! {
             match *all || number == 0 {
                 true => {
                     replace(&place, events);
-                    let read = settings::read(&place.file).unwrap().unwrap();
+                    let read = settings::read_settings(&place.file).unwrap().unwrap();
                     let left = read.survey.foreign.iter().filter_map(|foreign| foreign.known);
                     prop_assert!(left.into_iter().all(|known| known.remote.is_none()));
-                    prop_assert!(!replace(&place, events).changed(), "twice is once");
+                    prop_assert!(!replace(&place, events).has_changed(), "twice is once");
                 }
                 false => {
                     let wanted = wanted(events);
@@ -439,7 +440,7 @@ proptest! {
         let programs = programs();
         let name = |known: &Program| programs.iter().any(|one| one.name == known.name);
         let known = |text: &str| {
-            let found = survey::survey(&Doc::new(text).unwrap()).foreign;
+            let found = survey::survey_hooks(&Doc::new(text).unwrap()).foreign;
             found.into_iter().filter(|one| one.known.is_some_and(name)).count()
         };
         let (mut guard, mut bridge, mut replaced, mut edited) = (0, 0, false, 0);
@@ -449,10 +450,10 @@ proptest! {
             let run = || match &step {
                 Step::Install(events, replace) => {
                     let (wanted, take) = (wanted(events), if *replace { &programs[..] } else { &[] });
-                    settings::replace(&place.paths, &place.file, "user", Some(&wanted), take, MODE)
+                    settings::replace_entries(&place.paths, &place.file, "user", Some(&wanted), take, MODE)
                 }
                 Step::Elsewhere => {
-                    settings::replace(&place.paths, &place.file, "user", None, &programs, MODE)
+                    settings::replace_entries(&place.paths, &place.file, "user", None, &programs, MODE)
                 }
                 Step::Enable(port) => {
                     let wanted = bridge_wanted(*port);
@@ -468,7 +469,7 @@ proptest! {
                     let value = serde_json::json!(["x"]);
                     doc.append(&[], Some(&key), &value).unwrap();
                     put(&place.file, &doc.text());
-                    settings::uninstall(&place.paths, &place.file, None, Mode { dry_run: true, ..MODE })
+                    settings::uninstall(&place.paths, &place.file, None, EditMode { dry_run: true, ..MODE })
                 }
             };
             run().unwrap();
@@ -486,11 +487,11 @@ proptest! {
                 }
             }
             let now = fs::read_to_string(&place.file).unwrap();
-            let found = survey::survey(&Doc::new(&now).unwrap());
+            let found = survey::survey_hooks(&Doc::new(&now).unwrap());
             prop_assert_eq!((found.own.len(), found.bridge.len()), (guard, bridge), "{:?}", &step);
             prop_assert_eq!(known(&now), if replaced { 0 } else { known(&before) }, "{:?}", &step);
             if !matches!(step, Step::Edit) {
-                prop_assert!(!run().unwrap().changed(), "twice is once: {:?}", &step);
+                prop_assert!(!run().unwrap().has_changed(), "twice is once: {:?}", &step);
             }
         }
         settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
@@ -516,7 +517,7 @@ proptest! {
         for events in [&first, &second] {
             let wanted = wanted(events);
             settings::install(&place.paths, &place.file, "user", &wanted, MODE).unwrap();
-            let own = settings::read(&place.file).unwrap().unwrap().survey.own;
+            let own = settings::read_settings(&place.file).unwrap().unwrap().survey.own;
             let mut names: Vec<&str> = own.iter().map(|own| own.event.as_str()).collect();
             names.sort_unstable();
             let mut want: Vec<&str> = events.iter().map(|kind| kind.name()).collect();
@@ -543,11 +544,11 @@ proptest! {
         let ours = json::parse(&text);
         prop_assert_eq!(ours.is_ok(), theirs.is_ok(), "{:?}", text);
         match (ours, theirs) {
-            (Ok(node), Ok(value)) => prop_assert_eq!(node.value().to_string(), value.to_string()),
+            (Ok(node), Ok(value)) => prop_assert_eq!(node.to_value().to_string(), value.to_string()),
             (Err(fault), _) => {
                 let (line, column) = fault.position(&text);
                 prop_assert!(line >= 1 && column >= 1);
-                prop_assert!(fault.show(Path::new("x"), &text).contains("^"));
+                prop_assert!(fault.render_for_people(Path::new("x"), &text).contains("^"));
             }
             _ => {}
         }
@@ -568,14 +569,14 @@ fn the_examples_become_what_is_written_beside_them() {
         let before = fs::read_to_string(input).unwrap();
         let mut doc = Doc::new(&before).unwrap();
         let wanted = wanted(&[Kind::PreToolUse, Kind::Stop]);
-        let created = hooks::creates(&doc, &doc, &wanted);
-        hooks::install(&mut doc, &wanted, &created).unwrap();
+        let created = hooks::created_by_install(&doc, &doc, &wanted);
+        hooks::install_hooks(&mut doc, &wanted, &created).unwrap();
         let output = input.with_extension("out");
         if std::env::var_os("BLESS").is_some() {
             fs::write(&output, doc.text()).unwrap();
         }
         assert_eq!(doc.text(), fs::read_to_string(&output).unwrap(), "{}", input.display());
-        hooks::strip(&mut doc, None, Some(&created)).unwrap();
+        hooks::strip_hooks(&mut doc, None, Some(&created)).unwrap();
         assert_eq!(doc.text(), before, "{}", input.display());
     }
     assert!(inputs.len() >= 8, "{}", inputs.len());
@@ -596,7 +597,7 @@ fn s0_29_s3_57_the_examples_of_other_programs_are_replaced_and_come_back() {
             fs::write(&output, &written).unwrap();
         }
         assert_eq!(written, fs::read_to_string(&output).unwrap(), "{name}");
-        let own = settings::read(&place.file).unwrap().unwrap().survey.own;
+        let own = settings::read_settings(&place.file).unwrap().unwrap().survey.own;
         assert!(own.iter().all(|own| !own.command.contains(".cdev/hooks/")), "{name}");
 
         // To the byte where nobody wrote meanwhile; all of it where somebody did.
@@ -620,11 +621,11 @@ fn s0_29_s3_57_the_examples_of_other_programs_are_replaced_and_come_back() {
 fn sx_10_a_file_that_changed_meanwhile_is_not_replaced() {
     let place = place();
     put(&place.file, "{\"theirs\": 1}");
-    let target = settings::file::Target::find(&place.file).unwrap();
+    let target = settings::file::SettingsTarget::follow_links(&place.file).unwrap();
     let old = b"{}".as_slice();
-    assert!(!settings::file::exchange(&target, Some(old), Some(b"{\"ours\": 1}")).unwrap());
-    assert!(!settings::file::exchange(&target, Some(old), None).unwrap());
-    assert!(!settings::file::exchange(&target, None, Some(b"{}")).unwrap());
+    assert!(!settings::file::exchange_content(&target, Some(old), Some(b"{\"ours\": 1}")).unwrap());
+    assert!(!settings::file::exchange_content(&target, Some(old), None).unwrap());
+    assert!(!settings::file::exchange_content(&target, None, Some(b"{}")).unwrap());
     assert_eq!(fs::read_to_string(&place.file).unwrap(), "{\"theirs\": 1}");
     let left: Vec<_> = fs::read_dir(place.file.parent().unwrap()).unwrap().collect();
     assert_eq!(left.len(), 1, "no temporary file stays: {left:?}");
@@ -656,7 +657,7 @@ fn a_lost_record_does_not_keep_the_entries_in() {
 fn what_may_not_loosen_does_not() {
     let place = place();
     put(&place.file, "{}");
-    let strict = Mode { dry_run: false, may_loosen: false };
+    let strict = EditMode { dry_run: false, may_loosen: false };
     let install = |events: &[Kind]| {
         settings::install(&place.paths, &place.file, "user", &wanted(events), strict)
     };

@@ -28,9 +28,9 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     for agent in AGENTS {
         let event = agent.parse(payload.clone(), None);
         let _ = agent.parse(payload.clone(), Some("PreToolUse"));
-        check(&timed(|| effect::analyse(&event, &place())));
-        let answer = agent.failure(event.kind, "a test");
+        check(&timed(|| effect::analyse_event(&event, &place())));
+        let answer = agent.failure_output(event.kind, "a test");
         assert!(matches!(answer.status, 0 | 2));
     }
-    agent::detect(&payload, None);
+    agent::detect_agent(&payload, None);
 });

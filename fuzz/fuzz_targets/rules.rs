@@ -17,12 +17,12 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
         (Layer::Project, Some(Kind::PostToolUse)),
     ] {
         let read = timed(|| {
-            file::read(text, Path::new("/home/dev/.config/hookctl/rules.toml"), layer, only)
+            file::read_rules(text, Path::new("/home/dev/.config/hookctl/rules.toml"), layer, only)
         });
         for fault in &read.faults {
             assert!(text.get(fault.span.clone()).is_some(), "span of {fault:?}");
-            assert!(fault.report("rules.toml", text).contains(&fault.message), "{fault:?}");
-            assert!(!fault.line("rules.toml", text).is_empty());
+            assert!(fault.to_report("rules.toml", text).contains(&fault.message), "{fault:?}");
+            assert!(!fault.to_line("rules.toml", text).is_empty());
         }
     }
 });

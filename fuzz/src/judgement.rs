@@ -93,14 +93,14 @@ pub fn judge(text: &str) {
                 _ => ("Bash", serde_json::json!({ "command": call })),
             };
         let cwd = project.to_string_lossy().into_owned();
-        let event = dry::event(dry::call(Kind::PreToolUse, tool, input, &cwd), None);
+        let event = dry::parse_event(dry::tool_call_payload(Kind::PreToolUse, tool, input, &cwd), None);
         let place = Place {
             cwd: cwd.clone(),
             project: cwd,
             home: home.to_string_lossy().into_owned(),
             programs: config.programs(),
             env: None,
-            guarded: hookctl::rule::shipped::guarded(&paths),
+            guarded: hookctl::rule::shipped::guarded_files(&paths),
         };
         let judged = Dry::judge(event, place, &config, &paths, false);
         crate::check(&judged.analysis);

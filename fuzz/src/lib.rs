@@ -51,7 +51,7 @@ pub fn timed<T>(mut run: impl FnMut() -> T) -> T {
 
 /// Analyses a command line and checks the answer.
 pub fn shell(text: &str) -> Analysis {
-    let analysis = timed(|| shell::analyse(text, &place()));
+    let analysis = timed(|| shell::analyse_command(text, &place()));
     check(&analysis);
     analysis
 }

@@ -38,13 +38,13 @@ impl Agent for Claude {
     /// Claude Code has no mark of its own: it is whoever names an event and is nobody else. It sends
     /// no `timestamp` (captures of every event of 2.1.329), so a text there speaks against it.
     fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
-        let named = text(payload, "hook_event_name").is_some();
-        let timed = text(payload, "timestamp").is_some();
+        let named = text_field(payload, "hook_event_name").is_some();
+        let timed = text_field(payload, "timestamp").is_some();
         (named && !timed).then_some(Mark::Default)
     }
 
     fn parse(&self, mut payload: Map<String, Value>, named: Option<&str>) -> Event {
-        let name = text(&payload, "hook_event_name")
+        let name = text_field(&payload, "hook_event_name")
             .or(named)
             .or_else(|| by_shape(&payload).map(Kind::name))
             .unwrap_or_default()
@@ -63,7 +63,7 @@ impl Agent for Claude {
             }
         }
         // `Task` is the old name: the client's own matchers take either for the other (observed).
-        let tool = match text(&payload, "tool_name").unwrap_or_default() {
+        let tool = match text_field(&payload, "tool_name").unwrap_or_default() {
             "Task" => "Agent",
             tool => tool,
         };
@@ -73,14 +73,17 @@ impl Agent for Claude {
             name,
             tool: tool.to_string(),
             input: payload.get("tool_input").cloned().unwrap_or(Value::Null),
-            cwd: text(&payload, "cwd").filter(|cwd| is_absolute(cwd)).unwrap_or("").to_string(),
-            session: text(&payload, "session_id").unwrap_or_default().to_string(),
+            cwd: text_field(&payload, "cwd")
+                .filter(|cwd| is_absolute(cwd))
+                .unwrap_or("")
+                .to_string(),
+            session: text_field(&payload, "session_id").unwrap_or_default().to_string(),
             raw: payload,
         }
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
-        render::render(event.kind, &event.name, &event.tool, answer)
+        render::render_event(event.kind, &event.name, &event.tool, answer)
     }
 
     /// A tool call that could not be judged is asked about (headless, the client then refuses it).
@@ -112,7 +115,7 @@ impl Agent for Claude {
         events::COMMON_OUTPUT
     }
 
-    fn tools(&self) -> &'static [&'static str] {
+    fn tool_names(&self) -> &'static [&'static str] {
         tools::TOOLS
     }
 
@@ -124,7 +127,7 @@ impl Agent for Claude {
 /// The settings files that it reads for a session in `cwd`: the administrator's, the user's, the
 /// project's, and the user's own in the project.
 pub fn settings_files(home: &Path, cwd: &Path, root: &Path) -> [PathBuf; 4] {
-    let user = env::path(env::CLAUDE_CONFIG_DIR);
+    let user = env::get_path(env::CLAUDE_CONFIG_DIR);
     let user = user.map_or_else(|| home.join(".claude"), |dir| cwd.join(dir));
     let project = root.join(".claude");
     [
@@ -136,7 +139,7 @@ pub fn settings_files(home: &Path, cwd: &Path, root: &Path) -> [PathBuf; 4] {
 }
 
 /// A field that is a text and not empty; the wrong type counts as missing.
-fn text<'a>(payload: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+fn text_field<'a>(payload: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
     payload.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 

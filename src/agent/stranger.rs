@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use super::{Agent, EventSpec, Mark, Output, usual};
+use super::{Agent, EventSpec, Mark, Output, default_agent};
 use crate::effect::tool::{holds_line, names_line};
 use crate::event::{Event, Kind};
 use crate::text;
@@ -56,15 +56,15 @@ const PARTS: &[&str] = &["args", "arguments", "argv", "env", "executable", "prog
 
 const VERBS: &[Verb] = &[Verb::Halt, Verb::Deny, Verb::Defer, Verb::Ask];
 
-const fn spec(kind: Kind, verbs: &'static [Verb]) -> EventSpec {
+const fn stopping_spec(kind: Kind, verbs: &'static [Verb]) -> EventSpec {
     EventSpec::new(kind).output("exit status 2 stops the call").verbs(verbs)
 }
 
 /// What is done for a call, whoever makes it.
 static SPECS: &[EventSpec] = &[
-    spec(Kind::PreToolUse, VERBS),
-    spec(Kind::PermissionRequest, &[Verb::Halt, Verb::Deny]),
-    spec(Kind::PostToolUse, &[Verb::Halt, Verb::Deny]),
+    stopping_spec(Kind::PreToolUse, VERBS),
+    stopping_spec(Kind::PermissionRequest, &[Verb::Halt, Verb::Deny]),
+    stopping_spec(Kind::PostToolUse, &[Verb::Halt, Verb::Deny]),
 ];
 
 impl Agent for Stranger {
@@ -85,27 +85,30 @@ impl Agent for Stranger {
             Some(Kind::Other) => true,
             Some(kind) => kind.is_tool() && !claude,
         };
-        (other && !calls(payload).is_empty()).then_some(Mark::Strong)
+        (other && !command_inputs(payload).is_empty()).then_some(Mark::Strong)
     }
 
     fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event {
-        let mut calls = calls(&payload);
-        let own = field(&payload, EVENTS).or(named).unwrap_or_default().to_string();
-        let tool = field(&payload, NAMES).or_else(|| below(&payload, NAMES)).unwrap_or(&own);
+        let mut calls = command_inputs(&payload);
+        let own = first_field(&payload, EVENTS).or(named).unwrap_or_default().to_string();
+        let tool =
+            first_field(&payload, NAMES).or_else(|| nested_field(&payload, NAMES)).unwrap_or(&own);
         let tool = match tool {
             "" => "shell".into(),
             // A name that means another tool to Claude Code says nothing of this one.
-            name if name != "Bash" && usual().tools().contains(&name) => name.to_lowercase(),
+            name if name != "Bash" && default_agent().tool_names().contains(&name) => {
+                name.to_lowercase()
+            }
             name => name.to_string(),
         };
-        let mut cwd = place(&payload).unwrap_or_default().to_string();
+        let mut cwd = working_directory(&payload).unwrap_or_default().to_string();
         let input = match calls.len() {
             1 => {
                 // The event's place, and none that the call does something to.
                 let mut input = calls.remove(0);
                 if let Value::Object(map) = &mut input {
-                    cwd = place(map).map_or(cwd, str::to_string);
-                    map.retain(|key, _| !PLACES.contains(&plain(key).as_str()));
+                    cwd = working_directory(map).map_or(cwd, str::to_string);
+                    map.retain(|key, _| !PLACES.contains(&normalise_name(key).as_str()));
                 }
                 input
             }
@@ -113,11 +116,11 @@ impl Agent for Stranger {
         };
         Event {
             agent: ID,
-            kind: kind(&own, &payload),
+            kind: event_kind(&own, &payload),
             name: own,
             tool,
             cwd,
-            session: field(&payload, SESSIONS).unwrap_or_default().to_string(),
+            session: first_field(&payload, SESSIONS).unwrap_or_default().to_string(),
             input,
             raw: payload,
         }
@@ -125,7 +128,7 @@ impl Agent for Stranger {
 
     /// What stops is exit status 2; what would change the input is a stop, what allows is silence.
     fn render(&self, event: &Event, answer: &Answer) -> Output {
-        let verb = answer.verb.filter(|verb| verb.stops());
+        let verb = answer.verb.filter(|verb| verb.stops_call());
         let reason = match (verb, &answer.input) {
             // The agent's own dialog is the question.
             (Some(Verb::Ask), _) if event.kind == Kind::PermissionRequest => None,
@@ -134,7 +137,7 @@ impl Agent for Stranger {
             (None, Some(_)) => Some("A rule rewrites the input, which cannot be said here.".into()),
             (None, None) => None,
         };
-        let told = |text: &str| text::visible(&format!("hookctl: {text}\n"));
+        let told = |text: &str| text::make_visible(&format!("hookctl: {text}\n"));
         match reason {
             Some(reason) => Output { stderr: told(&reason), status: 2, ..Output::default() },
             None if answer.notice.is_empty() => Output::default(),
@@ -155,49 +158,49 @@ impl Agent for Stranger {
 }
 
 /// A name without its case and punctuation: `toolName` and `tool_name` are one.
-fn plain(name: &str) -> String {
+fn normalise_name(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
 /// The text of the first of these fields that there is.
-fn field<'p>(map: &'p Map<String, Value>, names: &[&str]) -> Option<&'p str> {
+fn first_field<'p>(map: &'p Map<String, Value>, names: &[&str]) -> Option<&'p str> {
     names.iter().find_map(|name| {
-        let (_, value) = map.iter().find(|(key, _)| plain(key) == *name)?;
+        let (_, value) = map.iter().find(|(key, _)| normalise_name(key) == *name)?;
         value.as_str().filter(|text| !text.is_empty())
     })
 }
 
 /// The directory that it says.
-fn place(map: &Map<String, Value>) -> Option<&str> {
-    let (_, value) = map.iter().find(|(key, _)| PLACES.contains(&plain(key).as_str()))?;
+fn working_directory(map: &Map<String, Value>) -> Option<&str> {
+    let (_, value) = map.iter().find(|(key, _)| PLACES.contains(&normalise_name(key).as_str()))?;
     value.get(0).unwrap_or(value).as_str().filter(|path| path.starts_with('/'))
 }
 
 /// The same in one of the objects of the payload.
-fn below<'p>(payload: &'p Map<String, Value>, names: &[&str]) -> Option<&'p str> {
-    payload.values().filter_map(Value::as_object).find_map(|map| field(map, names))
+fn nested_field<'p>(payload: &'p Map<String, Value>, names: &[&str]) -> Option<&'p str> {
+    payload.values().filter_map(Value::as_object).find_map(|map| first_field(map, names))
 }
 
 /// Has the call happened already? Not so where nothing says it.
-fn kind(name: &str, payload: &Map<String, Value>) -> Kind {
-    let own = plain(name);
+fn event_kind(name: &str, payload: &Map<String, Value>) -> Kind {
+    let own = normalise_name(name);
     let known = Kind::ALL.iter().copied().filter(|kind| kind.is_tool());
-    if let Some(kind) = known.into_iter().find(|kind| plain(kind.name()) == own) {
+    if let Some(kind) = known.into_iter().find(|kind| normalise_name(kind.name()) == own) {
         return kind;
     }
     let before = ["pre", "before"].iter().any(|word| own.starts_with(word) || own.ends_with(word));
     let after = ["post", "after"].iter().any(|word| own.starts_with(word) || own.ends_with(word))
-        || payload
-            .iter()
-            .any(|(key, value)| !value.is_null() && RESULTS.contains(&plain(key).as_str()));
+        || payload.iter().any(|(key, value)| {
+            !value.is_null() && RESULTS.contains(&normalise_name(key).as_str())
+        });
     if after && !before { Kind::PostToolUse } else { Kind::PreToolUse }
 }
 
 /// The inputs of the call that hold a command line: those below the fields that hold a tool's input, where
 /// there are such, else any but what describes a server.
-fn calls(payload: &Map<String, Value>) -> Vec<Value> {
+fn command_inputs(payload: &Map<String, Value>) -> Vec<Value> {
     let mut whole = Value::Object(payload.clone());
-    unpack(&mut whole);
+    unpack_nested_json(&mut whole);
     let mut todo = VecDeque::from([(false, &whole)]);
     let mut found: Vec<(bool, &Value)> = Vec::new();
     let mut inputs = false;
@@ -214,7 +217,7 @@ fn calls(payload: &Map<String, Value>) -> Vec<Value> {
                     continue;
                 }
                 for (key, value) in map.iter().filter(|(key, _)| !is_server(key)) {
-                    let input = value.is_object() && INPUTS.contains(&plain(key).as_str());
+                    let input = value.is_object() && INPUTS.contains(&normalise_name(key).as_str());
                     inputs |= input;
                     todo.push_back((inside || input, value));
                 }
@@ -227,7 +230,7 @@ fn calls(payload: &Map<String, Value>) -> Vec<Value> {
         let mut call = value.clone();
         if let (false, Value::Object(map)) = (inside, &mut call) {
             // The rest tells of the session.
-            map.retain(|key, _| names_line(key) || PARTS.contains(&plain(key).as_str()));
+            map.retain(|key, _| names_line(key) || PARTS.contains(&normalise_name(key).as_str()));
         }
         call
     };
@@ -236,12 +239,12 @@ fn calls(payload: &Map<String, Value>) -> Vec<Value> {
 
 /// Is it about a server, and not what that is given?
 fn is_server(key: &str) -> bool {
-    let key = plain(key);
+    let key = normalise_name(key);
     key.contains("server") || key.starts_with("mcp") && !INPUTS.iter().any(|end| key.ends_with(end))
 }
 
 /// Inputs and command lines that are JSON inside of a text become what they hold.
-fn unpack(whole: &mut Value) {
+fn unpack_nested_json(whole: &mut Value) {
     let mut todo = vec![whole];
     while let Some(value) = todo.pop() {
         match value {
@@ -250,7 +253,7 @@ fn unpack(whole: &mut Value) {
                 for (key, value) in map.iter_mut() {
                     if let Value::String(text) = &value
                         && text.trim_start().starts_with(['{', '['])
-                        && (INPUTS.contains(&plain(key).as_str()) || names_line(key))
+                        && (INPUTS.contains(&normalise_name(key).as_str()) || names_line(key))
                         && let Ok(inner @ (Value::Object(_) | Value::Array(_))) =
                             serde_json::from_str(text)
                     {

@@ -25,7 +25,7 @@ pub struct Cli {
     pub global: Global,
     /// The command; none = status.
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Option<CliCommand>,
 }
 
 /// Options of every command.
@@ -55,7 +55,7 @@ pub enum Color {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Judge one hook event on stdin (what agents run; not for people).
     Hook(HookArgs),
     /// Write hookctl into an agent's settings.
@@ -110,7 +110,7 @@ pub enum Command {
 
 /// Where an agent keeps settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Scope {
+pub enum SettingsScope {
     /// Every session of this user: ~/.claude/settings.json.
     User,
     /// Everybody who works on this project: .claude/settings.json, to be committed.
@@ -127,8 +127,8 @@ pub struct InstallArgs {
     #[arg(long, value_name = "NAME", default_value = "claude")]
     pub agent: String,
     /// Which settings file.
-    #[arg(long, value_enum, value_name = "SCOPE", default_value_t = Scope::User)]
-    pub scope: Scope,
+    #[arg(long, value_enum, value_name = "SCOPE", default_value_t = SettingsScope::User)]
+    pub scope: SettingsScope,
     /// Only these events [default: the usual ones and those that rules need].
     #[arg(long, value_name = "EVENT,...", value_delimiter = ',')]
     pub events: Vec<String>,
@@ -158,7 +158,7 @@ pub struct UninstallArgs {
     pub agent: String,
     /// Which settings file [default: user, project and local].
     #[arg(long, value_enum, value_name = "SCOPE")]
-    pub scope: Option<Scope>,
+    pub scope: Option<SettingsScope>,
     /// Remove the state directory too: journal, backups, trust. The config stays.
     #[arg(long)]
     pub purge: bool,

@@ -7,19 +7,19 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use serde_json::json;
 
-use super::args::{BridgeArgs, Scope};
-use super::install::{left_out, refuse, removed};
-use super::{Context, Exit, complain, human, print, scope};
+use super::args::{BridgeArgs, SettingsScope};
+use super::install::{count_removed, left_out, refuse_loosening};
+use super::{Context, Exit, human, print, print_stderr, scope};
 use crate::agent::Agent;
 use crate::config::Config;
 use crate::dialect::bridge::{PACKAGE, agent_of};
 use crate::event::Kind;
 use crate::forward;
 use crate::rule::file::server::Typed;
-use crate::settings::beside::Place;
-use crate::settings::hooks::Wanted;
+use crate::settings::beside::SettingsFile;
+use crate::settings::hooks::WantedEntries;
 use crate::settings::survey::{Foreign, Own, Role};
-use crate::settings::{self, Error, Mode};
+use crate::settings::{self, EditMode, Error};
 
 /// The events that the bridge's own hooks are registered for.
 const EVENTS: &[Kind] = &[
@@ -37,7 +37,7 @@ const EVENTS: &[Kind] = &[
 const TIMEOUT: u32 = 30;
 
 /// `hookctl claude enable`, the later spelling, as `hookctl claude-hook --enable`.
-pub fn spelled(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+pub fn expand_spelling(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut args: Vec<OsString> = args.into_iter().collect();
     let action = match args.get(2).and_then(|action| action.to_str()) {
         Some(action @ ("enable" | "disable" | "status")) => format!("--{action}"),
@@ -56,51 +56,51 @@ pub fn spelled(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
 /// # Errors
 /// Where the settings of that agent cannot be written by this version, or not edited at all.
 pub fn run(context: &Context, agent: &str, args: &BridgeArgs) -> Result<Exit> {
-    let Ok(agent) = scope::agent(context, agent) else {
+    let Ok(agent) = scope::find_agent(context, agent) else {
         bail!(
             "this version does not know the settings of {agent}: write `hookctl {agent}-hook` into \
              its hooks yourself"
         );
     };
-    let file = scope::place(context, Scope::User)?.file;
+    let file = scope::scope_file(context, SettingsScope::User)?.file;
     match (args.enable, args.disable) {
-        (true, _) => enable(context, agent, args, &file),
-        (_, true) => disable(context, agent, args, &file),
+        (true, _) => enable_bridge(context, agent, args, &file),
+        (_, true) => disable_bridge(context, agent, args, &file),
         _ => {
-            let count = say(agent, args, "status", &file)?;
+            let count = report_entries(agent, args, "status", &file)?;
             Ok(if count > 0 { Exit::Ok } else { Exit::Found })
         }
     }
 }
 
-fn enable(
+fn enable_bridge(
     context: &Context,
     agent: &'static dyn Agent,
     args: &BridgeArgs,
     file: &Path,
 ) -> Result<Exit> {
     if let Some(name) = told_already(context) {
-        complain(&format!(
+        print_stderr(&format!(
             "refused: the guard hands every event to the bridge [remote.{name}] already, which would then \
              get each twice.\nTake [remote.{name}] out of the config, or leave it at that."
         ));
         return Ok(Exit::Found);
     }
-    let mark = human::agent();
+    let mark = human::detect_agent();
     let mark = mark.as_deref();
-    let mode = Mode { dry_run: false, may_loosen: mark.is_none() };
-    let wanted = wanted(context, agent, args)?;
+    let mode = EditMode { dry_run: false, may_loosen: mark.is_none() };
+    let wanted = wanted_entries(context, agent, args)?;
     match settings::install(&context.paths, file, "user", &wanted, mode) {
-        Err(error @ Error::Loosens(_)) => return Ok(refuse(&error, mark)),
+        Err(error @ Error::Loosens(_)) => return Ok(refuse_loosening(&error, mark)),
         other => other?,
     };
-    say(agent, args, "enable", file)?;
-    for place in scope::places(context) {
-        let Ok(Some(read)) = settings::read(&place.file) else { continue };
+    report_entries(agent, args, "enable", file)?;
+    for place in scope::all_scope_files(context) {
+        let Ok(Some(read)) = settings::read_settings(&place.file) else { continue };
         let is_package =
             |other: &&Foreign| other.known.is_some_and(|known| known.name == PACKAGE.name);
         if let Some(other) = read.survey.foreign.iter().find(is_package) {
-            complain(&format!(
+            print_stderr(&format!(
                 "warning: {} has the hook of the npm package as well ({}): both would post every event \
                  twice. Take it out: `npx @principal-ai/agent-hooks claude-hook --disable`.",
                 place.file.display(),
@@ -113,30 +113,34 @@ fn enable(
 
 /// The bridge that the guard tells of events, where it is installed.
 fn told_already(context: &Context) -> Option<String> {
-    let guards = |place: &Place| {
-        let read = settings::read(&place.file).ok().flatten();
+    let guards = |place: &SettingsFile| {
+        let read = settings::read_settings(&place.file).ok().flatten();
         read.is_some_and(|read| read.survey.own.iter().any(|own| own.seen))
     };
-    if !scope::places(context).iter().any(guards) {
+    if !scope::all_scope_files(context).iter().any(guards) {
         return None;
     }
-    told(&Config::load(&context.paths, &context.root, None))
+    bridge_server(&Config::load(&context.paths, &context.root, None))
 }
 
 /// The bridge that the guard tells of events.
-pub(super) fn told(config: &Config) -> Option<String> {
+pub(super) fn bridge_server(config: &Config) -> Option<String> {
     let mut remotes = config.remotes().map(|(_, remote)| remote);
     let bridge = remotes.find(|r| r.dialect.facts().keeps_files && !r.events.is_empty());
     bridge.map(|remote| remote.name.clone())
 }
 
-fn wanted(context: &Context, agent: &'static dyn Agent, args: &BridgeArgs) -> Result<Wanted> {
+fn wanted_entries(
+    context: &Context,
+    agent: &'static dyn Agent,
+    args: &BridgeArgs,
+) -> Result<WantedEntries> {
     let mut line = vec![format!("{}-hook", agent.id())];
     if let Some(port) = args.port {
         line.extend(["--port".into(), port.to_string()]);
     }
     if let Some(dir) = &args.dir {
-        line.extend(["--dir".into(), scope::unicode(&forward::whole(dir))?]);
+        line.extend(["--dir".into(), scope::unicode(&forward::absolute_path(dir))?]);
     }
     // Where these are is the caller's choice, and then the hook's as well.
     let global = &context.global;
@@ -148,9 +152,10 @@ fn wanted(context: &Context, agent: &'static dyn Agent, args: &BridgeArgs) -> Re
             line.extend([flag.into(), scope::unicode(dir)?]);
         }
     }
-    let timeout = |kind: Kind| agent.spec(kind).map_or(TIMEOUT, |spec| spec.timeout.min(TIMEOUT));
-    Ok(Wanted {
-        command: scope::program()?,
+    let timeout =
+        |kind: Kind| agent.event_spec(kind).map_or(TIMEOUT, |spec| spec.timeout.min(TIMEOUT));
+    Ok(WantedEntries {
+        command: scope::this_program()?,
         agent: agent.id(),
         places: Vec::new(),
         events: EVENTS.iter().map(|kind| (*kind, timeout(*kind))).collect(),
@@ -160,26 +165,36 @@ fn wanted(context: &Context, agent: &'static dyn Agent, args: &BridgeArgs) -> Re
     })
 }
 
-fn disable(context: &Context, agent: &dyn Agent, args: &BridgeArgs, file: &Path) -> Result<Exit> {
-    let mark = human::agent();
+fn disable_bridge(
+    context: &Context,
+    agent: &dyn Agent,
+    args: &BridgeArgs,
+    file: &Path,
+) -> Result<Exit> {
+    let mark = human::detect_agent();
     let mark = mark.as_deref();
-    let mode = Mode { dry_run: false, may_loosen: mark.is_none() };
+    let mode = EditMode { dry_run: false, may_loosen: mark.is_none() };
     let outcome = match settings::uninstall(&context.paths, file, Some(Role::Bridge), mode) {
-        Err(error @ Error::Loosens(_)) => return Ok(refuse(&error, mark)),
+        Err(error @ Error::Loosens(_)) => return Ok(refuse_loosening(&error, mark)),
         other => other?,
     };
-    left_out(&outcome).iter().for_each(|line| complain(line));
-    if !args.json && removed(&outcome) == 0 {
+    left_out(&outcome).iter().for_each(|line| print_stderr(line));
+    if !args.json && count_removed(&outcome) == 0 {
         print(&format!("{} hooks: were not enabled\n", agent.id()))?;
         return Ok(Exit::Ok);
     }
-    say(agent, args, "disable", file)?;
+    report_entries(agent, args, "disable", file)?;
     Ok(Exit::Ok)
 }
 
 /// Says what is in the file now: how many hooks.
-fn say(agent: &dyn Agent, args: &BridgeArgs, action: &str, file: &Path) -> Result<usize> {
-    let read = settings::read(file)?;
+fn report_entries(
+    agent: &dyn Agent,
+    args: &BridgeArgs,
+    action: &str,
+    file: &Path,
+) -> Result<usize> {
+    let read = settings::read_settings(file)?;
     let own = read.map(|read| read.survey.bridge).unwrap_or_default();
     let mut types: Vec<String> = own.into_iter().filter(|o| o.seen).map(|o| o.event).collect();
     types.dedup();
@@ -204,20 +219,20 @@ fn say(agent: &dyn Agent, args: &BridgeArgs, action: &str, file: &Path) -> Resul
 }
 
 /// What the entries say of their bridges, each once: the agent and the flags.
-pub(super) fn enabled(context: &Context) -> Vec<(&'static str, forward::Options)> {
-    let mut found: Vec<(&'static str, forward::Options)> = Vec::new();
-    for place in scope::places(context) {
-        let Ok(Some(read)) = settings::read(&place.file) else { continue };
+pub(super) fn enabled_bridges(context: &Context) -> Vec<(&'static str, forward::BridgeOptions)> {
+    let mut found: Vec<(&'static str, forward::BridgeOptions)> = Vec::new();
+    for place in scope::all_scope_files(context) {
+        let Ok(Some(read)) = settings::read_settings(&place.file) else { continue };
         for own in read.survey.bridge.iter().filter(|own| own.seen) {
-            let one = flags(own).filter(|one| !found.contains(one));
+            let one = bridge_flags(own).filter(|one| !found.contains(one));
             found.extend(one);
         }
     }
     found
 }
 
-fn flags(own: &Own) -> Option<(&'static str, forward::Options)> {
+fn bridge_flags(own: &Own) -> Option<(&'static str, forward::BridgeOptions)> {
     let (hook, flags) = own.args.split_first()?;
     let agent = agent_of(hook)?;
-    Some((agent, forward::Options::parse(flags.iter().map(OsString::from))))
+    Some((agent, forward::BridgeOptions::parse(flags.iter().map(OsString::from))))
 }

@@ -7,13 +7,16 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::args::CheckArgs;
-use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, flat, print, print_json, short, visible};
-use crate::config::{self, Config, Source};
+use super::{
+    Context, Exit, FAINT, GREEN, RED, YELLOW, display_path, flatten_lines, make_visible, print,
+    print_json,
+};
+use crate::config::{self, Config, LayerFile};
 use crate::files;
 use crate::paths;
 use crate::rule::Layer;
 use crate::rule::case;
-use crate::rule::fault::{Fault, Gravity, position};
+use crate::rule::fault::{Fault, Gravity, position_at};
 use crate::trust::Store;
 
 mod lint;
@@ -24,7 +27,7 @@ const UNREADABLE: &str = "unreadable";
 /// How bad a finding is, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Severity {
+enum FindingSeverity {
     Error,
     Warning,
     Info,
@@ -39,7 +42,7 @@ struct Finding {
     /// From 1, in characters; 0 = the file as a whole.
     column: usize,
     code: &'static str,
-    severity: Severity,
+    severity: FindingSeverity,
     message: String,
     hint: Option<String>,
     rule: Option<String>,
@@ -54,7 +57,7 @@ struct Finding {
 /// Where stdout cannot be written.
 pub fn run(context: &Context, args: &CheckArgs) -> Result<Exit> {
     let (sources, mut findings) = sources(context, &args.files)?;
-    let world = lint::World::new(context, &sources);
+    let world = lint::LintContext::new(context, &sources);
     for source in &sources {
         findings.extend(match &source.refused {
             Some(why) => vec![refused(source, why)],
@@ -63,9 +66,9 @@ pub fn run(context: &Context, args: &CheckArgs) -> Result<Exit> {
     }
     match args.json {
         true => print_json(&findings)?,
-        false => print(&show(context, &sources, &findings))?,
+        false => print(&render_findings(context, &sources, &findings))?,
     };
-    Ok(match findings.iter().any(|finding| finding.severity == Severity::Error) {
+    Ok(match findings.iter().any(|finding| finding.severity == FindingSeverity::Error) {
         _ if findings.iter().any(|finding| finding.code == UNREADABLE) => Exit::Failed,
         true => Exit::Found,
         false => Exit::Ok,
@@ -73,7 +76,7 @@ pub fn run(context: &Context, args: &CheckArgs) -> Result<Exit> {
 }
 
 /// The files that are named, or every layer's; and a finding for each that is not there.
-fn sources(context: &Context, files: &[PathBuf]) -> Result<(Vec<Source>, Vec<Finding>)> {
+fn sources(context: &Context, files: &[PathBuf]) -> Result<(Vec<LayerFile>, Vec<Finding>)> {
     if files.is_empty() {
         return Ok((Config::load(&context.paths, &context.root, None).sources, Vec::new()));
     }
@@ -81,42 +84,45 @@ fn sources(context: &Context, files: &[PathBuf]) -> Result<(Vec<Source>, Vec<Fin
     let (mut sources, mut findings) = (Vec::new(), Vec::new());
     for file in files {
         let path = std::path::absolute(file)?;
-        match config::read(layer(context, &path), path.clone(), None) {
+        match config::read_source(guess_layer(context, &path), path.clone(), None) {
             Some(mut source) => {
-                source.trusted |= store.approves(&source.path, &source.text);
+                source.trusted |= store.is_approved(&source.path, &source.text);
                 sources.push(source);
             }
-            None => findings.push(whole(path, UNREADABLE, "there is no such file".into(), None)),
+            None => {
+                findings.push(file_finding(path, UNREADABLE, "there is no such file".into(), None))
+            }
         }
     }
     Ok((sources, findings))
 }
 
 /// A file that is refused as a whole.
-fn refused(source: &Source, why: &str) -> Finding {
+fn refused(source: &LayerFile, why: &str) -> Finding {
     // What cannot even be opened is no fault of its content.
     let opens = files::open(&source.path, u64::MAX).is_ok();
     let code = if opens { "refused" } else { UNREADABLE };
     let hint = "until then every tool call is asked about".to_string();
     let hint = (!source.layer.is_project()).then_some(hint);
-    whole(source.path.clone(), code, why.to_string(), hint)
+    file_finding(source.path.clone(), code, why.to_string(), hint)
 }
 
 /// What is found in a file that was read, in its order.
-fn of_source(context: &Context, source: &Source, world: &lint::World<'_>) -> Vec<Finding> {
+fn of_source(context: &Context, source: &LayerFile, world: &lint::LintContext<'_>) -> Vec<Finding> {
     let base = source.path.parent().unwrap_or(Path::new("/"));
-    let tests = (!source.is_settings()).then(|| case::read(&source.text, base).faults);
+    let tests = (!source.is_settings()).then(|| case::read_cases(&source.text, base).faults);
     let faults = source.file.faults.iter().chain(tests.iter().flatten());
-    let mut own: Vec<Finding> = faults.map(|fault| finding(context, source, fault, None)).collect();
-    for (fault, severity) in lint::lint(source, world) {
-        own.push(finding(context, source, &fault, Some(severity)));
+    let mut own: Vec<Finding> =
+        faults.map(|fault| fault_finding(context, source, fault, None)).collect();
+    for (fault, severity) in lint::lint_source(source, world) {
+        own.push(fault_finding(context, source, &fault, Some(severity)));
     }
     crate::order::sort_by_key(&mut own, |finding| (finding.line, finding.column, finding.severity));
     own
 }
 
 /// The layer of a file that was named: by its name.
-fn layer(context: &Context, path: &Path) -> Layer {
+fn guess_layer(context: &Context, path: &Path) -> Layer {
     match path.file_name().and_then(|name| name.to_str()) {
         _ if path == context.paths.managed => Layer::Managed,
         Some(paths::PROJECT_FILE) => Layer::Project,
@@ -125,20 +131,20 @@ fn layer(context: &Context, path: &Path) -> Layer {
     }
 }
 
-fn finding(
+fn fault_finding(
     context: &Context,
-    source: &Source,
+    source: &LayerFile,
     fault: &Fault,
-    severity: Option<Severity>,
+    severity: Option<FindingSeverity>,
 ) -> Finding {
-    let at = position(&source.text, fault.span.start);
+    let at = position_at(&source.text, fault.span.start);
     let severity = severity.unwrap_or(match fault.gravity {
-        Gravity::Error => Severity::Error,
-        Gravity::Warning => Severity::Warning,
+        Gravity::Error => FindingSeverity::Error,
+        Gravity::Warning => FindingSeverity::Warning,
     });
-    let report = fault.report(&short(context, &source.path), &source.text);
+    let report = fault.to_report(&display_path(context, &source.path), &source.text);
     let report = match severity {
-        Severity::Info => report.replacen(fault.word(), "info", 1),
+        FindingSeverity::Info => report.replacen(fault.gravity_name(), "info", 1),
         _ => report,
     };
     Finding {
@@ -150,38 +156,43 @@ fn finding(
         message: fault.message.clone(),
         hint: fault.hint.clone(),
         rule: fault.rule.clone(),
-        report: visible(&report),
+        report: make_visible(&report),
     }
 }
 
 /// A finding about a file as a whole.
-fn whole(file: PathBuf, code: &'static str, message: String, hint: Option<String>) -> Finding {
+fn file_finding(
+    file: PathBuf,
+    code: &'static str,
+    message: String,
+    hint: Option<String>,
+) -> Finding {
     let mut report =
-        format!("error[{code}]: {message}\n--> {}\n", flat(&file.display().to_string()));
+        format!("error[{code}]: {message}\n--> {}\n", flatten_lines(&file.display().to_string()));
     if let Some(hint) = &hint {
         let _ = writeln!(report, " = help: {hint}");
     }
     Finding {
-        report: visible(&report),
+        report: make_visible(&report),
         file,
         line: 0,
         column: 0,
         code,
-        severity: Severity::Error,
+        severity: FindingSeverity::Error,
         message,
         hint,
         rule: None,
     }
 }
 
-fn show(context: &Context, sources: &[Source], findings: &[Finding]) -> String {
+fn render_findings(context: &Context, sources: &[LayerFile], findings: &[Finding]) -> String {
     let mut text = String::new();
     for finding in findings {
         let (head, rest) = finding.report.split_once('\n').unwrap_or((&finding.report, ""));
         let sgr = match finding.severity {
-            Severity::Error => RED,
-            Severity::Warning => YELLOW,
-            Severity::Info => FAINT,
+            FindingSeverity::Error => RED,
+            FindingSeverity::Warning => YELLOW,
+            FindingSeverity::Info => FAINT,
         };
         let _ = writeln!(text, "{}\n{rest}", context.paint(sgr, head));
     }
@@ -191,26 +202,28 @@ fn show(context: &Context, sources: &[Source], findings: &[Finding]) -> String {
             (true, true) => ", trusted",
             (false, _) => "",
         };
-        let (layer, name) = (source.layer.name(), short(context, &source.path));
-        let _ = writeln!(text, "{layer:<8} {name}: {}{trust}", source.holds());
+        let (layer, name) = (source.layer.name(), display_path(context, &source.path));
+        let _ = writeln!(text, "{layer:<8} {name}: {}{trust}", source.describe_content());
     }
     if sources.is_empty() && findings.is_empty() {
         text.push_str("No rule file here: the shipped rules hold. `hookctl init` writes one.\n");
         return text;
     }
     let count = |wanted| findings.iter().filter(|finding| finding.severity == wanted).count();
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let (errors, warnings) = (count(FindingSeverity::Error), count(FindingSeverity::Warning));
     let summary = match (errors, warnings) {
         (0, 0) => context.paint(GREEN, "no fault"),
-        (0, _) => context.paint(YELLOW, &counted(warnings, "warning")),
-        (_, 0) => context.paint(RED, &counted(errors, "error")),
-        _ => context
-            .paint(RED, &format!("{}, {}", counted(errors, "error"), counted(warnings, "warning"))),
+        (0, _) => context.paint(YELLOW, &pluralise(warnings, "warning")),
+        (_, 0) => context.paint(RED, &pluralise(errors, "error")),
+        _ => context.paint(
+            RED,
+            &format!("{}, {}", pluralise(errors, "error"), pluralise(warnings, "warning")),
+        ),
     };
     let _ = writeln!(text, "{summary}");
     text
 }
 
-fn counted(number: usize, what: &str) -> String {
+fn pluralise(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::Value;
 
 use super::args::ExplainArgs;
-use super::{BOLD, Context, Exit, complain, generated, print, print_json};
+use super::{BOLD, Context, Exit, generated, print, print_json, print_stderr};
 use crate::agent::{self, Agent};
 use crate::config::Config;
 use crate::dry::{self, Dry};
@@ -33,54 +33,58 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
         let rows = failures::rows(&document);
         return match args.json {
             true => print_json(&rows),
-            false => print(&failures::text(&rows, &|text| context.paint(BOLD, text))),
+            false => print(&failures::render_text(&rows, &|text| context.paint(BOLD, text))),
         };
     }
     let given = args.file.is_some() || args.tool.is_some() || !args.command.is_empty();
     if let Some(name) = args.event.as_deref().filter(|_| !given) {
-        return event::run(context, agent::usual(), name, args.json);
+        return event::run(context, agent::default_agent(), name, args.json);
     }
     let bytes = match (&args.tool, args.command.is_empty()) {
-        (None, true) => match read(args.file.as_deref())? {
+        (None, true) => match read_payload(args.file.as_deref())? {
             Some(bytes) => bytes,
             None => {
-                complain(
+                print_stderr(
                     "error: no payload: name a file, pipe one in, or say \
                      `hookctl explain --tool Bash -- 'COMMAND'`",
                 );
                 return Ok(Exit::Failed);
             }
         },
-        (tool, _) => synthesise(context, tool.as_deref(), args.event.as_deref(), &args.command)?,
+        (tool, _) => {
+            synthesise_payload(context, tool.as_deref(), args.event.as_deref(), &args.command)?
+        }
     };
-    let parsed = match parse(&bytes, args.event.as_deref()) {
+    let parsed = match parse_payload(&bytes, args.event.as_deref()) {
         Ok(parsed) => parsed,
         Err(error) => {
-            complain(&format!("error: {error}"));
-            if let Some(answered) = unreadable(&bytes, args.event.as_deref(), &error.to_string()) {
-                complain(&format!("the hook answers such an event so:\n{answered}"));
+            print_stderr(&format!("error: {error}"));
+            if let Some(answered) =
+                unreadable_answer(&bytes, args.event.as_deref(), &error.to_string())
+            {
+                print_stderr(&format!("the hook answers such an event so:\n{answered}"));
             }
             return Ok(Exit::Failed);
         }
     };
-    let mut place = hook::place(&parsed.1, &context.paths);
+    let mut place = hook::session_place(&parsed.1, &context.paths);
     let config = Config::load(&context.paths, Path::new(&place.project), None);
     place.programs = config.programs();
-    let paused = pause::until(&context.paths).is_ok_and(|until| until.is_some());
+    let paused = pause::paused_until(&context.paths).is_ok_and(|until| until.is_some());
     let dry = Dry::judge(parsed, place, &config, &context.paths, paused);
     let output = dry.agent.render(&dry.event, &dry.judgement.answer);
-    let report = report::Report { dry: &dry, config: &config, output: &output };
+    let report = report::Explanation { dry: &dry, config: &config, output: &output };
     match args.json {
-        true => print_json(&report.value()),
-        false => print(&report.text(context)),
+        true => print_json(&report.render_json()),
+        false => print(&report.render_text(context)),
     }
 }
 
 /// The payload's bytes; None where there is nobody to give them.
-fn read(file: Option<&Path>) -> Result<Option<Vec<u8>>> {
+fn read_payload(file: Option<&Path>) -> Result<Option<Vec<u8>>> {
     if let Some(path) = file.filter(|path| *path != Path::new("-")) {
         let bytes = files::read(path, hook::LARGEST as u64);
-        return bytes.map(Some).map_err(|refusal| anyhow!(refusal.about(path)));
+        return bytes.map(Some).map_err(|refusal| anyhow!(refusal.describe_for(path)));
     }
     if file.is_none() && io::stdin().is_terminal() {
         return Ok(None);
@@ -92,29 +96,29 @@ fn read(file: Option<&Path>) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-fn parse(bytes: &[u8], named: Option<&str>) -> Result<(&'static dyn Agent, Event)> {
+fn parse_payload(bytes: &[u8], named: Option<&str>) -> Result<(&'static dyn Agent, Event)> {
     if bytes.len() > hook::LARGEST {
         bail!("the payload is larger than {} MiB", hook::LARGEST >> 20);
     }
-    Ok(dry::event(payload::parse(bytes)?, named))
+    Ok(dry::parse_event(payload::parse(bytes)?, named))
 }
 
 /// What the hook would answer to bytes that are no payload.
-fn unreadable(bytes: &[u8], named: Option<&str>, why: &str) -> Option<String> {
+fn unreadable_answer(bytes: &[u8], named: Option<&str>, why: &str) -> Option<String> {
     let known = |name: &str| Some(Kind::from_name(name)).filter(|kind| *kind != Kind::Other);
     let kind = payload::sniff_event(bytes).and_then(known).or_else(|| named.and_then(known))?;
-    let output = agent::usual().failure(kind, why);
-    Some(event::said(&output).join("\n"))
+    let output = agent::default_agent().failure_output(kind, why);
+    Some(event::output_lines(&output).join("\n"))
 }
 
 /// A payload for a call that nobody made.
-fn synthesise(
+fn synthesise_payload(
     context: &Context,
     tool: Option<&str>,
     named: Option<&str>,
     words: &[String],
 ) -> Result<Vec<u8>> {
-    let tools = agent::usual().tools();
+    let tools = agent::default_agent().tool_names();
     if let Some(tool) = tool.filter(|tool| !tools.contains(tool) && !tool.starts_with("mcp__")) {
         let hint = match did_you_mean(tool, tools.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -125,12 +129,12 @@ fn synthesise(
     let value = match words {
         [whole] => whole.clone(),
         // What the shell took apart: one word each.
-        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        words => words.iter().map(|word| quote_word(word)).collect::<Vec<_>>().join(" "),
     };
     let name = named.unwrap_or(if tool.is_some() { "PreToolUse" } else { "" });
     let kind = Kind::from_name(name);
     let cwd = context.cwd.to_string_lossy();
-    let mut payload = dry::payload(name, &cwd);
+    let mut payload = dry::synthetic_payload(name, &cwd);
     let mut put = |key: &str, value: Value| {
         payload.insert(key.to_string(), value);
     };
@@ -139,11 +143,11 @@ fn synthesise(
             // An object is taken as the whole input.
             let input = match serde_json::from_str(&value) {
                 Ok(Value::Object(whole)) => Value::Object(whole),
-                _ => dry::input(tool, &value, &|path| {
-                    dry::absolute(path, &context.cwd, &context.paths.home)
+                _ => dry::tool_input(tool, &value, &|path| {
+                    dry::absolute_path(path, &context.cwd, &context.paths.home)
                 }),
             };
-            payload = dry::call(kind, tool, input, &cwd);
+            payload = dry::tool_call_payload(kind, tool, input, &cwd);
         }
         (Some(tool), Kind::Other) => {
             bail!("`{name}` is no event: `hookctl explain --event` with --tool {tool} needs one");
@@ -162,7 +166,7 @@ fn synthesise(
 }
 
 /// A word as a shell would have to be given it.
-fn quoted(word: &str) -> String {
+fn quote_word(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:@%+,~^".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_string(),

@@ -3,9 +3,9 @@
 use anyhow::{Result, bail};
 
 use super::args::FlushArgs;
-use super::{Context, Exit, bridge, print, visible};
+use super::{Context, Exit, bridge, make_visible, print};
 use crate::config::Config;
-use crate::remote::sender::{self, Report};
+use crate::remote::sender::{self, SpoolReport};
 use crate::remote::spool::Spool;
 use crate::rule::file::Remote;
 
@@ -14,19 +14,19 @@ use crate::rule::file::Remote;
 /// # Errors
 /// Where no server of that name is configured, and nothing waits for one.
 pub fn run(context: &Context, args: &FlushArgs) -> Result<Exit> {
-    let mut spools = Spool::all(&context.paths.spool());
+    let mut spools = Spool::all_spools(&context.paths.spool());
     if args.quiet {
         sender::detach();
-        sender::flush(&context.paths, spools, false);
+        sender::flush_spools(&context.paths, spools, false);
         return Ok(Exit::Ok);
     }
     let config = Config::load(&context.paths, &context.root, None);
     // Those of the agents' settings beside those of the config.
-    let hooks = bridge::enabled(context).into_iter();
-    let hooks: Vec<Remote> = hooks.map(|(agent, hook)| hook.flags.remote(agent)).collect();
+    let hooks = bridge::enabled_bridges(context).into_iter();
+    let hooks: Vec<Remote> = hooks.map(|(agent, hook)| hook.flags.to_remote(agent)).collect();
     let remotes = || config.remotes().map(|(_, remote)| remote).chain(&hooks);
     if let Some(name) = &args.name {
-        spools.retain(|spool| spool.remote() == *name);
+        spools.retain(|spool| spool.remote_name() == *name);
         if spools.is_empty() && remotes().all(|remote| remote.name != *name) {
             bail!("no server is called `{name}`, and nothing waits for one");
         }
@@ -36,20 +36,22 @@ pub fn run(context: &Context, args: &FlushArgs) -> Result<Exit> {
         let named = args.name.as_ref().is_none_or(|name| remote.name == *name);
         named && remote.dialect.facts().keeps_files
     };
-    let mut reports = sender::drain(remotes().filter(wanted), &context.paths, &context.root);
-    reports.extend(sender::flush(&context.paths, spools, true));
-    let told: Vec<&Report> = reports.iter().filter(|report| !text(report).is_empty()).collect();
+    let mut reports =
+        sender::drain_bridges(remotes().filter(wanted), &context.paths, &context.root);
+    reports.extend(sender::flush_spools(&context.paths, spools, true));
+    let told: Vec<&SpoolReport> =
+        reports.iter().filter(|report| !describe_report(report).is_empty()).collect();
     if told.is_empty() {
         print("nothing waits\n")?;
     }
     for report in &told {
-        print(&format!("{}: {}\n", report.remote, visible(&text(report))))?;
+        print(&format!("{}: {}\n", report.remote, make_visible(&describe_report(report))))?;
     }
     Ok(if reports.iter().any(|report| report.kept > 0) { Exit::Found } else { Exit::Ok })
 }
 
 /// What came of it; empty = there was nothing.
-fn text(report: &Report) -> String {
+fn describe_report(report: &SpoolReport) -> String {
     let mut parts = Vec::new();
     if report.sent > 0 {
         parts.push(format!("{} sent", report.sent));

@@ -8,7 +8,7 @@ use super::args::Shell;
 
 macro_rules! text {
     ($name:literal) => {
-        unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/", $name)))
+        decompress_text(include_bytes!(concat!(env!("OUT_DIR"), "/", $name)))
     };
 }
 
@@ -42,7 +42,7 @@ pub(super) fn failures() -> Result<String> {
     text!("failures.md")
 }
 
-fn unpacked(bytes: &[u8]) -> Result<String> {
+fn decompress_text(bytes: &[u8]) -> Result<String> {
     let text = decompress_to_vec(bytes).ok().and_then(|text| String::from_utf8(text).ok());
     text.context("this program is damaged: install it again")
 }

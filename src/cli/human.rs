@@ -6,7 +6,7 @@ use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Read as _, Write a
 
 use anyhow::{Context as _, Result};
 
-use super::{Context, RED, complain, one_line, print, visible};
+use super::{Context, RED, make_visible, one_line, print, print_stderr};
 use crate::env;
 
 mod lineage;
@@ -19,7 +19,7 @@ const LONGEST: u64 = 4096;
 
 /// What says that an agent started this process: its own environment, or that of the processes that it
 /// comes from, or one of those itself.
-pub(super) fn agent() -> Option<String> {
+pub(super) fn detect_agent() -> Option<String> {
     match env::agent_mark() {
         Some(mark) => Some(mark.to_string()),
         None => Lineage::of_this().agent,
@@ -28,7 +28,7 @@ pub(super) fn agent() -> Option<String> {
 
 /// Why what loosens may not be done here: it is for a human at a terminal.
 pub(super) fn not_human() -> Option<String> {
-    if let Some(mark) = agent() {
+    if let Some(mark) = detect_agent() {
         return Some(format!(
             "{mark} says that an agent started this, and loosening is for humans: run it in a \
              terminal of your own"
@@ -42,7 +42,7 @@ pub(super) fn not_human() -> Option<String> {
 }
 
 /// Is anybody there to be asked? A script without a terminal is not.
-pub(super) fn attended() -> bool {
+pub(super) fn is_attended() -> bool {
     io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal()
 }
 
@@ -51,16 +51,16 @@ pub(super) fn attended() -> bool {
 ///
 /// # Errors
 /// Where there is no terminal to ask on.
-pub(super) fn confirms(context: &Context, lost: &str, words: &str) -> Result<bool> {
+pub(super) fn confirm_typed(context: &Context, lost: &str, words: &str) -> Result<bool> {
     if let Origin::Unknown(end) = Lineage::of_this().origin {
-        complain(&format!(
+        print_stderr(&format!(
             "note: who started this cannot be told ({}): no terminal, login or sshd is among the \
              processes that it comes from. Go on only if you typed this yourself.",
-            visible(&end)
+            make_visible(&end)
         ));
     }
-    let (mut out, input) = terminal().context("cannot open the terminal to ask")?;
-    let lost = context.paint(RED, &visible(lost));
+    let (mut out, input) = open_terminal().context("cannot open the terminal to ask")?;
+    let lost = context.paint(RED, &make_visible(lost));
     write!(out, "{lost}\nType `{words}` to do it, anything else to leave it: ")?;
     out.flush()?;
     let mut answer = String::new();
@@ -79,16 +79,16 @@ pub(super) fn confirms(context: &Context, lost: &str, words: &str) -> Result<boo
 /// # Errors
 /// As for [`confirms`].
 pub(super) fn confirms_if_attended(context: &Context, lost: &str, words: &str) -> Result<bool> {
-    Ok(!attended() || confirms(context, lost, words)?)
+    Ok(!is_attended() || confirm_typed(context, lost, words)?)
 }
 
 /// A name as one can type it.
-pub(super) fn typeable(name: &str) -> String {
+pub(super) fn make_typeable(name: &str) -> String {
     one_line(name, 60).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(unix)]
-fn terminal() -> io::Result<(File, File)> {
+fn open_terminal() -> io::Result<(File, File)> {
     let file = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
     Ok((file.try_clone()?, file))
 }

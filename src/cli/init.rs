@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write as _};
 use anyhow::{Context as _, Result};
 
 use super::args::InitArgs;
-use super::{Context, Exit, complain, human, print, short};
+use super::{Context, Exit, display_path, human, print, print_stderr};
 use crate::files;
 use crate::paths;
 
@@ -17,7 +17,7 @@ pub const STARTER: &str = include_str!("../../config/starter.toml");
 const OWN: [&str; 2] = ["# --- For you alone", "# --- Commands"];
 
 /// What a project's file starts with: what a project may say.
-fn starter(project: bool) -> String {
+fn starter_text(project: bool) -> String {
     match (project, OWN.map(|mark| STARTER.find(mark))) {
         (true, [Some(start), Some(end)]) => format!("{}{}", &STARTER[..start], &STARTER[end..]),
         _ => STARTER.into(),
@@ -33,17 +33,17 @@ pub fn run(context: &Context, args: &InitArgs) -> Result<Exit> {
         true => context.root.join(paths::PROJECT_FILE),
         false => context.paths.user_config(),
     };
-    let name = short(context, &path);
+    let name = display_path(context, &path);
     if path.symlink_metadata().is_ok() {
         if !args.force {
-            complain(&format!(
+            print_stderr(&format!(
                 "refused: {name} is there already. Edit it, or replace it with --force (the old \
                  one is kept beside it)."
             ));
             return Ok(Exit::Found);
         }
-        if let Some(mark) = human::agent() {
-            complain(&format!(
+        if let Some(mark) = human::detect_agent() {
+            print_stderr(&format!(
                 "refused: this would take the rules of {name} away, and {mark} says that an agent \
                  started it. Loosening is for humans: run it in a terminal of your own."
             ));
@@ -51,24 +51,24 @@ pub fn run(context: &Context, args: &InitArgs) -> Result<Exit> {
         }
         let lost = format!("The rules of {name} no longer hold; the file is kept beside it.");
         let file = path.file_name().unwrap_or_default().to_string_lossy();
-        let words = format!("replace {}", human::typeable(&file));
+        let words = format!("replace {}", human::make_typeable(&file));
         if !human::confirms_if_attended(context, &lost, &words)? {
             return Ok(Exit::Found);
         }
         let old = path.with_extension("toml.old");
         fs::rename(&path, &old)
             .with_context(|| format!("cannot rename {name} to {}", old.display()))?;
-        complain(&format!("note: the old file is now {}", short(context, &old)));
+        print_stderr(&format!("note: the old file is now {}", display_path(context, &old)));
     }
     let dir = path.parent().unwrap_or(&path);
     if !args.project {
         files::private_dir(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     }
-    let written =
-        files::create(&path).and_then(|mut file| file.write_all(starter(args.project).as_bytes()));
+    let written = files::create_private(&path)
+        .and_then(|mut file| file.write_all(starter_text(args.project).as_bytes()));
     match written {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            complain(&format!("refused: {name} came into being meanwhile"));
+            print_stderr(&format!("refused: {name} came into being meanwhile"));
             return Ok(Exit::Found);
         }
         other => other.with_context(|| format!("cannot write {name}"))?,

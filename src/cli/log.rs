@@ -10,8 +10,8 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
 use super::args::LogArgs;
-use super::pause::duration;
-use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, complain, one_line, shown};
+use super::pause::sum_durations;
+use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, one_line, print_stderr, sanitise_output};
 use crate::files::{self, Refusal};
 use crate::journal::By;
 use crate::rule::fault::did_you_mean;
@@ -37,8 +37,8 @@ struct Filter<'a> {
 /// On a wrong option, or where the journal cannot be read.
 pub fn run(context: &Context, args: &LogArgs) -> Result<Exit> {
     let filter = Filter {
-        since: args.since.as_deref().map(since).transpose()?,
-        decision: args.decision.as_deref().map(decision).transpose()?,
+        since: args.since.as_deref().map(parse_since).transpose()?,
+        decision: args.decision.as_deref().map(parse_decision).transpose()?,
         rule: args.rule.as_deref(),
     };
     let journal = context.paths.journal();
@@ -46,27 +46,27 @@ pub fn run(context: &Context, args: &LogArgs) -> Result<Exit> {
     let mut found = 0usize;
     let mut show = |line: &str| -> io::Result<()> {
         let Ok(value) = serde_json::from_str::<Value>(line) else { return Ok(()) };
-        if !value.is_object() || !filter.takes(&value) {
+        if !value.is_object() || !filter.accepts_line(&value) {
             return Ok(());
         }
         found += 1;
         match args.json {
-            true => writeln!(out, "{}", crate::text::json(line)),
-            false => writeln!(out, "{}", shown(&text(context, &value))),
+            true => writeln!(out, "{}", crate::text::escape_json(line)),
+            false => writeln!(out, "{}", sanitise_output(&render_line(context, &value))),
         }
     };
     let shown = lines(&journal, args.follow, &mut show);
-    match shown.and_then(|()| out.flush().map_err(Stop::Write)) {
+    match shown.and_then(|()| out.flush().map_err(LogStop::Write)) {
         // The reader went away (`| head`).
-        Err(Stop::Write(error)) if error.kind() == ErrorKind::BrokenPipe => return Ok(Exit::Ok),
-        Err(Stop::Write(error)) => return Err(error).context("cannot write to stdout"),
-        Err(Stop::Read(error)) => {
+        Err(LogStop::Write(error)) if error.kind() == ErrorKind::BrokenPipe => return Ok(Exit::Ok),
+        Err(LogStop::Write(error)) => return Err(error).context("cannot write to stdout"),
+        Err(LogStop::Read(error)) => {
             return Err(error).with_context(|| format!("cannot read {}", journal.display()));
         }
         Ok(()) => {}
     }
     if found == 0 {
-        complain(&format!("nothing found in {}", journal.display()));
+        print_stderr(&format!("nothing found in {}", journal.display()));
         return Ok(Exit::Found);
     }
     Ok(Exit::Ok)
@@ -77,21 +77,21 @@ fn lines(
     journal: &Path,
     on: bool,
     show: &mut impl FnMut(&str) -> io::Result<()>,
-) -> Result<(), Stop> {
-    for path in rotated(journal) {
+) -> Result<(), LogStop> {
+    for path in rotated_journals(journal) {
         // One that went meanwhile was rotated on: its lines come from the next name.
         let Ok((file, _)) = files::open(&path, files::LONG) else { continue };
-        Tail::new(file).lines(show, true)?;
+        Tail::new(file).read_lines(show, true)?;
     }
-    let mut tail = open(journal)?;
+    let mut tail = open_journal(journal)?;
     if let Some(tail) = &mut tail {
-        tail.lines(show, !on)?;
+        tail.read_lines(show, !on)?;
     }
-    if on { follow(journal, tail, show) } else { Ok(()) }
+    if on { follow_journal(journal, tail, show) } else { Ok(()) }
 }
 
 /// What ended the printing.
-pub(super) enum Stop {
+pub(super) enum LogStop {
     /// The file could not be read.
     Read(io::Error),
     /// What was read could not be shown.
@@ -99,7 +99,7 @@ pub(super) enum Stop {
 }
 
 /// The rotated journals, oldest first.
-pub(super) fn rotated(journal: &Path) -> Vec<PathBuf> {
+pub(super) fn rotated_journals(journal: &Path) -> Vec<PathBuf> {
     let dir = journal.parent().unwrap_or(Path::new("/"));
     let prefix = format!("{}.", journal.file_name().unwrap_or_default().to_string_lossy());
     let mut found: Vec<(u32, PathBuf)> = std::fs::read_dir(dir)
@@ -116,11 +116,11 @@ pub(super) fn rotated(journal: &Path) -> Vec<PathBuf> {
     found.into_iter().map(|(_, path)| path).collect()
 }
 
-fn open(journal: &Path) -> Result<Option<Tail>, Stop> {
+fn open_journal(journal: &Path) -> Result<Option<Tail>, LogStop> {
     match files::open(journal, files::LONG) {
         Ok((file, _)) => Ok(Some(Tail::new(file))),
         Err(Refusal::Absent) => Ok(None),
-        Err(refusal) => Err(Stop::Read(refusal.into())),
+        Err(refusal) => Err(LogStop::Read(refusal.into())),
     }
 }
 
@@ -136,15 +136,15 @@ impl Tail {
     }
 
     /// Every complete line that is there; at the end of a file also one without its line end.
-    pub(super) fn lines(
+    pub(super) fn read_lines(
         &mut self,
         show: &mut impl FnMut(&str) -> io::Result<()>,
         ended: bool,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), LogStop> {
         loop {
             let room = LONGEST_LINE - self.part.len() as u64;
             let mut reader = self.reader.by_ref().take(room);
-            let read = reader.read_until(b'\n', &mut self.part).map_err(Stop::Read)?;
+            let read = reader.read_until(b'\n', &mut self.part).map_err(LogStop::Read)?;
             if read == 0 && (!ended || self.part.is_empty()) {
                 return Ok(());
             }
@@ -152,7 +152,7 @@ impl Tail {
             if self.part.ends_with(b"\n") || ended || full {
                 let line = String::from_utf8_lossy(&self.part).into_owned();
                 self.part.clear();
-                show(line.trim()).map_err(Stop::Write)?;
+                show(line.trim()).map_err(LogStop::Write)?;
             }
         }
     }
@@ -174,27 +174,27 @@ impl Tail {
     }
 }
 
-fn follow(
+fn follow_journal(
     journal: &Path,
     mut tail: Option<Tail>,
     show: &mut impl FnMut(&str) -> io::Result<()>,
-) -> Result<(), Stop> {
+) -> Result<(), LogStop> {
     loop {
         if reader_is_gone() {
-            return Err(Stop::Write(ErrorKind::BrokenPipe.into()));
+            return Err(LogStop::Write(ErrorKind::BrokenPipe.into()));
         }
         thread::sleep(TICK);
         let over = match &mut tail {
             Some(tail) => {
                 let over = tail.is_over(journal);
                 // What was written before the rotation is still in the old file.
-                tail.lines(show, over)?;
+                tail.read_lines(show, over)?;
                 over
             }
             None => true,
         };
-        if over && let Some(mut new) = open(journal)? {
-            new.lines(show, false)?;
+        if over && let Some(mut new) = open_journal(journal)? {
+            new.read_lines(show, false)?;
             tail = Some(new);
         }
     }
@@ -216,8 +216,8 @@ fn reader_is_gone() -> bool {
     false
 }
 
-pub(super) fn since(text: &str) -> Result<jiff::Timestamp> {
-    let Some(back) = duration(text) else {
+pub(super) fn parse_since(text: &str) -> Result<jiff::Timestamp> {
+    let Some(back) = sum_durations(text) else {
         bail!("`{text}` is no duration: write 30m, 2h or 7d");
     };
     let back = jiff::SignedDuration::try_from(back).ok().context("that is too long ago")?;
@@ -227,7 +227,7 @@ pub(super) fn since(text: &str) -> Result<jiff::Timestamp> {
         .with_context(|| format!("`{text}` is too long ago"))
 }
 
-fn decision(text: &str) -> Result<&'static str> {
+fn parse_decision(text: &str) -> Result<&'static str> {
     let wanted = match text {
         "none" => "silent",
         "block" => "deny",
@@ -242,12 +242,12 @@ fn decision(text: &str) -> Result<&'static str> {
 }
 
 impl Filter<'_> {
-    fn takes(&self, line: &Value) -> bool {
+    fn accepts_line(&self, line: &Value) -> bool {
         let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
         let named = |name: &str, wanted: &str| {
             name == wanted || name.split_once(':').is_some_and(|(_, id)| id == wanted)
         };
-        self.decision.is_none_or(|wanted| decided(line) == wanted)
+        self.decision.is_none_or(|wanted| decision_name(line) == wanted)
             && self.rule.is_none_or(|wanted| {
                 let spoke = line.get("rules").and_then(Value::as_array).into_iter().flatten();
                 named(text("rule"), wanted)
@@ -263,10 +263,10 @@ impl Filter<'_> {
 }
 
 /// One line for people: time, decision, event, tool, what, rule; below it one for each server.
-fn text(context: &Context, line: &Value) -> String {
+fn render_line(context: &Context, line: &Value) -> String {
     let field = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
-    let time = moment(field("time"));
-    let decision = decided(line);
+    let time = format_moment(field("time"));
+    let decision = decision_name(line);
     let sgr = match decision {
         "halt" | "deny" | "failed" => RED,
         "ask" | "defer" | "passed" => YELLOW,
@@ -278,13 +278,13 @@ fn text(context: &Context, line: &Value) -> String {
     let tool = one_line(field("tool"), 24);
     let time = context.paint(FAINT, &format!("{time:<20}"));
     let mut out = format!("{time}  {shown}  {event:<18}  {tool:<8}");
-    for (text, width) in [(field("what"), 100), (note(line), 200)] {
+    for (text, width) in [(field("what"), 100), (failure_note(line), 200)] {
         if !text.is_empty() {
             out.push_str("  ");
             out.push_str(&one_line(text, width));
         }
     }
-    if let Some((rule, verb)) = observed(line) {
+    if let Some((rule, verb)) = observed_verdict(line) {
         let why = if is_paused(line) { "paused" } else { "observed" };
         let would = format!("  would {} [{}] ({why})", verb.name(), one_line(rule, 80));
         out.push_str(&context.paint(FAINT, &would));
@@ -296,13 +296,13 @@ fn text(context: &Context, line: &Value) -> String {
     out.truncate(out.trim_end().len());
     for asked in line.get("remotes").and_then(Value::as_array).into_iter().flatten() {
         out.push_str("\n    ");
-        out.push_str(&context.paint(FAINT, &server(asked)));
+        out.push_str(&context.paint(FAINT, &describe_server(asked)));
     }
     out
 }
 
 /// A time for people: `2026-11-20 14:00:00Z`.
-fn moment(text: &str) -> String {
+fn format_moment(text: &str) -> String {
     match text.parse::<jiff::Timestamp>() {
         Ok(time) => format!("{time:.0}").replace('T', " "),
         Err(_) => one_line(text, 20),
@@ -311,20 +311,20 @@ fn moment(text: &str) -> String {
 
 /// The decision for people: what was let pass although a rule would have stopped it, was it enforced, is
 /// not the same as what no rule spoke of.
-fn decided(line: &Value) -> &str {
+fn decision_name(line: &Value) -> &str {
     match line.get("decision").and_then(Value::as_str).unwrap_or_default() {
-        "silent" if observed(line).is_some() => "passed",
+        "silent" if observed_verdict(line).is_some() => "passed",
         decision => decision,
     }
 }
 
 /// The strongest verdict that would have stopped the call, and its rule: only observed, or paused.
-fn observed(line: &Value) -> Option<(&str, Verb)> {
+fn observed_verdict(line: &Value) -> Option<(&str, Verb)> {
     let spoke = line.get("rules").and_then(Value::as_array)?.iter().filter_map(Value::as_str);
     let would = spoke.filter_map(|spoke| {
         let (rule, verb) = spoke.strip_suffix(" (observed)")?.split_once(' ')?;
         let verb = Verb::ALL.iter().copied().find(|known| known.name() == verb)?;
-        verb.stops().then_some((rule, verb))
+        verb.stops_call().then_some((rule, verb))
     });
     would.max_by_key(|(_, verb)| *verb)
 }
@@ -335,7 +335,7 @@ fn is_paused(line: &Value) -> bool {
 }
 
 /// What came of asking a server: `policy  https://x.org/hook  failed, 4 attempts, 812 ms: HTTP 503`.
-fn server(asked: &Value) -> String {
+fn describe_server(asked: &Value) -> String {
     let field =
         |key: &str| one_line(asked.get(key).and_then(Value::as_str).unwrap_or_default(), 200);
     let number = |key: &str| asked.get(key).and_then(Value::as_u64).unwrap_or_default();
@@ -345,21 +345,24 @@ fn server(asked: &Value) -> String {
         (field("name"), field("endpoint"), field("outcome"), field("cause"));
     let by = By::NAMES.iter().find(|(name, _)| *name == field("by")).map(|(_, by)| by);
     if outcome == "remembered" {
-        let (since, until) = (moment(&field("since")), moment(&field("until")));
+        let (since, until) = (format_moment(&field("since")), format_moment(&field("until")));
         // Lines of earlier versions do not say it.
         return match by {
             None => format!("{name}  {outcome}: nobody was asked"),
             Some(by) => {
-                format!("{name}  {outcome}: {}, {since}, which holds until {until}", by.says())
+                format!(
+                    "{name}  {outcome}: {}, {since}, which holds until {until}",
+                    by.describe_source()
+                )
             }
         };
     }
     let mut out = format!("{name}  {endpoint}  {outcome}, {attempts} attempt{plural}, {ms} ms");
     if let Some(by) = by {
-        out.push_str(&format!(", {}", by.says()));
+        out.push_str(&format!(", {}", by.describe_source()));
     }
     if by == Some(&By::HumanEarlier) {
-        out.push_str(&format!(", {}", moment(&field("since"))));
+        out.push_str(&format!(", {}", format_moment(&field("since"))));
     }
     if !cause.is_empty() {
         out.push_str(&format!(": {cause}"));
@@ -368,7 +371,7 @@ fn server(asked: &Value) -> String {
 }
 
 /// Why a judgement failed: the one thing that has no other place on the line.
-fn note(line: &Value) -> &str {
+fn failure_note(line: &Value) -> &str {
     let failed = line.get("decision").and_then(Value::as_str) == Some("failed");
     let first = line.get("notes").and_then(Value::as_array).and_then(|notes| notes.first());
     first.and_then(Value::as_str).filter(|_| failed).unwrap_or_default()

@@ -7,9 +7,9 @@ use anyhow::{Context as _, Result};
 
 use super::args::MemoryArgs;
 use super::args::server::MemoryCommand;
-use super::{Context, Exit, FAINT, GREEN, RED, flat, one_line, print, print_json};
-use crate::remote::breaker::now;
-use crate::remote::memory::{self, Answer};
+use super::{Context, Exit, FAINT, GREEN, RED, flatten_lines, one_line, print, print_json};
+use crate::remote::breaker::unix_milliseconds;
+use crate::remote::memory::{self, RememberedAnswer};
 use crate::verdict::Verb;
 
 /// The width of a pattern.
@@ -21,18 +21,18 @@ const WIDTH: usize = 80;
 /// Where a file cannot be removed, or stdout not written.
 pub fn run(context: &Context, args: &MemoryArgs) -> Result<Exit> {
     let state = &context.paths.state;
-    let mut all = memory::all(state);
+    let mut all = memory::valid_answers(state);
     all.retain(|one| args.session.as_ref().is_none_or(|name| one.session.starts_with(name)));
     match args.command {
-        Some(MemoryCommand::Clear) => clear(context, args, &all),
+        Some(MemoryCommand::Clear) => clear_answers(context, args, &all),
         None | Some(MemoryCommand::List) if args.json => print_json(&all),
-        None | Some(MemoryCommand::List) => print(&list(context, &all)),
+        None | Some(MemoryCommand::List) => print(&list_answers(context, &all)),
     }
 }
 
-fn clear(context: &Context, args: &MemoryArgs, all: &[Answer]) -> Result<Exit> {
+fn clear_answers(context: &Context, args: &MemoryArgs, all: &[RememberedAnswer]) -> Result<Exit> {
     let state = &context.paths.state;
-    let cleared = memory::clear(state, args.session.as_deref().unwrap_or_default());
+    let cleared = memory::clear_sessions(state, args.session.as_deref().unwrap_or_default());
     cleared.with_context(|| format!("cannot clear the memory in {}", state.display()))?;
     print(&match all.len() {
         0 => "nothing was remembered\n".to_string(),
@@ -41,16 +41,16 @@ fn clear(context: &Context, args: &MemoryArgs, all: &[Answer]) -> Result<Exit> {
     })
 }
 
-fn list(context: &Context, all: &[Answer]) -> String {
+fn list_answers(context: &Context, all: &[RememberedAnswer]) -> String {
     if all.is_empty() {
         return "nothing is remembered\n".into();
     }
-    let (mut text, now) = (String::new(), now());
+    let (mut text, now) = (String::new(), unix_milliseconds());
     let mut session = "";
     for one in all {
         if one.session != session {
             session = &one.session;
-            let head = format!("session {}", flat(session));
+            let head = format!("session {}", flatten_lines(session));
             let _ = writeln!(text, "{}", context.paint(FAINT, &head));
         }
         let (colour, verb) = match one.verb() {

@@ -7,23 +7,23 @@ use super::scope;
 use crate::config::Config;
 use crate::paths::Paths;
 use crate::settings;
-use crate::settings::beside::{Place, server};
-use crate::settings::file::Target;
-use crate::settings::others::known;
+use crate::settings::beside::{SettingsFile, serving_remote};
+use crate::settings::file::SettingsTarget;
+use crate::settings::others::known_programs;
 use crate::settings::program::Roots;
 use crate::settings::record::Records;
 
 /// The refusal to edit a file whose entries were written with another state directory, which alone knows
 /// what to bring back.
-pub(super) fn noted_elsewhere(context: &Context, place: &Place) -> Option<String> {
-    let survey = settings::read(&place.file).ok().flatten()?.survey;
-    let key = Target::find(&place.file).ok()?.record_key();
+pub(super) fn noted_elsewhere(context: &Context, place: &SettingsFile) -> Option<String> {
+    let survey = settings::read_settings(&place.file).ok().flatten()?.survey;
+    let key = SettingsTarget::follow_links(&place.file).ok()?.record_key();
     let knows = |dir: &&str| {
         let paths = Paths { state: PathBuf::from(dir), ..context.paths.clone() };
         let has = |records: &Records| records.files.get(&key).is_some_and(|r| !r.taken.is_empty());
         paths.state != context.paths.state && has(&Records::load(&paths))
     };
-    let dir = survey.own.iter().filter_map(|own| own.option("--state")).find(knows)?;
+    let dir = survey.own.iter().filter_map(|own| own.option_value("--state")).find(knows)?;
     Some(format!(
         "{} was installed with `--state {dir}`, which knows what `install --replace` took out: say \
          that again. The file was left as it is.",
@@ -32,13 +32,18 @@ pub(super) fn noted_elsewhere(context: &Context, place: &Place) -> Option<String
 }
 
 /// What was taken out here for a server that the config no longer names: nobody does it now.
-pub(super) fn unserved(context: &Context, config: &Config, records: &Records) -> Vec<String> {
+pub(super) fn unserved_programs(
+    context: &Context,
+    config: &Config,
+    records: &Records,
+) -> Vec<String> {
     let mut notes = Vec::new();
-    for place in scope::places(context) {
-        let Ok(target) = Target::find(&place.file) else { continue };
+    for place in scope::all_scope_files(context) {
+        let Ok(target) = SettingsTarget::follow_links(&place.file) else { continue };
         let Some(record) = records.files.get(&target.record_key()) else { continue };
-        let roots = Roots::of(&context.paths.home, &place.file);
-        for program in known().filter(|program| server(config, program).is_none()) {
+        let roots = Roots::for_settings(&context.paths.home, &place.file);
+        for program in known_programs().filter(|program| serving_remote(config, program).is_none())
+        {
             let mut taken = record.taken.iter().filter(|taken| taken.program == program.name);
             if taken.any(|taken| !taken.is_gone(&roots)) {
                 let name = program.name;

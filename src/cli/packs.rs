@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue};
 
 use super::args::{PacksArgs, PacksCommand};
-use super::install::fold;
+use super::install::fold_words;
 use super::{
-    BOLD, Context, Exit, FAINT, GREEN, RED, YELLOW, complain, print, print_json, short, written,
+    BOLD, Context, Exit, FAINT, GREEN, RED, YELLOW, display_path, print, print_json, print_stderr,
+    written,
 };
-use crate::config::standing::{Change, Said, Standing, Weight};
-use crate::config::{Config, Source};
-use crate::rule::fault::{did_you_mean, position};
+use crate::config::standing::{FileOverride, RuleChange, Standing, Weight};
+use crate::config::{Config, LayerFile};
+use crate::rule::fault::{did_you_mean, position_at};
 use crate::rule::shipped::{AUTOPILOT, PACKS, RULES, Shipped};
 use crate::rule::{Profile, Rule, Template};
 use crate::verdict::Verb;
@@ -28,9 +29,9 @@ const WIDTH: usize = 84;
 /// Where stdout cannot be written.
 pub fn run(context: &Context, args: &PacksArgs) -> Result<Exit> {
     let config = Config::load(&context.paths, &context.root, None);
-    let view = View { context, config: &config, standings: config.standings() };
+    let view = View { context, config: &config, standings: config.standing_rules() };
     let (text, value) = match &args.command {
-        None | Some(PacksCommand::List) => (view.list(), view.list_value()),
+        None | Some(PacksCommand::List) => (view.list_packs(), view.list_value()),
         Some(PacksCommand::Show { id }) => {
             let Some(shown) = view.show(id) else { return Ok(unknown(id)) };
             shown
@@ -48,17 +49,19 @@ fn unknown(id: &str) -> Exit {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`hookctl packs` lists the packs".into(),
     };
-    complain(&format!("no pack and no shipped rule is called `{id}`: {hint}"));
+    print_stderr(&format!("no pack and no shipped rule is called `{id}`: {hint}"));
     Exit::Found
 }
 
 /// The packs that are off and the rules that are off by themselves, by name.
 pub(super) fn switched_off(config: &Config) -> (Vec<&'static str>, Vec<&'static str>) {
     // Who never switched the autopilot on has switched nothing off.
-    let counts = |pack: &str| pack != AUTOPILOT || config.autopilot().is_some();
+    let counts = |pack: &str| pack != AUTOPILOT || config.active_autopilot().is_some();
     let packs = PACKS.iter().map(|(name, _)| *name);
-    let packs: Vec<&str> = packs.filter(|name| counts(name) && !config.pack(name).0).collect();
-    let off = config.standings().into_iter().filter(|one| !one.enabled && counts(one.shipped.pack));
+    let packs: Vec<&str> =
+        packs.filter(|name| counts(name) && !config.pack_state(name).0).collect();
+    let off =
+        config.standing_rules().into_iter().filter(|one| !one.enabled && counts(one.shipped.pack));
     let off = off.map(|one| one.shipped).filter(|one| !packs.contains(&one.pack));
     let rules = off.map(|one| one.id).collect();
     (packs, rules)
@@ -71,26 +74,26 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn of<'s>(&'s self, pack: &'s str) -> impl Iterator<Item = &'s Standing<'s>> {
+    fn pack_rules<'s>(&'s self, pack: &'s str) -> impl Iterator<Item = &'s Standing<'s>> {
         self.standings.iter().filter(move |one| one.shipped.pack == pack)
     }
 
     /// The pack or rule of that name, for people and for programs.
     fn show(&self, id: &str) -> Option<(String, Value)> {
         if let Some((name, sentence)) = PACKS.iter().find(|(name, _)| *name == id) {
-            return Some((self.pack(name, sentence), self.pack_value(name, sentence, true)));
+            return Some((self.render_pack(name, sentence), self.pack_value(name, sentence, true)));
         }
         let one = self.standings.iter().find(|one| one.shipped.id == id)?;
-        Some((self.rule(one), self.rule_value(one)))
+        Some((self.render_rule(one), self.rule_value(one)))
     }
 
-    fn observing(&self, rule: &Rule) -> bool {
+    fn is_observing(&self, rule: &Rule) -> bool {
         rule.observe || self.config.profile == Profile::Observe && !rule.stays
     }
 
     // ---- for people -----------------------------------------------------------------------
 
-    fn list(&self) -> String {
+    fn list_packs(&self) -> String {
         let mut packs = PACKS.to_vec();
         crate::order::sort(&mut packs);
         let mut text = String::new();
@@ -100,7 +103,7 @@ impl View<'_> {
         for (name, sentence) in packs {
             let indent = " ".repeat(23);
             let words: Vec<&str> = sentence.split(' ').collect();
-            let sentence = fold(&words, WIDTH - 10, &indent);
+            let sentence = fold_words(&words, WIDTH - 10, &indent);
             let _ = writeln!(text, "{}\n{indent}{sentence}", self.pack_line(name));
         }
         let _ = writeln!(
@@ -120,28 +123,28 @@ impl View<'_> {
             Profile::Observe => "no shipped rule is enforced, all are journalled",
             Profile::Strict => "rules fire on possible effects, too",
         };
-        let from = from.map(|source| format!(" ({})", self.place(source, &["profile"])));
+        let from = from.map(|source| format!(" ({})", self.source_position(source, &["profile"])));
         let name = self.context.paint(YELLOW, &format!("profile {}", profile.name()));
         Some(format!("{name}: {what}{}", from.unwrap_or_default()))
     }
 
     /// Name, on or off, rules by verdict, what files change.
     fn pack_line(&self, name: &str) -> String {
-        let (on, from) = self.config.pack(name);
+        let (on, from) = self.config.pack_state(name);
         let word =
             if on { self.context.paint(GREEN, "on ") } else { self.context.paint(RED, "off") };
         let mut line = format!("{} {word}  ", self.context.paint(BOLD, &format!("{name:<17}")));
         let mut verdicts: BTreeMap<Verb, usize> = BTreeMap::new();
-        for verb in self.of(name).filter_map(|one| one.rule.verb()) {
+        for verb in self.pack_rules(name).filter_map(|one| one.rule.verb()) {
             *verdicts.entry(verb).or_default() += 1;
         }
         let counts = verdicts.iter().rev().map(|(verb, many)| format!("{many} {}", verb.name()));
         line.push_str(&counts.collect::<Vec<_>>().join(", "));
-        let enabled = self.of(name).filter(|one| one.enabled);
+        let enabled = self.pack_rules(name).filter(|one| one.enabled);
         let changes = match on {
             true => [
-                ("switched off", self.of(name).filter(|one| !one.enabled).count()),
-                ("overridden", enabled.filter(|one| one.overridden()).count()),
+                ("switched off", self.pack_rules(name).filter(|one| !one.enabled).count()),
+                ("overridden", enabled.filter(|one| one.is_overridden()).count()),
             ],
             false => [("kept on", enabled.count()), ("", 0)],
         };
@@ -149,37 +152,37 @@ impl View<'_> {
         let changes: String = changes.map(|(what, many)| format!(", {many} {what}")).collect();
         line.push_str(&self.context.paint(YELLOW, &changes));
         if let Some(source) = from {
-            let place = self.place(source, &["pack", name]);
+            let place = self.source_position(source, &["pack", name]);
             line.push_str(&self.context.paint(FAINT, &format!("  ({place})")));
         }
         line
     }
 
-    fn pack(&self, name: &str, sentence: &str) -> String {
+    fn render_pack(&self, name: &str, sentence: &str) -> String {
         let mut text = format!("{}\n{sentence}\n", self.pack_line(name));
         if let Some(line) = self.profile_line() {
             let _ = writeln!(text, "{line}");
         }
-        for one in self.of(name) {
-            let _ = write!(text, "\n{}", self.entry(one));
+        for one in self.pack_rules(name) {
+            let _ = write!(text, "\n{}", self.render_entry(one));
         }
         let _ = writeln!(
             text,
             "\n`hookctl packs show RULE` shows how to change one. All of it off, in {}:\n\n    \
              [pack]\n    {name} = false",
-            short(self.context, &self.context.paths.user_config())
+            display_path(self.context, &self.context.paths.user_config())
         );
         text
     }
 
     /// A rule of a pack: verdict, reason, conditions, what files change.
-    fn entry(&self, one: &Standing<'_>) -> String {
-        let mut text = format!("{}  {}\n", self.head(one), one.own.severity.name());
+    fn render_entry(&self, one: &Standing<'_>) -> String {
+        let mut text = format!("{}  {}\n", self.render_head(one), one.own.severity.name());
         let mut body = String::new();
-        conditions(one.shipped, &mut |key, value| match key {
-            "deny" | "ask" | "allow" => body.insert_str(0, &folded("", value)),
+        for_each_condition(one.shipped, &mut |key, value| match key {
+            "deny" | "ask" | "allow" => body.insert_str(0, &fold_key_value("", value)),
             "severity" | "danger" | "always" => {}
-            key => body.push_str(&folded(key, value)),
+            key => body.push_str(&fold_key_value(key, value)),
         });
         text.push_str(&body);
         for line in self.change_lines(one, false) {
@@ -188,7 +191,7 @@ impl View<'_> {
         text
     }
 
-    fn head(&self, one: &Standing<'_>) -> String {
+    fn render_head(&self, one: &Standing<'_>) -> String {
         let verb = one.rule.verb().map_or("-", Verb::name);
         let sgr = match verb {
             "deny" => RED,
@@ -196,7 +199,7 @@ impl View<'_> {
             _ => YELLOW,
         };
         let id = self.context.paint(BOLD, &format!("{:<22}", one.shipped.id));
-        let word = match (one.enabled, self.observing(&one.rule)) {
+        let word = match (one.enabled, self.is_observing(&one.rule)) {
             (false, _) => self.context.paint(FAINT, "off"),
             (true, true) => self.context.paint(FAINT, &format!("{verb} (observed)")),
             (true, false) => self.context.paint(sgr, verb),
@@ -206,30 +209,32 @@ impl View<'_> {
 
     /// What files say of the rule and, where that is asked for, what switches its pack off.
     fn change_lines(&self, one: &Standing<'_>, pack: bool) -> Vec<String> {
-        let line = |said: &Said<'_>| {
+        let line = |said: &FileOverride<'_>| {
             let path: &[&str] = match said.change {
-                Change::Pack(_) => &["pack", one.shipped.pack],
+                RuleChange::Pack(_) => &["pack", one.shipped.pack],
                 change => &["override", one.shipped.id, change.key()],
             };
-            let place = self.place(said.source, path);
+            let place = self.source_position(said.source, path);
             let weight = match said.weight {
                 Weight::Counts => String::new(),
-                other => self.context.paint(YELLOW, &format!("; does not count: {}", why(other))),
+                other => self
+                    .context
+                    .paint(YELLOW, &format!("; does not count: {}", describe_weight(other))),
             };
             let place = self.context.paint(FAINT, &format!("({place})"));
-            format!("{} {place}{weight}", said.text(one.shipped))
+            format!("{} {place}{weight}", said.as_override_text(one.shipped))
         };
-        let tells = |said: &&Said<'_>| match said.change {
-            Change::Pack(on) => pack && !on,
+        let tells = |said: &&FileOverride<'_>| match said.change {
+            RuleChange::Pack(on) => pack && !on,
             _ => true,
         };
         one.said.iter().filter(tells).map(line).collect()
     }
 
-    fn rule(&self, one: &Standing<'_>) -> String {
+    fn render_rule(&self, one: &Standing<'_>) -> String {
         let (shipped, rule) = (one.shipped, &one.rule);
         let pack = format!("pack {}", shipped.pack);
-        let mut text = format!("{}  {}, {pack}\n\n", self.head(one), rule.severity.name());
+        let mut text = format!("{}  {}, {pack}\n\n", self.render_head(one), rule.severity.name());
         let _ = writeln!(text, "{}\n", shipped.text());
         if rule.severity == crate::rule::Severity::Critical {
             text.push_str("Critical: it fires on what is only possible, too.\n");
@@ -255,7 +260,7 @@ impl View<'_> {
             "\nTo change it, in {} (one of these is enough):\n\n    [override.{}]\n    \
              action = \"{other}\"\n    severity = \"{}\"\n    mode = \"observe\"     # only journal\n    \
              enabled = false      # off\n",
-            short(self.context, &self.context.paths.user_config()),
+            display_path(self.context, &self.context.paths.user_config()),
             shipped.id,
             if one.own.severity.name() == "high" { "critical" } else { "high" },
         );
@@ -263,9 +268,9 @@ impl View<'_> {
     }
 
     /// The file, and the line where that key stands in it.
-    fn place(&self, source: &Source, key: &[&str]) -> String {
-        let file = short(self.context, &source.path);
-        match line(&source.text, key) {
+    fn source_position(&self, source: &LayerFile, key: &[&str]) -> String {
+        let file = display_path(self.context, &source.path);
+        match find_key_line(&source.text, key) {
             Some(line) => format!("{file}:{line}"),
             None => file,
         }
@@ -284,8 +289,8 @@ impl View<'_> {
     }
 
     fn pack_value(&self, name: &str, sentence: &str, whole: bool) -> Value {
-        let (enabled, from) = self.config.pack(name);
-        let rules = self.of(name).map(|one| match whole {
+        let (enabled, from) = self.config.pack_state(name);
+        let rules = self.pack_rules(name).map(|one| match whole {
             true => self.rule_value(one),
             false => json!({ "id": one.shipped.id, "enabled": one.enabled }),
         });
@@ -319,7 +324,7 @@ impl View<'_> {
             "id": one.shipped.id,
             "pack": one.shipped.pack,
             "enabled": one.enabled,
-            "enforced": one.enabled && !self.observing(&one.rule),
+            "enforced": one.enabled && !self.is_observing(&one.rule),
             "verdict": verdict,
             "severity": severity,
             "reason": reason,
@@ -329,7 +334,7 @@ impl View<'_> {
     }
 }
 
-const fn why(weight: Weight) -> &'static str {
+const fn describe_weight(weight: Weight) -> &'static str {
     match weight {
         Weight::Counts => "",
         Weight::Settled => "settled already by a higher file, or by the rule's own override",
@@ -338,27 +343,27 @@ const fn why(weight: Weight) -> &'static str {
 }
 
 /// A key with its value in lines that are folded.
-fn folded(key: &str, value: &str) -> String {
+fn fold_key_value(key: &str, value: &str) -> String {
     let words: Vec<&str> = value.split(' ').collect();
     match key {
-        "" => format!("    {}\n", fold(&words, WIDTH, "    ")),
-        _ => format!("    {key:<10}{}\n", fold(&words, WIDTH - 10, &" ".repeat(14))),
+        "" => format!("    {}\n", fold_words(&words, WIDTH, "    ")),
+        _ => format!("    {key:<10}{}\n", fold_words(&words, WIDTH - 10, &" ".repeat(14))),
     }
 }
 
 /// The keys of a rule with their values in short.
-fn conditions(rule: &Shipped, take: &mut dyn FnMut(&str, &str)) {
-    fn value(found: &DeValue<'_>) -> String {
+fn for_each_condition(rule: &Shipped, take: &mut dyn FnMut(&str, &str)) {
+    fn short_value(found: &DeValue<'_>) -> String {
         match found {
             DeValue::String(text) => text.to_string(),
             DeValue::Boolean(flag) => flag.to_string(),
             DeValue::Array(items) => {
-                items.iter().map(|item| value(item.get_ref())).collect::<Vec<_>>().join(", ")
+                items.iter().map(|item| short_value(item.get_ref())).collect::<Vec<_>>().join(", ")
             }
             DeValue::Table(table) => {
-                let pairs = table
-                    .iter()
-                    .map(|(key, found)| format!("{} {}", key.get_ref(), value(found.get_ref())));
+                let pairs = table.iter().map(|(key, found)| {
+                    format!("{} {}", key.get_ref(), short_value(found.get_ref()))
+                });
                 pairs.collect::<Vec<_>>().join("; ")
             }
             DeValue::Integer(number) => number.as_str().to_string(),
@@ -366,12 +371,12 @@ fn conditions(rule: &Shipped, take: &mut dyn FnMut(&str, &str)) {
         }
     }
     for (key, found) in rule.table().iter().flatten() {
-        take(key.get_ref(), &value(found.get_ref()));
+        take(key.get_ref(), &short_value(found.get_ref()));
     }
 }
 
 /// The line where a key of a file stands, from 1.
-fn line(text: &str, path: &[&str]) -> Option<usize> {
+fn find_key_line(text: &str, path: &[&str]) -> Option<usize> {
     let table = DeTable::parse(text).ok()?;
-    written::find(table.get_ref(), path).map(|(span, _)| position(text, span.start).line)
+    written::find(table.get_ref(), path).map(|(span, _)| position_at(text, span.start).line)
 }

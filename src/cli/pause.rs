@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 
 use super::args::PauseArgs;
-use super::{Context, Exit, YELLOW, complain, human, print, write_private};
-use crate::pause::{self, LONGEST, Note};
+use super::{Context, Exit, YELLOW, human, print, print_stderr, write_private};
+use crate::pause::{self, LONGEST, PauseNote};
 use crate::rule::reader::parse_duration;
 
 /// Writes the note and says until when it holds.
@@ -18,14 +18,15 @@ use crate::rule::reader::parse_duration;
 /// # Errors
 /// On a duration that cannot be meant, or where the state directory cannot be written.
 pub fn run(context: &Context, args: &PauseArgs) -> Result<Exit> {
-    let Some(duration) = duration(&args.duration).filter(|duration| !duration.is_zero()) else {
+    let Some(duration) = sum_durations(&args.duration).filter(|duration| !duration.is_zero())
+    else {
         bail!("`{}` is no duration: write 90s, 10m or 1h30m", args.duration);
     };
     if duration > LONGEST {
         bail!("`{}` is too long: a pause lasts 24h at most", args.duration);
     }
     if let Some(why) = human::not_human() {
-        complain(&format!("refused: {why}"));
+        print_stderr(&format!("refused: {why}"));
         return Ok(Exit::Found);
     }
     let lost = format!(
@@ -33,12 +34,16 @@ pub fn run(context: &Context, args: &PauseArgs) -> Result<Exit> {
          `lock` aside).",
         args.duration.trim()
     );
-    if !human::confirms(context, &lost, &format!("pause {}", human::typeable(&args.duration)))? {
+    if !human::confirm_typed(
+        context,
+        &lost,
+        &format!("pause {}", human::make_typeable(&args.duration)),
+    )? {
         return Ok(Exit::Found);
     }
-    let note = Note::of(duration);
+    let note = PauseNote::for_duration(duration);
     write_private(&context.paths.pause(), &serde_json::to_vec(&note)?)?;
-    if let Err(why) = pause::until(&context.paths) {
+    if let Err(why) = pause::paused_until(&context.paths) {
         bail!("{why}");
     }
     let until = i64::try_from(note.until)?;
@@ -67,7 +72,7 @@ pub fn resume(context: &Context) -> Result<Exit> {
 }
 
 /// `90s`, `10m`, `1h30m`: the parts of a duration, added up.
-pub(super) fn duration(text: &str) -> Option<Duration> {
+pub(super) fn sum_durations(text: &str) -> Option<Duration> {
     let mut rest = text.trim();
     let mut total = Duration::ZERO;
     loop {
@@ -88,11 +93,11 @@ mod tests {
 
     #[test]
     fn durations_may_have_several_parts() {
-        assert_eq!(duration("1h30m"), Some(Duration::from_secs(5400)));
-        assert_eq!(duration("90"), Some(Duration::from_secs(90)));
-        assert_eq!(duration("7d"), Some(Duration::from_secs(7 * 86_400)));
+        assert_eq!(sum_durations("1h30m"), Some(Duration::from_secs(5400)));
+        assert_eq!(sum_durations("90"), Some(Duration::from_secs(90)));
+        assert_eq!(sum_durations("7d"), Some(Duration::from_secs(7 * 86_400)));
         for bad in ["", "m", "10x", "1h-", "99999999999999999999h"] {
-            assert_eq!(duration(bad), None, "{bad}");
+            assert_eq!(sum_durations(bad), None, "{bad}");
         }
     }
 }

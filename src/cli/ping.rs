@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, bail};
 use serde_json::json;
 
 use super::args::PingArgs;
-use super::{Context, Exit, print, visible};
+use super::{Context, Exit, make_visible, print};
 use crate::config::Config;
 use crate::dialect::{Note, Request};
 use crate::dry;
@@ -29,7 +29,7 @@ const LEAST: Duration = Duration::from_millis(100);
 /// Where no such server is configured, or what it is to be sent cannot be made.
 pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
     let mut config = Config::load(&context.paths, &context.root, None);
-    retype(&mut config, args)?;
+    apply_options(&mut config, args)?;
     let remotes: Vec<&Remote> = config.remotes().map(|(_, remote)| remote).collect();
     let Some(remote) = remotes.iter().find(|remote| remote.name == args.name) else {
         let known: Vec<&str> = remotes.iter().map(|remote| remote.name.as_str()).collect();
@@ -43,20 +43,21 @@ pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
     };
     let request = test_event(context, remote);
     // Before anybody is asked: a secret that cannot be had is an error of this command.
-    Credentials::of(remote, &request, request.deadline).map_err(|why| anyhow!(why))?;
-    let quiet = remote.human && remote::unasked(remote, &request.event).is_some();
+    Credentials::for_remote(remote, &request, request.deadline).map_err(|why| anyhow!(why))?;
+    let quiet = remote.human && remote::unattended_question(remote, &request.event).is_some();
     let mut exit = Exit::Ok;
     let mut out = String::new();
-    for url in &remote::addresses(remote, request.event.agent) {
+    for url in &remote::agent_addresses(remote, request.event.agent) {
         let start = Instant::now();
         let left = request.deadline.saturating_duration_since(start).max(LEAST);
         let limit = start + if quiet { left.min(AT_ONCE) } else { left };
-        let came = transport::test(remote, &request, url, limit).map_err(|failure| failure.cause);
+        let came = transport::send_test_event(remote, &request, url, limit)
+            .map_err(|failure| failure.cause);
         let ms = start.elapsed().as_millis();
         let line = came.and_then(|(status, text)| {
             let said = match quiet {
                 true => "it takes questions, and nobody was asked".into(),
-                false => said(remote, &request, &text)?,
+                false => describe_reply(remote, &request, &text)?,
             };
             Ok(format!("up, HTTP {status} after {ms} ms: {said}"))
         });
@@ -64,25 +65,25 @@ pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
             exit = Exit::Found;
             format!("down after {ms} ms: {why}")
         });
-        out.push_str(&format!("{}  {}\n", url.endpoint(), visible(&line)));
+        out.push_str(&format!("{}  {}\n", url.endpoint(), make_visible(&line)));
     }
     print(&out)?;
     Ok(exit)
 }
 
 /// Options go before variables, and these before the file. All of them are about one server.
-fn retype(config: &mut Config, args: &PingArgs) -> Result<()> {
-    let typed = args.server.typed();
+fn apply_options(config: &mut Config, args: &PingArgs) -> Result<()> {
+    let typed = args.server.typed_settings();
     if args.name != server::NAME {
         if let Some((setting, _)) = typed.first() {
-            let flag = server::flag(setting);
+            let flag = server::flag_name(setting);
             bail!("{flag} is for the server called `{}`, not for `{}`", server::NAME, args.name);
         }
         return Ok(());
     }
     let set = env::SERVER.iter().filter_map(|(name, setting)| Some((*setting, env::get(name)?)));
     let typed: Typed = set.chain(typed).collect();
-    config.retype(&typed).map_err(|why| anyhow!(why))
+    config.override_server(&typed).map_err(|why| anyhow!(why))
 }
 
 /// A call that does nothing, marked as a test for the server; one that bothers nobody, where there is
@@ -90,11 +91,11 @@ fn retype(config: &mut Config, args: &PingArgs) -> Result<()> {
 pub(super) fn test_event(context: &Context, remote: &Remote) -> Request {
     let cwd = context.cwd.to_string_lossy();
     let input = json!({ "command": "true", "description": "hookctl ping" });
-    let mut payload = dry::call(Kind::PreToolUse, "Bash", input, &cwd);
+    let mut payload = dry::tool_call_payload(Kind::PreToolUse, "Bash", input, &cwd);
     payload.insert("session_id".into(), "hookctl-ping".into());
     payload.insert("tool_use_id".into(), "toolu_hookctl_ping".into());
-    let (_, event) = dry::event(payload, None);
-    let event = remote::unasked(remote, &event).unwrap_or(event);
+    let (_, event) = dry::parse_event(payload, None);
+    let event = remote::unattended_question(remote, &event).unwrap_or(event);
     let bytes = serde_json::to_vec(&event.raw).unwrap_or_default();
     let deadline = Instant::now() + remote.deadline;
     let request = Request::new(event, bytes, deadline, &context.paths);
@@ -102,18 +103,18 @@ pub(super) fn test_event(context: &Context, remote: &Remote) -> Request {
 }
 
 /// The verdict, and what the agent would be answered if no rule had anything to say.
-fn said(remote: &Remote, request: &Request, text: &str) -> Result<String, String> {
+fn describe_reply(remote: &Remote, request: &Request, text: &str) -> Result<String, String> {
     let event = &request.event;
     if !remote.dialect.facts().decides {
         return Ok("it is only told, nothing is asked".into());
     }
-    let reply = remote::read(remote, request, text)?;
+    let reply = remote::read_reply(remote, request, text)?;
     let word = match (&reply.input, reply.verb) {
         (Some(_), verb) if verb.is_none_or(|verb| verb == Verb::Allow) => "modify",
         (_, Some(verb)) => verb.name(),
         (_, None) => "nothing to say",
     };
-    let reply = reply.settle(remote, event);
+    let reply = reply.apply_settings(remote, event);
     let notes: String = reply.notes.iter().map(|note| format!(" ({note})")).collect();
     let answer = Answer {
         verb: reply.verb,

@@ -6,20 +6,20 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 
 use super::Context;
-use super::args::Scope;
+use super::args::SettingsScope;
 use crate::agent::{self, Agent, EventSpec};
 use crate::config::Config;
 use crate::event::KindSet;
 use crate::rule::file::server::Typed;
-use crate::settings::beside::{self, Place};
-use crate::settings::hooks::{PROGRAM, Wanted};
+use crate::settings::beside::{self, SettingsFile};
+use crate::settings::hooks::{PROGRAM, WantedEntries};
 
 /// The scope's name.
-fn name(scope: Scope) -> &'static str {
+fn name(scope: SettingsScope) -> &'static str {
     match scope {
-        Scope::User => "user",
-        Scope::Project => "project",
-        Scope::Local => "local",
+        SettingsScope::User => "user",
+        SettingsScope::Project => "project",
+        SettingsScope::Local => "local",
     }
 }
 
@@ -27,7 +27,7 @@ fn name(scope: Scope) -> &'static str {
 ///
 /// # Errors
 /// Where there is none.
-pub fn agent(context: &Context, id: &str) -> Result<&'static dyn Agent> {
+pub fn find_agent(context: &Context, id: &str) -> Result<&'static dyn Agent> {
     let (home, cwd, root) = (&context.paths.home, &context.cwd, &context.root);
     let written = |agent: &&'static dyn Agent| !agent.settings_files(home, cwd, root).is_empty();
     let known: Vec<_> = agent::AGENTS.iter().copied().filter(written).collect();
@@ -40,8 +40,8 @@ pub fn agent(context: &Context, id: &str) -> Result<&'static dyn Agent> {
 ///
 /// # Errors
 /// Where the project's file is the user's own: in the home directory there is no project.
-pub fn place(context: &Context, scope: Scope) -> Result<Place> {
-    let found = places(context).into_iter().find(|place| place.name == name(scope));
+pub fn scope_file(context: &Context, scope: SettingsScope) -> Result<SettingsFile> {
+    let found = all_scope_files(context).into_iter().find(|place| place.name == name(scope));
     found.with_context(|| {
         format!(
             "{} is not a project: its .claude/settings.json is the user's own; go into a project, \
@@ -52,8 +52,8 @@ pub fn place(context: &Context, scope: Scope) -> Result<Place> {
 }
 
 /// Every file that the agent reads here, the managed one first.
-pub fn places(context: &Context) -> Vec<Place> {
-    beside::places(&context.paths.home, &context.cwd, &context.root)
+pub fn all_scope_files(context: &Context) -> Vec<SettingsFile> {
+    beside::settings_files(&context.paths.home, &context.cwd, &context.root)
 }
 
 /// The events that the rules and servers of all layers need registered beyond the usual ones.
@@ -62,7 +62,7 @@ pub fn places(context: &Context) -> Vec<Place> {
 /// What is wrong with what is said of the user's server.
 pub fn needed_events(context: &Context, server: &Typed) -> Result<KindSet> {
     let mut config = Config::load(&context.paths, &context.root, None);
-    config.retype(server).map_err(|why| anyhow::anyhow!(why))?;
+    config.override_server(server).map_err(|why| anyhow::anyhow!(why))?;
     Ok(config.needed_events())
 }
 
@@ -70,7 +70,7 @@ pub fn needed_events(context: &Context, server: &Typed) -> Result<KindSet> {
 ///
 /// # Errors
 /// Where it cannot be told, or has a name that its entries would not be known by.
-pub fn program() -> Result<String> {
+pub fn this_program() -> Result<String> {
     let exe = std::env::current_exe()
         .and_then(|exe| exe.canonicalize())
         .context("cannot tell where this program is")?;
@@ -92,14 +92,14 @@ pub fn program() -> Result<String> {
 /// # Errors
 /// On an event that the agent does not have, a directory that JSON cannot hold, or settings of a
 /// server that cannot be meant.
-pub fn wanted(
+pub fn wanted_entries(
     context: &Context,
     agent: &'static dyn Agent,
-    place: &Place,
+    place: &SettingsFile,
     events: &[String],
     fail_closed: Option<bool>,
     server: Typed,
-) -> Result<Wanted> {
+) -> Result<WantedEntries> {
     let asked = asked_events(agent, events)?;
     let needed = needed_events(context, &server)?;
     let chosen = |spec: &&EventSpec| match asked.is_empty() {
@@ -112,10 +112,10 @@ pub fn wanted(
         false => {
             let config = unicode(&context.paths.config)?;
             let state = unicode(&context.paths.state)?;
-            (program()?, vec!["--config".into(), config, "--state".into(), state])
+            (this_program()?, vec!["--config".into(), config, "--state".into(), state])
         }
     };
-    Ok(Wanted {
+    Ok(WantedEntries {
         command,
         agent: agent.id(),
         places,

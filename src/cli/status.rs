@@ -11,13 +11,13 @@ use super::args::StatusArgs;
 use super::others;
 use super::{Context, Exit, print, print_json, scope};
 use crate::config::standing::Standing;
-use crate::config::{Config, Source};
+use crate::config::{Config, LayerFile};
 use crate::event::Kind;
 use crate::files;
 use crate::paths::Paths;
 use crate::pause;
 use crate::rule::fault::{Fault, Gravity};
-use crate::settings::beside::{self, Conflict, Found};
+use crate::settings::beside::{self, Conflict, InstalledProgram};
 use crate::settings::record::Records;
 use crate::trust;
 
@@ -29,14 +29,14 @@ mod show;
 mod verify;
 
 use file::FileReport;
-use guards::{Guard, guards};
+use guards::{Guard, foreign_guards};
 
 /// How much of the journal's end is looked at for its last line.
 const TAIL: u64 = 64 * 1024;
 
 /// All that `status` says; the keys are stable.
 #[derive(Debug, Serialize)]
-struct Report {
+struct StatusReport {
     version: &'static str,
     agent: &'static str,
     /// Are all wanted events guarded by a program that works?
@@ -78,14 +78,14 @@ fn config_faults(config: &Config) -> Vec<String> {
     let faults = config.faults().filter(|(source, fault)| {
         source.trusted && source.refused.is_none() && fault.gravity == Gravity::Error
     });
-    let refused = refused.map(|why| super::visible(&why));
+    let refused = refused.map(|why| super::make_visible(&why));
     refused.chain(faults.map(|(source, fault)| fault_line(source, fault))).collect()
 }
 
 /// A fault of a rule file in a line.
-fn fault_line(source: &Source, fault: &Fault) -> String {
-    let file = super::flat(&source.path.display().to_string());
-    super::visible(&fault.line(&file, &source.text))
+fn fault_line(source: &LayerFile, fault: &Fault) -> String {
+    let file = super::flatten_lines(&source.path.display().to_string());
+    super::make_visible(&fault.to_line(&file, &source.text))
 }
 
 /// Prints the report.
@@ -93,26 +93,26 @@ fn fault_line(source: &Source, fault: &Fault) -> String {
 /// # Errors
 /// Where stdout cannot be written.
 pub fn run(context: &Context, args: &StatusArgs) -> Result<Exit> {
-    let mut report = gather(context, args.offline);
+    let mut report = gather_report(context, args.offline);
     if args.verify {
         verify(context, &mut report);
     }
     match args.json {
         true => print_json(&report)?,
-        false => print(&show::show(context, &report))?,
+        false => print(&show::render_report(context, &report))?,
     };
     Ok(if report.in_effect { Exit::Ok } else { Exit::Found })
 }
 
 /// Runs the registered command on samples.
-fn verify(context: &Context, report: &mut Report) {
+fn verify(context: &Context, report: &mut StatusReport) {
     let own = report.files.iter().filter(|file| file.valid).flat_map(|file| &file.own);
     let entry = own.into_iter().find(|own| own.seen && own.event == Kind::PreToolUse.name());
     match entry {
         Some(entry) => {
-            let probes = verify::run(context, entry);
+            let probes = verify::run_probes(context, entry);
             let failed = probes.iter().filter(|probe| !probe.ok);
-            report.problems.extend(failed.map(verify::Probe::sentence));
+            report.problems.extend(failed.map(verify::Probe::describe_probe));
             report.verify = Some(probes);
         }
         None => report.problems.push("nothing to verify: no PreToolUse entry".into()),
@@ -143,10 +143,12 @@ impl Said {
     }
 }
 
-fn gather(context: &Context, offline: bool) -> Report {
+fn gather_report(context: &Context, offline: bool) -> StatusReport {
     let records = Records::load(&context.paths);
-    let mut files: Vec<FileReport> =
-        scope::places(context).iter().map(|place| file::look(context, place, &records)).collect();
+    let mut files: Vec<FileReport> = scope::all_scope_files(context)
+        .iter()
+        .map(|place| file::inspect_file(context, place, &records))
+        .collect();
     let mut said = Said::default();
     let installed = files.iter().any(FileReport::is_ours);
     if !installed {
@@ -162,32 +164,32 @@ fn gather(context: &Context, offline: bool) -> Report {
         said.note("more than one scope has hookctl: differing entries each judge");
     }
     let mut config = Config::load(&context.paths, &context.root, None);
-    said.problems.extend(registered(&mut config, &files));
+    said.problems.extend(apply_registered(&mut config, &files));
     let config_faults = config_faults(&config);
     said.problems.extend(config_faults.iter().map(|fault| format!("rules: {fault}")));
     of_config(&config, installed && files.iter().any(|file| !file.bridge.is_empty()), &mut said);
     let paused_until = of_state(context, &mut said);
-    said.notes.extend(servers::doubts(&config));
+    said.notes.extend(servers::privacy_warnings(&config));
     let mut here = files.iter().filter(|file| file.is_ours()).map(|file| file.scope);
-    let again = beside::install(here.find(|scope| *scope != "managed").unwrap_or("user"));
-    let mut others = beside::found(&scope::places(context), &config);
+    let again = beside::install_command(here.find(|scope| *scope != "managed").unwrap_or("user"));
+    let mut others = beside::find_programs(&scope::all_scope_files(context), &config);
     others.retain(|_| installed);
-    said.problems.extend(others.iter().filter_map(|other| other.warning(&again)));
-    said.notes.extend(others::unserved(context, &config, &records));
+    said.problems.extend(others.iter().filter_map(|other| other.conflict_warning(&again)));
+    said.notes.extend(others::unserved_programs(context, &config, &records));
     let (packs_off, rules_off) = super::packs::switched_off(&config);
-    Report {
+    StatusReport {
         version: env!("CARGO_PKG_VERSION"),
-        agent: crate::agent::usual().id(),
+        agent: crate::agent::default_agent().id(),
         in_effect: complete && said.problems.is_empty(),
         problems: said.problems,
         notes: said.notes,
-        guards: guards(context),
-        conflicts: others.iter().filter_map(Found::conflict).collect(),
+        guards: foreign_guards(context),
+        conflicts: others.iter().filter_map(InstalledProgram::conflict).collect(),
         config_faults,
         profile: config.profile.name(),
         packs_off,
         rules_off,
-        servers: servers::servers(context, &config, offline),
+        servers: servers::server_reports(context, &config, offline),
         last_event: last_event(&context.paths),
         paused_until: paused_until.and_then(|until| i64::try_from(until).ok()),
         files,
@@ -268,20 +270,20 @@ fn of_file(file: &FileReport, covered: &BTreeSet<String>, said: &mut Said) {
 
 /// What there is to say of the rules and servers. `bridged`: entries hand events to a bridge beside the guard's.
 fn of_config(config: &Config, bridged: bool, said: &mut Said) {
-    if config.autopilot().is_some() {
+    if config.active_autopilot().is_some() {
         said.note("autopilot: on; harmless read-only, build and test commands pass unasked");
     }
-    if let Some(name) = super::bridge::told(config).filter(|_| bridged) {
+    if let Some(name) = super::bridge::bridge_server(config).filter(|_| bridged) {
         said.note(format!(
             "`hookctl claude-hook` and [remote.{name}] both hand events to a bridge: each comes twice"
         ));
     }
-    said.notes.extend(unguarded(config));
+    said.notes.extend(weakened_guards(config));
 }
 
 /// What there is to say of what hookctl keeps; until when it is paused.
 fn of_state(context: &Context, said: &mut Said) -> Option<u64> {
-    let paused_until = pause::until(&context.paths).unwrap_or_else(|why| {
+    let paused_until = pause::paused_until(&context.paths).unwrap_or_else(|why| {
         said.note(why);
         None
     });
@@ -298,11 +300,11 @@ fn of_state(context: &Context, said: &mut Said) -> Option<u64> {
 }
 
 /// The rules that guard hookctl itself, where a file of the user's has switched one off or weakened it.
-fn unguarded(config: &Config) -> Option<String> {
+fn weakened_guards(config: &Config) -> Option<String> {
     let weak = |one: &Standing<'_>| {
         one.own.stays && (!one.enabled || one.rule.observe || one.rule.verb() < one.own.verb())
     };
-    let all = config.standings();
+    let all = config.standing_rules();
     let names: Vec<&str> = all.iter().filter(|one| weak(one)).map(|one| one.shipped.id).collect();
     (!names.is_empty()).then(|| {
         format!("self-protection: a file of yours weakens {}: agents may do that", names.join(", "))
@@ -310,17 +312,17 @@ fn unguarded(config: &Config) -> Option<String> {
 }
 
 /// Takes in what the entries that are registered say of the user's server; what is wrong with it.
-fn registered(config: &mut Config, files: &[FileReport]) -> Option<String> {
+fn apply_registered(config: &mut Config, files: &[FileReport]) -> Option<String> {
     let said = files.iter().filter(|file| file.valid).map(|file| &file.server);
     let typed = said.into_iter().find(|typed| !typed.is_empty())?;
-    config.retype(typed).err().map(|why| format!("the registered command line: {why}"))
+    config.override_server(typed).err().map(|why| format!("the registered command line: {why}"))
 }
 
-fn now() -> i64 {
-    seconds(SystemTime::now())
+fn unix_now() -> i64 {
+    unix_seconds(SystemTime::now())
 }
 
-fn seconds(time: SystemTime) -> i64 {
+fn unix_seconds(time: SystemTime) -> i64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
 }
 
@@ -334,5 +336,5 @@ fn last_event(paths: &Paths) -> Option<LastEvent> {
     let line = tail.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty())?;
     let event = serde_json::from_slice::<Value>(line).ok();
     let event = event.and_then(|line| Some(line.get("event")?.as_str()?.to_string()));
-    Some(LastEvent { time: seconds(meta.modified().ok()?), event })
+    Some(LastEvent { time: unix_seconds(meta.modified().ok()?), event })
 }

@@ -8,14 +8,16 @@ use anyhow::{Context as _, Result, anyhow};
 use serde_json::{Value, json};
 
 use super::args::{ProfileArg, TestArgs};
-use super::{Context, Exit, FAINT, GREEN, RED, complain, one_line, print, short, visible};
-use crate::config::{Config, Source};
+use super::{
+    Context, Exit, FAINT, GREEN, RED, display_path, make_visible, one_line, print, print_stderr,
+};
+use crate::config::{Config, LayerFile};
 use crate::env;
 use crate::files;
 use crate::rule::case::{self, Case, Cases};
 use crate::rule::fault::{Fault, Gravity};
 use crate::rule::{Layer, Profile};
-use crate::trial::{Ground, Outcome};
+use crate::trial::{CaseOutcome, Ground};
 use crate::verdict::Verb;
 
 mod journal;
@@ -32,7 +34,7 @@ struct Suite {
 
 /// What came of all cases so far.
 #[derive(Default)]
-struct Report {
+struct TestReport {
     text: String,
     faults: String,
     passed: usize,
@@ -54,30 +56,30 @@ pub fn run(context: &Context, args: &TestArgs) -> Result<Exit> {
         None => context.root.clone(),
     };
     let mut force = Config::load(&context.paths, &project, None);
-    choose(&mut force, args.profile);
+    choose_profile(&mut force, args.profile);
     let mut suites = Vec::new();
     if args.files.is_empty() {
         for source in force.sources.iter().filter(|source| !source.is_settings()) {
             let base = source.path.parent().unwrap_or(Path::new("/"));
             suites.push(Suite {
-                name: short(context, &source.path),
-                cases: case::read(&source.text, base),
+                name: display_path(context, &source.path),
+                cases: case::read_cases(&source.text, base),
                 text: source.text.clone(),
                 own: None,
             });
         }
     }
     for file in &args.files {
-        for file in expand(file)? {
-            suites.push(suite(context, &file, args.profile)?);
+        for file in expand_directory(file)? {
+            suites.push(load_suite(context, &file, args.profile)?);
         }
     }
-    let mut report = Report::default();
+    let mut report = TestReport::default();
     // The rules in force are everybody's: their faults are told once, and only where they count.
     let used = args.files.is_empty() || suites.iter().any(|suite| suite.own.is_none());
     let sound = !used || rules_are_sound(context, &force, &mut report);
     for suite in &suites {
-        faults(&suite.name, &suite.text, &suite.cases.faults, &mut report);
+        report_faults(&suite.name, &suite.text, &suite.cases.faults, &mut report);
         let sound = match &suite.own {
             Some(own) => rules_are_sound(context, own, &mut report),
             None => sound,
@@ -89,14 +91,14 @@ pub fn run(context: &Context, args: &TestArgs) -> Result<Exit> {
         let config = suite.own.as_ref().unwrap_or(&force);
         let ground = Ground::new(&context.paths, config, &project, Some(env::get));
         for case in &suite.cases.cases {
-            let outcome = ground.run(case);
-            report.add(context, args, &suite.name, case, &outcome);
+            let outcome = ground.run_case(case);
+            report.add_outcome(context, args, &suite.name, case, &outcome);
         }
     }
-    report.print(args, &suites)
+    report.print_report(args, &suites)
 }
 
-fn choose(config: &mut Config, profile: Option<ProfileArg>) {
+fn choose_profile(config: &mut Config, profile: Option<ProfileArg>) {
     config.profile = match profile {
         Some(ProfileArg::Observe) => Profile::Observe,
         Some(ProfileArg::Guard) => Profile::Guard,
@@ -106,7 +108,7 @@ fn choose(config: &mut Config, profile: Option<ProfileArg>) {
 }
 
 /// The file itself, or the rule files of a directory, by name.
-fn expand(file: &Path) -> Result<Vec<PathBuf>> {
+fn expand_directory(file: &Path) -> Result<Vec<PathBuf>> {
     if !file.is_dir() {
         return Ok(vec![file.to_path_buf()]);
     }
@@ -123,59 +125,60 @@ fn expand(file: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn suite(context: &Context, file: &Path, profile: Option<ProfileArg>) -> Result<Suite> {
+fn load_suite(context: &Context, file: &Path, profile: Option<ProfileArg>) -> Result<Suite> {
     let text = if file == Path::new("-") {
         let mut text = String::new();
         io::stdin().read_to_string(&mut text).context("cannot read stdin")?;
         text
     } else {
-        files::text(file, files::LARGE).map_err(|refusal| anyhow!(refusal.about(file)))?
+        files::read_text(file, files::LARGE)
+            .map_err(|refusal| anyhow!(refusal.describe_for(file)))?
     };
     let text = text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text);
     let path = context.cwd.join(file);
-    let cases = case::read(&text, path.parent().unwrap_or(&context.cwd));
+    let cases = case::read_cases(&text, path.parent().unwrap_or(&context.cwd));
     let own = (!cases.alone).then(|| {
-        let mut config = Config::alone(Source::of(Layer::User, path, text.clone()));
-        choose(&mut config, profile);
+        let mut config = Config::from_source(LayerFile::from_text(Layer::User, path, text.clone()));
+        choose_profile(&mut config, profile);
         config
     });
-    Ok(Suite { name: visible(&file.display().to_string()), text, cases, own })
+    Ok(Suite { name: make_visible(&file.display().to_string()), text, cases, own })
 }
 
 /// Tells the faults of the rules. False = some rules cannot be used, and what they would have said
 /// nobody knows.
-fn rules_are_sound(context: &Context, config: &Config, report: &mut Report) -> bool {
+fn rules_are_sound(context: &Context, config: &Config, report: &mut TestReport) -> bool {
     for source in &config.sources {
-        let name = short(context, &source.path);
+        let name = display_path(context, &source.path);
         if let Some(why) = &source.refused {
-            let _ = writeln!(report.faults, "error: {}", visible(why));
+            let _ = writeln!(report.faults, "error: {}", make_visible(why));
         }
-        faults(&name, &source.text, &source.file.faults, report);
+        report_faults(&name, &source.text, &source.file.faults, report);
     }
     config.broken.iter().all(|(kinds, _)| kinds.is_empty())
 }
 
-fn faults(name: &str, text: &str, faults: &[Fault], report: &mut Report) {
+fn report_faults(name: &str, text: &str, faults: &[Fault], report: &mut TestReport) {
     for fault in faults.iter().filter(|fault| fault.gravity == Gravity::Error) {
-        let _ = writeln!(report.faults, "{}", visible(&fault.report(name, text)));
+        let _ = writeln!(report.faults, "{}", make_visible(&fault.to_report(name, text)));
     }
 }
 
-impl Report {
-    fn add(
+impl TestReport {
+    fn add_outcome(
         &mut self,
         context: &Context,
         args: &TestArgs,
         file: &str,
         case: &Case,
-        outcome: &Outcome,
+        outcome: &CaseOutcome,
     ) {
         match outcome.passed {
             true => self.passed += 1,
             false => self.failed += 1,
         }
         if args.json {
-            let _ = writeln!(self.text, "{}", value(file, case, outcome));
+            let _ = writeln!(self.text, "{}", outcome_json(file, case, outcome));
             return;
         }
         if outcome.passed && !args.verbose {
@@ -186,7 +189,7 @@ impl Report {
             head.push_str(&context.paint(FAINT, &format!(" ({})", one_line(&case.name, 80))));
         }
         if outcome.passed {
-            let found = said(outcome.verb, &outcome.rule);
+            let found = verdict_text(outcome.verb, &outcome.rule);
             let _ = writeln!(self.text, "{head}: {}", context.paint(GREEN, &found));
             return;
         }
@@ -195,19 +198,19 @@ impl Report {
             None => case.wanted.text.clone(),
         };
         let _ = writeln!(self.text, "{head}");
-        let found = said(outcome.verb, &outcome.rule);
-        diff(context, &wanted, &found, &mut self.text);
+        let found = verdict_text(outcome.verb, &outcome.rule);
+        render_diff(context, &wanted, &found, &mut self.text);
         for line in outcome.reason.lines().chain(outcome.notes.iter().map(String::as_str)) {
             let _ = writeln!(self.text, "    {}", one_line(line, 400));
         }
     }
 
-    fn print(self, args: &TestArgs, suites: &[Suite]) -> Result<Exit> {
+    fn print_report(self, args: &TestArgs, suites: &[Suite]) -> Result<Exit> {
         let none = self.passed + self.failed + self.left == 0;
         let mut out = String::new();
         if args.json {
             if !self.faults.is_empty() {
-                complain(&self.faults);
+                print_stderr(&self.faults);
             }
             out.push_str(&self.text);
         } else {
@@ -232,7 +235,7 @@ impl Report {
 }
 
 /// What was expected, or once was, above what came of it.
-fn diff(context: &Context, wanted: &str, found: &str, out: &mut String) {
+fn render_diff(context: &Context, wanted: &str, found: &str, out: &mut String) {
     for (sgr, sign, text) in [(RED, '-', wanted), (GREEN, '+', found)] {
         let line = format!("{sign} {}", one_line(text, 200));
         let _ = writeln!(out, "  {}", context.paint(sgr, &line));
@@ -240,12 +243,12 @@ fn diff(context: &Context, wanted: &str, found: &str, out: &mut String) {
 }
 
 /// A verdict with its rule.
-fn said(verb: Option<Verb>, rule: &str) -> String {
+fn verdict_text(verb: Option<Verb>, rule: &str) -> String {
     let verb = verb.map_or("silent", Verb::name);
     format!("{verb} {rule}").trim_end().to_string()
 }
 
-fn value(file: &str, case: &Case, outcome: &Outcome) -> Value {
+fn outcome_json(file: &str, case: &Case, outcome: &CaseOutcome) -> Value {
     json!({
         "file": file,
         "line": case.line,

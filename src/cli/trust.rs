@@ -9,14 +9,15 @@ use serde_json::json;
 
 use super::args::TrustArgs;
 use super::{
-    Context, Exit, GREEN, YELLOW, complain, human, print, print_json, short, visible, write_private,
+    Context, Exit, GREEN, YELLOW, display_path, human, make_visible, print, print_json,
+    print_stderr, write_private,
 };
-use crate::config::{self, Source};
+use crate::config::{self, LayerFile};
 use crate::files;
 use crate::paths;
 use crate::rule::Layer;
 use crate::rule::fault::Gravity;
-use crate::trust::{self, Entry, State, Store};
+use crate::trust::{self, Store, TrustEntry, TrustState};
 
 mod show;
 
@@ -26,34 +27,36 @@ mod show;
 /// Where a file cannot be read, or the store not be written.
 pub fn run(context: &Context, args: &TrustArgs) -> Result<Exit> {
     if args.list {
-        return list(context, args.json);
+        return list_trusted(context, args.json);
     }
-    let files = files(context, args.path.as_deref())?;
+    let files = project_files(context, args.path.as_deref())?;
     if args.revoke {
-        return revoke(context, &files);
+        return revoke_trust(context, &files);
     }
     let sources = sources(files)?;
     if !are_sound(context, &sources) {
-        complain("refused: what is not sound cannot be trusted. Mend it, then `hookctl check`.");
+        print_stderr(
+            "refused: what is not sound cannot be trusted. Mend it, then `hookctl check`.",
+        );
         return Ok(Exit::Found);
     }
     if let Some(why) = human::not_human() {
-        complain(&format!("refused: {why}"));
+        print_stderr(&format!("refused: {why}"));
         return Ok(Exit::Found);
     }
     let store = Store::load(&context.paths.trust());
     let mut any = false;
     for source in &sources {
-        let name = short(context, &source.path);
-        match store.state(&source.path, &source.text) {
-            State::Approved => {
+        let name = display_path(context, &source.path);
+        match store.approval_state(&source.path, &source.text) {
+            TrustState::Approved => {
                 print(&format!("{name} is trusted already.\n"))?;
                 continue;
             }
-            State::Outdated => {
+            TrustState::Outdated => {
                 print(&format!("{name} was trusted by a version that pinned less: look again.\n"))?;
             }
-            State::Changed | State::Unknown => {}
+            TrustState::Changed | TrustState::Unknown => {}
         }
         any = true;
         if !approve(context, source)? {
@@ -67,9 +70,9 @@ pub fn run(context: &Context, args: &TrustArgs) -> Result<Exit> {
 }
 
 /// Those of the files that are there.
-fn sources(files: Vec<(Layer, PathBuf)>) -> Result<Vec<Source>> {
-    let read = files.into_iter().filter_map(|(layer, path)| config::read(layer, path, None));
-    let sources: Vec<Source> = read.collect();
+fn sources(files: Vec<(Layer, PathBuf)>) -> Result<Vec<LayerFile>> {
+    let read = files.into_iter().filter_map(|(layer, path)| config::read_source(layer, path, None));
+    let sources: Vec<LayerFile> = read.collect();
     if let Some(why) = sources.iter().find_map(|source| source.refused.as_ref()) {
         bail!("{why}");
     }
@@ -83,28 +86,28 @@ fn sources(files: Vec<(Layer, PathBuf)>) -> Result<Vec<Source>> {
 }
 
 /// Has none of them a fault? Tells those that there are.
-fn are_sound(context: &Context, sources: &[Source]) -> bool {
+fn are_sound(context: &Context, sources: &[LayerFile]) -> bool {
     let mut sound = true;
     for source in sources {
-        let name = short(context, &source.path);
+        let name = display_path(context, &source.path);
         for fault in source.file.faults.iter().filter(|fault| fault.gravity == Gravity::Error) {
             sound = false;
-            complain(&visible(&fault.report(&name, &source.text)));
+            print_stderr(&make_visible(&fault.to_report(&name, &source.text)));
         }
     }
     sound
 }
 
 /// Shows a file, asks, and stores the approval: was it given?
-fn approve(context: &Context, source: &Source) -> Result<bool> {
+fn approve(context: &Context, source: &LayerFile) -> Result<bool> {
     let root = source.path.parent().unwrap_or(&context.root);
     let since = format!("{:.0}", jiff::Timestamp::now());
     // Before it is shown: what changes while a human reads is not approved.
-    let entry = trust::entry(root, &source.text, &source.file, since);
-    print(&show::show(context, source, &entry))?;
+    let entry = trust::approval_entry(root, &source.text, &source.file, since);
+    print(&show::render_trust(context, source, &entry))?;
     if !entry.leads_out.is_empty() {
-        let out: Vec<String> = entry.leads_out.iter().map(|path| visible(path)).collect();
-        complain(&format!(
+        let out: Vec<String> = entry.leads_out.iter().map(|path| make_visible(path)).collect();
+        print_stderr(&format!(
             "refused: what it runs or tells leads out of the project: {}",
             out.join(", ")
         ));
@@ -114,19 +117,19 @@ fn approve(context: &Context, source: &Source) -> Result<bool> {
         "From now on {} runs and allows what stands above, without a question.",
         source.path.display()
     );
-    if !human::confirms(context, &lost, &words(root, &entry))? {
+    if !human::confirm_typed(context, &lost, &confirmation_words(root, &entry))? {
         return Ok(false);
     }
     let mut store = Store::load(&context.paths.trust());
-    store.files.insert(key(&source.path)?, entry);
-    save(context, &store)?;
+    store.files.insert(path_key(&source.path)?, entry);
+    save_store(context, &store)?;
     let done = context.paint(GREEN, "Trusted");
     print(&format!("{done} until it changes. Undo: `hookctl trust --revoke`.\n"))?;
     Ok(true)
 }
 
 /// The project's files that are meant, whether they exist or not.
-fn files(context: &Context, path: Option<&Path>) -> Result<Vec<(Layer, PathBuf)>> {
+fn project_files(context: &Context, path: Option<&Path>) -> Result<Vec<(Layer, PathBuf)>> {
     let both = |root: &Path| {
         vec![
             (Layer::Project, root.join(paths::PROJECT_FILE)),
@@ -156,35 +159,35 @@ fn files(context: &Context, path: Option<&Path>) -> Result<Vec<(Layer, PathBuf)>
     Ok(vec![(layer, dir.join(path.file_name().unwrap_or_default()))])
 }
 
-fn key(path: &Path) -> Result<String> {
+fn path_key(path: &Path) -> Result<String> {
     let key = path.to_str().map(str::to_string);
     key.with_context(|| format!("{} is not valid Unicode: move it", path.display()))
 }
 
-fn save(context: &Context, store: &Store) -> Result<()> {
+fn save_store(context: &Context, store: &Store) -> Result<()> {
     let mut text = serde_json::to_vec_pretty(store)?;
     text.push(b'\n');
     write_private(&context.paths.trust(), &text)
 }
 
 /// What a human types: the project's name, and that something in it is not pinned.
-fn words(root: &Path, entry: &Entry) -> String {
+fn confirmation_words(root: &Path, entry: &TrustEntry) -> String {
     let name = root.file_name().map_or("/".into(), |name| name.to_string_lossy());
     let rest = if entry.unpinned.is_empty() { "" } else { " unpinned" };
-    format!("trust {}{rest}", human::typeable(&name))
+    format!("trust {}{rest}", human::make_typeable(&name))
 }
 
 /// What is trusted, and whether it still is what was approved.
-fn list(context: &Context, as_json: bool) -> Result<Exit> {
+fn list_trusted(context: &Context, as_json: bool) -> Result<Exit> {
     let store = Store::load(&context.paths.trust());
-    let state = |path: &str| match files::text(Path::new(path), files::LARGE) {
+    let state = |path: &str| match files::read_text(Path::new(path), files::LARGE) {
         Err(_) => "gone",
         Ok(text) => {
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-            match store.state(Path::new(path), text) {
-                State::Approved => "trusted",
-                State::Outdated => "outdated",
-                State::Changed | State::Unknown => "changed",
+            match store.approval_state(Path::new(path), text) {
+                TrustState::Approved => "trusted",
+                TrustState::Outdated => "outdated",
+                TrustState::Changed | TrustState::Unknown => "changed",
             }
         }
     };
@@ -215,26 +218,27 @@ fn list(context: &Context, as_json: bool) -> Result<Exit> {
     for (path, entry) in &store.files {
         let state = state(path);
         let sgr = if state == "trusted" { GREEN } else { YELLOW };
-        let name = short(context, Path::new(path));
+        let name = display_path(context, Path::new(path));
         let state = context.paint(sgr, &format!("{state:<8}"));
-        let _ = writeln!(text, "{state}  {name}  since {}", visible(&entry.since));
+        let _ = writeln!(text, "{state}  {name}  since {}", make_visible(&entry.since));
     }
     print(&text)
 }
 
 /// Takes the approval back, which anybody may: it tightens.
-fn revoke(context: &Context, files: &[(Layer, PathBuf)]) -> Result<Exit> {
+fn revoke_trust(context: &Context, files: &[(Layer, PathBuf)]) -> Result<Exit> {
     let mut store = Store::load(&context.paths.trust());
     let mut text = String::new();
     for (_, path) in files {
-        if store.files.remove(&key(path)?).is_some() {
-            let _ = writeln!(text, "{} is trusted no more.", short(context, path));
+        if store.files.remove(&path_key(path)?).is_some() {
+            let _ = writeln!(text, "{} is trusted no more.", display_path(context, path));
         }
     }
     if text.is_empty() {
-        let names: Vec<String> = files.iter().map(|(_, path)| short(context, path)).collect();
+        let names: Vec<String> =
+            files.iter().map(|(_, path)| display_path(context, path)).collect();
         return print(&format!("Not trusted in the first place: {}\n", names.join(", ")));
     }
-    save(context, &store)?;
+    save_store(context, &store)?;
     print(&text)
 }

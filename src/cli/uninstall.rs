@@ -7,14 +7,14 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use super::args::UninstallArgs;
-use super::install::{by_program, diff, left_out, refuse, removed};
+use super::install::{by_program, count_removed, left_out, refuse_loosening, unified_diff};
 use super::others::noted_elsewhere;
-use super::{Context, Exit, complain, human, print, scope, visible};
-use crate::settings::beside::Place;
-use crate::settings::file::Target;
+use super::{Context, Exit, human, make_visible, print, print_stderr, scope};
+use crate::settings::beside::SettingsFile;
+use crate::settings::file::SettingsTarget;
 use crate::settings::program::Roots;
 use crate::settings::record::Records;
-use crate::settings::{self, Error, Mode};
+use crate::settings::{self, EditMode, Error};
 
 /// What hookctl puts into its state directory: names that begin so are its own.
 const OWN_STATE: &[&str] = &[
@@ -36,33 +36,36 @@ const OWN_STATE: &[&str] = &[
 /// # Errors
 /// Where a file cannot be edited; it is then untouched.
 pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
-    scope::agent(context, &args.agent)?;
-    let mark = human::agent();
-    let mode = Mode { dry_run: args.dry_run, may_loosen: mark.is_none() || args.dry_run };
+    scope::find_agent(context, &args.agent)?;
+    let mark = human::detect_agent();
+    let mode = EditMode { dry_run: args.dry_run, may_loosen: mark.is_none() || args.dry_run };
     if args.purge && !mode.may_loosen {
-        return Ok(refuse(&"--purge takes journal, backups and trust", mark.as_deref()));
+        return Ok(refuse_loosening(&"--purge takes journal, backups and trust", mark.as_deref()));
     }
     let places = match args.scope {
-        Some(scope) => vec![scope::place(context, scope)?],
-        None => scope::places(context).into_iter().filter(Place::is_ours_to_edit).collect(),
+        Some(scope) => vec![scope::scope_file(context, scope)?],
+        None => scope::all_scope_files(context)
+            .into_iter()
+            .filter(SettingsFile::is_ours_to_edit)
+            .collect(),
     };
-    if !args.dry_run && !agrees(context, args, &places)? {
+    if !args.dry_run && !confirm_losses(context, args, &places)? {
         return Ok(Exit::Found);
     }
     let mut text = String::new();
     let (mut failed, mut found) = (false, false);
     for place in &places {
         if let Some(why) = noted_elsewhere(context, place) {
-            complain(&format!("error: {why}"));
+            print_stderr(&format!("error: {why}"));
             failed = true;
             continue;
         }
         match take_out(context, args, place, mode, &mut text) {
             Ok(any) => found |= any,
-            Err(error @ Error::Loosens(_)) => return Ok(refuse(&error, mark.as_deref())),
+            Err(error @ Error::Loosens(_)) => return Ok(refuse_loosening(&error, mark.as_deref())),
             // One broken file must not keep the guard in the others.
             Err(error) => {
-                complain(&format!("error: {error}"));
+                print_stderr(&format!("error: {error}"));
                 failed = true;
             }
         }
@@ -77,7 +80,7 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
         return Ok(Exit::Failed);
     }
     if args.purge && !without.is_empty() {
-        complain(&format!(
+        print_stderr(&format!(
             "error: nothing is purged: `install --replace` took entries of other programs out of {}; \
              run `hookctl uninstall` there first, which needs the state to bring them back",
             without.join(", ")
@@ -91,18 +94,18 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
 fn take_out(
     context: &Context,
     args: &UninstallArgs,
-    place: &Place,
-    mode: Mode,
+    place: &SettingsFile,
+    mode: EditMode,
     text: &mut String,
 ) -> Result<bool, Error> {
-    let read = settings::read(&place.file).ok().flatten();
+    let read = settings::read_settings(&place.file).ok().flatten();
     let bridges = read.map_or(0, |read| read.survey.bridge.len());
     let outcome = settings::uninstall(&context.paths, &place.file, None, mode)?;
     if outcome.changes.is_empty() {
         return Ok(false);
     }
     if args.dry_run {
-        text.push_str(&diff(&outcome));
+        text.push_str(&unified_diff(&outcome));
         return Ok(true);
     }
     let bridge = match bridges {
@@ -114,12 +117,12 @@ fn take_out(
         None => ", the file is gone (install had made it)",
     };
     let (file, name) = (place.file.display(), place.name);
-    let _ = match removed(&outcome) {
+    let _ = match count_removed(&outcome) {
         0 => writeln!(text, "Put right: {file} ({name} settings)"),
         n => writeln!(text, "Taken out of {file} ({name} settings): {n} entries{bridge}{now}"),
     };
     for (program, events) in by_program(&outcome) {
-        let events = visible(&events.join(", "));
+        let events = make_visible(&events.join(", "));
         let _ = writeln!(text, "  brought back {program}: {events}");
     }
     for line in left_out(&outcome) {
@@ -137,11 +140,12 @@ fn take_out(
 }
 
 /// Tells of the other files that install wrote; those where entries of other programs still lack.
-fn elsewhere(context: &Context, places: &[Place], text: &mut String) -> Vec<String> {
+fn elsewhere(context: &Context, places: &[SettingsFile], text: &mut String) -> Vec<String> {
     let here = |file: &String| {
-        places
-            .iter()
-            .any(|place| Target::find(&place.file).is_ok_and(|target| target.record_key() == *file))
+        places.iter().any(|place| {
+            SettingsTarget::follow_links(&place.file)
+                .is_ok_and(|target| target.record_key() == *file)
+        })
     };
     let mut without: Vec<String> = Vec::new();
     let records = Records::load(&context.paths).files;
@@ -150,12 +154,12 @@ fn elsewhere(context: &Context, places: &[Place], text: &mut String) -> Vec<Stri
         if is_ours(Path::new(&file)) {
             let _ = writeln!(text, "Still installed in {file}");
         }
-        let roots = Roots::of(&context.paths.home, Path::new(&file));
+        let roots = Roots::for_settings(&context.paths.home, Path::new(&file));
         let waits = record.taken.iter().filter(|one| !one.is_gone(&roots));
         let mut names: Vec<&str> = waits.map(|one| one.program.as_str()).collect();
         names.dedup();
         if !names.is_empty() && Path::new(&file).exists() {
-            let (names, scope) = (visible(&names.join(", ")), visible(&record.scope));
+            let (names, scope) = (make_visible(&names.join(", ")), make_visible(&record.scope));
             let _ = writeln!(
                 text,
                 "Still without {names}: {file}; `hookctl uninstall --scope {scope}` there brings \
@@ -169,11 +173,16 @@ fn elsewhere(context: &Context, places: &[Place], text: &mut String) -> Vec<Stri
 
 /// Is anything of ours in the file, as far as can be told?
 fn is_ours(file: &Path) -> bool {
-    settings::read(file).map_or(true, |read| read.is_some_and(|read| read.survey.is_ours()))
+    settings::read_settings(file)
+        .map_or(true, |read| read.is_some_and(|read| read.survey.is_ours()))
 }
 
 /// Does whoever is there agree to lose that?
-fn agrees(context: &Context, args: &UninstallArgs, places: &[Place]) -> Result<bool> {
+fn confirm_losses(
+    context: &Context,
+    args: &UninstallArgs,
+    places: &[SettingsFile],
+) -> Result<bool> {
     let mut lost: Vec<String> = places
         .iter()
         .filter(|place| is_ours(&place.file))

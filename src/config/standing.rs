@@ -7,7 +7,7 @@
 
 use std::rc::Rc;
 
-use super::{Config, Source};
+use super::{Config, LayerFile};
 use crate::rule::file::{Autopilot, Override};
 use crate::rule::shipped::{self, Shipped};
 use crate::rule::{Profile, Rule, Severity};
@@ -15,7 +15,7 @@ use crate::verdict::Verb;
 
 /// What can be said of a shipped rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum RuleChange {
     /// `[override.ID] enabled`
     Enabled(bool),
     /// `[pack] NAME`
@@ -28,46 +28,46 @@ pub enum Change {
     Observe(bool),
 }
 
-impl Change {
+impl RuleChange {
     /// The key as it is written.
     pub const fn key(self) -> &'static str {
         match self {
-            Change::Enabled(_) => "enabled",
-            Change::Pack(_) => "pack",
-            Change::Action(_) => "action",
-            Change::Severity(_) => "severity",
-            Change::Observe(_) => "mode",
+            RuleChange::Enabled(_) => "enabled",
+            RuleChange::Pack(_) => "pack",
+            RuleChange::Action(_) => "action",
+            RuleChange::Severity(_) => "severity",
+            RuleChange::Observe(_) => "mode",
         }
     }
 
     /// The value as it is written.
     pub const fn value(self) -> &'static str {
         match self {
-            Change::Enabled(true) | Change::Pack(true) => "true",
-            Change::Enabled(false) | Change::Pack(false) => "false",
-            Change::Action(verb) => verb.name(),
-            Change::Severity(severity) => severity.name(),
-            Change::Observe(true) => "observe",
-            Change::Observe(false) => "enforce",
+            RuleChange::Enabled(true) | RuleChange::Pack(true) => "true",
+            RuleChange::Enabled(false) | RuleChange::Pack(false) => "false",
+            RuleChange::Action(verb) => verb.name(),
+            RuleChange::Severity(severity) => severity.name(),
+            RuleChange::Observe(true) => "observe",
+            RuleChange::Observe(false) => "enforce",
         }
     }
 
     fn loosens(self, rule: &Rule) -> bool {
         match self {
-            Change::Enabled(on) | Change::Pack(on) => !on,
-            Change::Action(verb) => rule.verb().is_some_and(|own| verb < own),
-            Change::Severity(severity) => severity < rule.severity,
-            Change::Observe(observe) => observe,
+            RuleChange::Enabled(on) | RuleChange::Pack(on) => !on,
+            RuleChange::Action(verb) => rule.verb().is_some_and(|own| verb < own),
+            RuleChange::Severity(severity) => severity < rule.severity,
+            RuleChange::Observe(observe) => observe,
         }
     }
 
     /// What the change settles: both switches are one thing.
-    const fn matter(self) -> usize {
+    const fn settled_matter(self) -> usize {
         match self {
-            Change::Enabled(_) | Change::Pack(_) => 0,
-            Change::Action(_) => 1,
-            Change::Severity(_) => 2,
-            Change::Observe(_) => 3,
+            RuleChange::Enabled(_) | RuleChange::Pack(_) => 0,
+            RuleChange::Action(_) => 1,
+            RuleChange::Severity(_) => 2,
+            RuleChange::Observe(_) => 3,
         }
     }
 }
@@ -85,33 +85,33 @@ pub enum Weight {
 
 /// What one file says of a shipped rule.
 #[derive(Debug, Clone, Copy)]
-pub struct Said<'c> {
+pub struct FileOverride<'c> {
     /// The file.
-    pub source: &'c Source,
+    pub source: &'c LayerFile,
     /// What it says.
-    pub change: Change,
+    pub change: RuleChange,
     /// Does that count?
     pub weight: Weight,
 }
 
 impl Config {
     /// The files that may change shipped rules, highest authority first.
-    pub fn own_files(&self) -> impl Iterator<Item = &Source> {
+    pub fn own_files(&self) -> impl Iterator<Item = &LayerFile> {
         self.sources.iter().filter(|source| !source.layer.is_project() && source.refused.is_none())
     }
 
     /// What managed or user file says of the autopilot, if it is on.
-    pub fn autopilot(&self) -> Option<&Autopilot> {
+    pub fn active_autopilot(&self) -> Option<&Autopilot> {
         let said = self.own_files().find_map(|source| source.file.autopilot.as_ref());
         said.filter(|found| found.on)
     }
 
     /// Is the pack on, and which file says so?
-    pub fn pack(&self, pack: &str) -> (bool, Option<&Source>) {
-        if pack == shipped::AUTOPILOT && self.autopilot().is_none() {
+    pub fn pack_state(&self, pack: &str) -> (bool, Option<&LayerFile>) {
+        if pack == shipped::AUTOPILOT && self.active_autopilot().is_none() {
             return (false, self.own_files().find(|source| source.file.autopilot.is_some()));
         }
-        let said = |source: &Source| {
+        let said = |source: &LayerFile| {
             source.file.packs.iter().find(|(name, _)| name == pack).map(|(_, on)| *on)
         };
         let mut said = self.own_files().filter_map(|source| Some((said(source)?, Some(source))));
@@ -119,11 +119,11 @@ impl Config {
     }
 
     /// Makes of a shipped rule what the files say; false = it is off. `tell` hears of every change.
-    pub fn change<'c>(
+    pub fn apply_changes<'c>(
         &'c self,
         pack: &str,
         rule: &mut Rule,
-        mut tell: impl FnMut(Said<'c>),
+        mut tell: impl FnMut(FileOverride<'c>),
     ) -> bool {
         let mut enabled = true;
         let mut settled = [false; 4];
@@ -132,8 +132,10 @@ impl Config {
             let file = &source.file;
             let own = file.overrides.iter().find(|own| own.id == rule.id);
             let switch = file.packs.iter().find(|(name, _)| name == pack).map(|(_, on)| *on);
-            for change in own.into_iter().flat_map(changes).chain(switch.map(Change::Pack)) {
-                let weight = match change.matter() {
+            for change in
+                own.into_iter().flat_map(override_changes).chain(switch.map(RuleChange::Pack))
+            {
+                let weight = match change.settled_matter() {
                     matter if settled[matter] => Weight::Settled,
                     _ if held && change.loosens(rule) => Weight::Held,
                     matter => {
@@ -143,26 +145,26 @@ impl Config {
                 };
                 if weight == Weight::Counts {
                     match change {
-                        Change::Enabled(on) | Change::Pack(on) => enabled = on,
-                        Change::Action(verb) => rule.verdict.turn(verb),
-                        Change::Severity(severity) => rule.severity = severity,
-                        Change::Observe(observe) => rule.observe = observe,
+                        RuleChange::Enabled(on) | RuleChange::Pack(on) => enabled = on,
+                        RuleChange::Action(verb) => rule.verdict.replace_verb(verb),
+                        RuleChange::Severity(severity) => rule.severity = severity,
+                        RuleChange::Observe(observe) => rule.observe = observe,
                     }
                 }
-                tell(Said { source, change, weight });
+                tell(FileOverride { source, change, weight });
             }
             held |= own.is_some() || switch == Some(true);
         }
-        enabled && (pack != shipped::AUTOPILOT || self.autopilot().is_some())
+        enabled && (pack != shipped::AUTOPILOT || self.active_autopilot().is_some())
     }
 }
 
-fn changes(own: &Override) -> impl Iterator<Item = Change> {
+fn override_changes(own: &Override) -> impl Iterator<Item = RuleChange> {
     let all = [
-        own.enabled.map(Change::Enabled),
-        own.action.map(Change::Action),
-        own.severity.map(Change::Severity),
-        own.observe.map(Change::Observe),
+        own.enabled.map(RuleChange::Enabled),
+        own.action.map(RuleChange::Action),
+        own.severity.map(RuleChange::Severity),
+        own.observe.map(RuleChange::Observe),
     ];
     all.into_iter().flatten()
 }
@@ -179,36 +181,36 @@ pub struct Standing<'c> {
     /// Is it on?
     pub enabled: bool,
     /// What files say of it, highest authority first.
-    pub said: Vec<Said<'c>>,
+    pub said: Vec<FileOverride<'c>>,
 }
 
 impl Standing<'_> {
     /// Does an override make another rule of it, or switch it off by itself?
-    pub fn overridden(&self) -> bool {
-        self.said
-            .iter()
-            .any(|said| said.weight == Weight::Counts && !matches!(said.change, Change::Pack(_)))
+    pub fn is_overridden(&self) -> bool {
+        self.said.iter().any(|said| {
+            said.weight == Weight::Counts && !matches!(said.change, RuleChange::Pack(_))
+        })
     }
 
     /// Who switched it off.
-    pub fn off_by(&self) -> Option<&Said<'_>> {
-        let off = |said: &&Said<'_>| {
+    pub fn off_by(&self) -> Option<&FileOverride<'_>> {
+        let off = |said: &&FileOverride<'_>| {
             said.weight == Weight::Counts
-                && matches!(said.change, Change::Enabled(false) | Change::Pack(false))
+                && matches!(said.change, RuleChange::Enabled(false) | RuleChange::Pack(false))
         };
         self.said.iter().find(off)
     }
 }
 
-impl Said<'_> {
+impl FileOverride<'_> {
     /// As it would be written on one line: `[override.amend] action = "deny"`.
-    pub fn text(&self, shipped: &Shipped) -> String {
+    pub fn as_override_text(&self, shipped: &Shipped) -> String {
         let value = match self.change {
-            Change::Enabled(on) | Change::Pack(on) => on.to_string(),
+            RuleChange::Enabled(on) | RuleChange::Pack(on) => on.to_string(),
             _ => format!("\"{}\"", self.change.value()),
         };
         match self.change {
-            Change::Pack(_) => format!("[pack] {} = {value}", shipped.pack),
+            RuleChange::Pack(_) => format!("[pack] {} = {value}", shipped.pack),
             _ => format!("[override.{}] {} = {value}", shipped.id, self.change.key()),
         }
     }
@@ -216,22 +218,23 @@ impl Said<'_> {
 
 impl Config {
     /// Every shipped rule, in the order in which they give reasons.
-    pub fn standings(&self) -> Vec<Standing<'_>> {
+    pub fn standing_rules(&self) -> Vec<Standing<'_>> {
         let standing = |shipped: &'static Shipped| {
             let own = shipped.rule()?;
             let mut rule = Rc::clone(&own);
             let mut said = Vec::new();
-            let enabled = self.change(shipped.pack, Rc::make_mut(&mut rule), |one| said.push(one));
+            let enabled =
+                self.apply_changes(shipped.pack, Rc::make_mut(&mut rule), |one| said.push(one));
             Some(Standing { shipped, own, rule, enabled, said })
         };
         shipped::RULES.iter().filter_map(standing).collect()
     }
 
     /// The profile and the file that sets it.
-    pub fn profile_from(&self) -> (Profile, Option<&Source>) {
+    pub fn profile_from(&self) -> (Profile, Option<&LayerFile>) {
         let own = self.own_files().find(|source| source.file.profile.is_some());
         let raised = || {
-            let raises = |source: &&Source| {
+            let raises = |source: &&LayerFile| {
                 source.layer.is_project() && source.file.profile == Some(Profile::Strict)
             };
             self.sources.iter().filter(|source| source.refused.is_none()).find(raises)

@@ -18,7 +18,7 @@ pub(super) enum Decision {
 }
 
 impl Decision {
-    pub(super) fn verb(self) -> Verb {
+    pub(super) fn to_verb(self) -> Verb {
         match self {
             Decision::Allow | Decision::Modify => Verb::Allow,
             Decision::Ask => Verb::Ask,
@@ -33,7 +33,7 @@ impl Decision {
 ///
 /// # Errors
 /// Why it is none.
-pub(super) fn read(event: &Event, body: &str) -> Result<Reply, String> {
+pub(super) fn read_answer(event: &Event, body: &str) -> Result<Reply, String> {
     let answer = object(body)?;
     let mut reply = Reply::default();
     let mut said: Vec<(Decision, &str)> = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn read(event: &Event, body: &str) -> Result<Reply, String> {
         reason = text(&answer, "stopReason").unwrap_or(reason);
     }
     if let Some(value) = answer.get("decision") {
-        said.push((decision(value)?, "decision"));
+        said.push((parse_decision(value)?, "decision"));
     } else if let Some(action) = answer.get("action") {
         said.push((
             match action.as_str() {
@@ -81,10 +81,10 @@ pub(super) fn read(event: &Event, body: &str) -> Result<Reply, String> {
         _ => "",
     };
     reply.reason = if reason.trim().is_empty() { default.into() } else { reason };
-    reply.verb = Some(strictest.verb());
+    reply.verb = Some(strictest.to_verb());
     if strictest == Decision::Modify {
         match answer.get("modified_data") {
-            Some(Value::Object(changes)) => modify(event, changes, &mut reply)?,
+            Some(Value::Object(changes)) => apply_modifications(event, changes, &mut reply)?,
             _ => return Err("modify without an object `modified_data`".into()),
         }
     }
@@ -97,7 +97,7 @@ pub(super) fn read(event: &Event, body: &str) -> Result<Reply, String> {
 }
 
 /// Every spelling of a decision.
-pub(super) fn decision(value: &Value) -> Result<Decision, String> {
+pub(super) fn parse_decision(value: &Value) -> Result<Decision, String> {
     let text = match value {
         Value::Null | Value::Bool(true) => return Ok(Decision::Allow),
         Value::Bool(false) => return Ok(Decision::Block),
@@ -149,7 +149,7 @@ fn read_specific(
         && event.kind.is_gate()
     {
         let mut new = Value::Object(old.clone());
-        merge(&mut new, &Value::Object(input.clone()));
+        merge_patch(&mut new, &Value::Object(input.clone()));
         reply.input = new.as_object().filter(|new| *new != old).cloned();
     }
     reply.response = specific
@@ -162,7 +162,7 @@ fn read_specific(
 }
 
 /// What `modified_data` changes about the event, beside what the reply changes already.
-pub(super) fn modify(
+pub(super) fn apply_modifications(
     event: &Event,
     changes: &Map<String, Value>,
     reply: &mut Reply,
@@ -184,14 +184,15 @@ pub(super) fn modify(
             };
             let old = event.input.as_object().cloned().unwrap_or_default();
             let mut new = Value::Object(reply.input.take().unwrap_or_else(|| old.clone()));
-            merge(&mut new, &patch);
+            merge_patch(&mut new, &patch);
             reply.input = new.as_object().filter(|new| **new != old).cloned();
         }
         Kind::PostToolUse => {
-            if let (Some(patch), Some(old)) = (changes.get("tool_response"), event.response()) {
+            if let (Some(patch), Some(old)) = (changes.get("tool_response"), event.tool_response())
+            {
                 let mut new = old.clone();
                 match (&new, patch) {
-                    (Value::Object(_), Value::Object(_)) => merge(&mut new, patch),
+                    (Value::Object(_), Value::Object(_)) => merge_patch(&mut new, patch),
                     _ => new = patch.clone(),
                 }
                 reply.response = Some(new).filter(|new| new != old && !new.is_null());
@@ -206,7 +207,7 @@ pub(super) fn modify(
         }
         Kind::PreCompact => {
             let text = changes.get("custom_instructions").and_then(Value::as_str);
-            let text = text.filter(|new| Some(*new) != event.str("custom_instructions"));
+            let text = text.filter(|new| Some(*new) != event.str_field("custom_instructions"));
             reply.context.extend(text.map(str::to_string));
         }
         kind => reply.notes.push(format!("nothing of {} can be modified: ignored", kind.name())),
@@ -215,7 +216,7 @@ pub(super) fn modify(
 }
 
 /// JSON Merge Patch (RFC 7396).
-pub(super) fn merge(target: &mut Value, patch: &Value) {
+pub(super) fn merge_patch(target: &mut Value, patch: &Value) {
     let Value::Object(patch) = patch else {
         *target = patch.clone();
         return;
@@ -228,7 +229,7 @@ pub(super) fn merge(target: &mut Value, patch: &Value) {
         if value.is_null() {
             target.shift_remove(key);
         } else {
-            merge(target.entry(key.clone()).or_insert(Value::Null), value);
+            merge_patch(target.entry(key.clone()).or_insert(Value::Null), value);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The event bridge of agent-hooks: every event as the agent sent it to a listener on this machine, and
 //! into a file where none takes it, which `remote::bridge` sees to. Nothing comes back.
 
-use super::{Defaults, Dialect, Facts, Key, Request, Rival, Settings, Takes};
+use super::{Defaults, Dialect, Facts, Request, Rival, SettingKey, Settings, Takes};
 
 mod cline;
 pub mod json;
@@ -10,7 +10,7 @@ pub mod json;
 pub struct Bridge;
 
 /// Where its files are.
-pub const DIR: Key = Key {
+pub const DIR: SettingKey = SettingKey {
     name: "dir",
     doc: "bridge: the directory of the files for what its listener does not take",
     takes: Takes::Path,
@@ -69,18 +69,19 @@ impl Dialect for Bridge {
     }
 
     fn page_of(&self, agent: &str) -> Option<String> {
-        Some(format!("/{}", route(agent).name))
+        Some(format!("/{}", agent_route(agent).name))
     }
 
     fn body(&self, request: &Request, _: &Settings) -> Vec<u8> {
         // Of one agent the listener wants more than that sends.
-        let native = (request.event.agent == "cline").then(|| cline::native(&request.bytes));
+        let native =
+            (request.event.agent == "cline").then(|| cline::complete_event(&request.bytes));
         native.flatten().unwrap_or_else(|| request.bytes.clone())
     }
 }
 
 /// Of an agent that the listener knows nothing of, its events are of the first.
-pub fn route(agent: &str) -> &'static Route {
+pub fn agent_route(agent: &str) -> &'static Route {
     ROUTES.iter().find(|route| route.agent == agent).unwrap_or(&ROUTES[0])
 }
 
@@ -90,6 +91,6 @@ pub fn agent_of(hook: &str) -> Option<&'static str> {
 }
 
 /// That agent, where the listener knows it.
-pub fn known(agent: &str) -> Option<&'static str> {
-    Some(route(agent).agent).filter(|known| *known == agent)
+pub fn known_agent(agent: &str) -> Option<&'static str> {
+    Some(agent_route(agent).agent).filter(|known| *known == agent)
 }

@@ -24,13 +24,13 @@ impl Dialect for CchdV1 {
             "id": request.id,
             "session_id": event.session,
         });
-        let mut data = hooks_server::known(event);
+        let mut data = hooks_server::known_event(event);
         // Only where hookctl itself has something to say: that client never had.
-        data.extend(request.note.json().map(|note| ("hookctl".to_string(), note)));
+        data.extend(request.note.to_json().map(|note| ("hookctl".to_string(), note)));
         hooks_server::envelope(event, head, data)
     }
 
-    fn read(&self, _: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
-        answer::read(event, body)
+    fn read_answer(&self, _: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
+        answer::read_answer(event, body)
     }
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use super::answer::merge;
+use super::answer::merge_patch;
 use super::{
-    Defaults, Dialect, Facts, Key, Note, Reply, Request, Rival, Settings, Takes, object, random,
+    Defaults, Dialect, Facts, Note, Reply, Request, Rival, SettingKey, Settings, Takes, object,
+    random_number,
 };
 use crate::event::{Event, Kind};
 use crate::files::{self, Refusal};
@@ -17,12 +18,12 @@ use crate::verdict::Verb;
 
 pub(super) struct Cdev;
 
-const TOOL_START: Key = Key {
+const TOOL_START: SettingKey = SettingKey {
     name: "tool_start",
     doc: "cdev: true = it is also told of each call that goes ahead",
     takes: Takes::Flag(false),
 };
-const GUARD: Key = Key {
+const GUARD: SettingKey = SettingKey {
     name: "guard",
     doc: "cdev: false = an allow for the session is believed, whoever gave it",
     takes: Takes::Flag(true),
@@ -101,25 +102,25 @@ impl Dialect for Cdev {
         whole.then_some(("the address of cdev is its base", "end it before /api/hooks"))
     }
 
-    fn asks(&self, kind: Kind) -> bool {
+    fn is_asked_about(&self, kind: Kind) -> bool {
         kind.is_gate()
     }
 
-    fn tells(&self, kind: Kind) -> bool {
+    fn is_told_of(&self, kind: Kind) -> bool {
         matches!(kind, Kind::SessionStart | Kind::Notification) || is_end(kind)
     }
 
     /// Of notifications it knows one type.
     fn tells_of(&self, event: &Event) -> bool {
-        let asks = || event.str("notification_type") == Some("permission_prompt");
-        self.tells(event.kind) && (event.kind != Kind::Notification || asks())
+        let asks = || event.str_field("notification_type") == Some("permission_prompt");
+        self.is_told_of(event.kind) && (event.kind != Kind::Notification || asks())
     }
 
     fn tells_starts(&self, own: &Settings) -> bool {
         own.flag(&TOOL_START)
     }
 
-    fn believes(&self, own: &Settings) -> bool {
+    fn believes_session_allow(&self, own: &Settings) -> bool {
         !own.flag(&GUARD)
     }
 
@@ -152,23 +153,23 @@ impl Dialect for Cdev {
         if let Note::Effects(effects) = &request.note
             && event.tool == DESCRIBED
         {
-            describe(&mut object, effects);
+            prepend_effects(&mut object, effects);
         }
         // Questions are known by it: of two with the same, nobody could answer the first.
         if event.kind.is_gate() {
             match event.call_id() {
-                None => drop(object.insert("tool_use_id".into(), id(event).into())),
+                None => drop(object.insert("tool_use_id".into(), fresh_question_id(event).into())),
                 Some(call) if request.twice => {
-                    let own = format!("{call}-{:08x}", random() as u32);
+                    let own = format!("{call}-{:08x}", random_number() as u32);
                     object.insert("tool_use_id".into(), own.into());
                 }
                 Some(_) => {}
             }
         }
-        fit(object, most, is_told)
+        fit_object(object, most, is_told)
     }
 
-    fn read(&self, _: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
+    fn read_answer(&self, _: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
         let answer = object(body)?;
         let text = |key: &str| answer.get(key).and_then(Value::as_str).filter(|t| !t.is_empty());
         let decision = match answer.get("decision") {
@@ -191,7 +192,7 @@ impl Dialect for Cdev {
                 reply.verb = Some(Verb::Allow);
                 reply.explicit = true;
                 reply.reason = message.unwrap_or("Approved by cdev").into();
-                reply.input = input(&answer, event)?;
+                reply.input = answered_input(&answer, event)?;
             }
             "deny" => {
                 let interrupt = answer.get("interrupt") == Some(&Value::Bool(true));
@@ -210,7 +211,7 @@ impl Dialect for Cdev {
         Ok(reply)
     }
 
-    fn path(&self, kind: Kind, told: bool) -> Option<&'static str> {
+    fn request_path(&self, kind: Kind, told: bool) -> Option<&'static str> {
         Some(match kind {
             Kind::SessionStart => "/api/hooks/session",
             Kind::Notification => "/api/hooks/notification",
@@ -221,7 +222,7 @@ impl Dialect for Cdev {
     }
 
     /// It remembers by session, and asks nobody in two modes.
-    fn anew(&self, event: &Event, number: u64) -> Option<Event> {
+    fn in_new_session(&self, event: &Event, number: u64) -> Option<Event> {
         let mut event = event.clone();
         let session = format!("{}-{:08x}", event.session, number as u32);
         event.raw.insert("session_id".into(), session.into());
@@ -237,7 +238,7 @@ impl Dialect for Cdev {
     }
 
     /// Its health is open to all, and says nothing of tokens and questions.
-    fn unasked(&self, event: &Event) -> Option<Event> {
+    fn unattended_question(&self, event: &Event) -> Option<Event> {
         let mut event = event.clone();
         event.raw.insert("permission_mode".into(), "bypassPermissions".into());
         // The body gets one of its own each time.
@@ -252,15 +253,15 @@ fn is_end(kind: Kind) -> bool {
 }
 
 /// An id for a question whose call has none: never twice the same.
-fn id(event: &Event) -> String {
+fn fresh_question_id(event: &Event) -> String {
     let text = format!("{}\0{}\0{}", event.session, event.tool, event.input);
     let digest = Sha256::digest(text.as_bytes());
     let call = digest.iter().take(8).fold(0, |call, byte| call << 8 | u64::from(*byte));
-    format!("hookctl-{call:016x}-{:08x}", random() as u32)
+    format!("hookctl-{call:016x}-{:08x}", random_number() as u32)
 }
 
 /// Puts the effects in front of what the agent says that it does.
-fn describe(object: &mut Map<String, Value>, effects: &str) {
+fn prepend_effects(object: &mut Map<String, Value>, effects: &str) {
     let Some(Value::Object(input)) = object.get_mut("tool_input") else { return };
     let own = input.get("description").and_then(Value::as_str).unwrap_or_default();
     let description = format!("[{effects}] {own}");
@@ -268,7 +269,10 @@ fn describe(object: &mut Map<String, Value>, effects: &str) {
 }
 
 /// The input that the answer wants, whole.
-fn input(answer: &Map<String, Value>, event: &Event) -> Result<Option<Map<String, Value>>, String> {
+fn answered_input(
+    answer: &Map<String, Value>,
+    event: &Event,
+) -> Result<Option<Map<String, Value>>, String> {
     match answer.get("updated_input") {
         None | Some(Value::Null) => Ok(None),
         Some(patch @ Value::Object(_)) => {
@@ -280,7 +284,7 @@ fn input(answer: &Map<String, Value>, event: &Event) -> Result<Option<Map<String
             if let (DESCRIBED, Some(patch)) = (event.tool.as_str(), patch.as_object_mut()) {
                 patch.remove("description");
             }
-            merge(&mut new, &patch);
+            merge_patch(&mut new, &patch);
             Ok(new.as_object().filter(|_| new != event.input).cloned())
         }
         Some(_) => Err("an updated_input that is no object".into()),
@@ -290,7 +294,7 @@ fn input(answer: &Map<String, Value>, event: &Event) -> Result<Option<Map<String
 /// The object as JSON of that size at most, in time that grows with it: of the longest texts of its
 /// result, then of its input, only the beginning stays, and of a result, or of an input that is `told`, only
 /// the first items where that is too little. Larger where even that does not help.
-fn fit(mut object: Map<String, Value>, most: usize, told: bool) -> Vec<u8> {
+fn fit_object(mut object: Map<String, Value>, most: usize, told: bool) -> Vec<u8> {
     let json = |object: &Map<String, Value>| serde_json::to_vec(object).unwrap_or_default();
     let whole = json(&object);
     let mut length = whole.len();
@@ -304,13 +308,13 @@ fn fit(mut object: Map<String, Value>, most: usize, told: bool) -> Vec<u8> {
             .map(|(_, value)| serde_json::to_vec(value).map_or(0, |all| all.len()))
             .sum();
         let sizes: Vec<(&str, Size)> =
-            parts.map(|(key, value)| (key, Size::of(value, kept))).collect();
+            parts.map(|(key, value)| (key, Size::from_value(value, kept))).collect();
         let all: usize = sizes.iter().map(|(_, size)| size.all).sum();
         // What is cut later leaves room as well.
         let room = (most + now).saturating_sub(length).max(most / 8);
         for (key, size) in sizes {
-            let mut cut = size.cut(room * size.all / all.max(1), items);
-            let part = object.get(key).and_then(|value| cut.value(value, kept));
+            let mut cut = size.plan_cut(room * size.all / all.max(1), items);
+            let part = object.get(key).and_then(|value| cut.cut_value(value, kept));
             object.insert(key.into(), part.unwrap_or_else(|| cut_items(1)));
         }
         length = json(&object).len();
@@ -328,24 +332,24 @@ struct Size {
 }
 
 impl Size {
-    fn of(value: &Value, kept: &[&str]) -> Size {
+    fn from_value(value: &Value, kept: &[&str]) -> Size {
         let mut size = Size::default();
-        size.add(value, kept);
+        size.add_value(value, kept);
         size
     }
 
-    fn add(&mut self, value: &Value, kept: &[&str]) {
+    fn add_value(&mut self, value: &Value, kept: &[&str]) {
         self.all += own_size(value);
         match value {
             Value::String(text) => {
-                self.texts.extend(Some(escaped(text)).filter(|len| *len > SHORT))
+                self.texts.extend(Some(escaped_length(text)).filter(|len| *len > SHORT))
             }
-            Value::Array(items) => items.iter().for_each(|item| self.add(item, &[])),
+            Value::Array(items) => items.iter().for_each(|item| self.add_value(item, &[])),
             Value::Object(map) => map.iter().for_each(|(key, value)| {
                 self.all += key_size(key);
                 match kept.contains(&key.as_str()) {
                     true => self.all += own_size(value),
-                    false => self.add(value, &[]),
+                    false => self.add_value(value, &[]),
                 }
             }),
             _ => {}
@@ -353,7 +357,7 @@ impl Size {
     }
 
     /// How it is cut to fit into that room. `items`: where shorter texts are too little, items go.
-    fn cut(&self, room: usize, items: bool) -> Cut {
+    fn plan_cut(&self, room: usize, items: bool) -> Cut {
         let saved = |longest: usize| -> usize {
             self.texts.iter().map(|text| text.saturating_sub(longest + MARK)).sum()
         };
@@ -377,19 +381,19 @@ struct Cut {
 impl Cut {
     /// The value with no text longer than that, and no more items than there is room for; those of the names
     /// `kept` stay as they are. None where there is no room.
-    fn value(&mut self, value: &Value, kept: &[&str]) -> Option<Value> {
+    fn cut_value(&mut self, value: &Value, kept: &[&str]) -> Option<Value> {
         let text = match value {
             Value::String(text) => cut_text(text, self.longest),
             _ => None,
         };
         let value = text.as_ref().unwrap_or(value);
-        self.take(own_size(value))?;
+        self.take_room(own_size(value))?;
         let mut gone = 0;
         match value {
             Value::Array(items) => {
                 let mut out = Vec::new();
                 for item in items {
-                    match self.value(item, &[]) {
+                    match self.cut_value(item, &[]) {
                         Some(item) => out.push(item),
                         None => gone += 1,
                     }
@@ -402,7 +406,9 @@ impl Cut {
                 for (key, value) in map {
                     let item = match kept.contains(&key.as_str()) {
                         true => Some(value.clone()),
-                        false => self.take(key_size(key)).and_then(|()| self.value(value, &[])),
+                        false => {
+                            self.take_room(key_size(key)).and_then(|()| self.cut_value(value, &[]))
+                        }
                     };
                     match item {
                         Some(item) => drop(out.insert(key.clone(), item)),
@@ -418,7 +424,7 @@ impl Cut {
         }
     }
 
-    fn take(&mut self, size: usize) -> Option<()> {
+    fn take_room(&mut self, size: usize) -> Option<()> {
         let left = self.room.checked_sub(size);
         self.room = left.unwrap_or(0);
         left.map(drop)
@@ -431,7 +437,7 @@ fn own_size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 6,
         Value::Number(number) => number.to_string().len() + 1,
-        Value::String(text) => escaped(text) + 3,
+        Value::String(text) => escaped_length(text) + 3,
         Value::Array(items) if items.is_empty() => 3,
         Value::Object(map) if map.is_empty() => 3,
         Value::Array(_) | Value::Object(_) => 3 + 2 * MARK,
@@ -440,11 +446,11 @@ fn own_size(value: &Value) -> usize {
 
 /// The same of a key.
 fn key_size(key: &str) -> usize {
-    escaped(key) + 3
+    escaped_length(key) + 3
 }
 
 /// The length of a text in JSON, without its quotes.
-fn escaped(text: &str) -> usize {
+fn escaped_length(text: &str) -> usize {
     text.bytes().map(escaped_byte).sum()
 }
 
@@ -459,7 +465,7 @@ fn escaped_byte(byte: u8) -> usize {
 /// The beginning of a text that is longer than that as JSON, and how much is gone.
 fn cut_text(text: &str, longest: usize) -> Option<Value> {
     // No text takes more than six times its length.
-    if text.len() <= longest / 6 || escaped(text) <= longest + MARK {
+    if text.len() <= longest / 6 || escaped_length(text) <= longest + MARK {
         return None;
     }
     let mut room = longest;
@@ -499,7 +505,7 @@ mod tests {
     fn s0_21_only_the_longest_texts_are_cut_and_never_what_is_called() {
         let (long, short) = ("ä\"".repeat(900_000), "x".repeat(200));
         let command = "y".repeat(300_000);
-        let body = fit(
+        let body = fit_object(
             object(json!({
                 "session_id": "s", "tool_name": "Bash", "tool_use_id": "toolu_1",
                 "tool_input": { "command": command, "content": long, "edits": [{ "new_string": long }] },
@@ -527,7 +533,7 @@ mod tests {
                 "items" => json!(vec!["twenty letters, each"; 50_000]),
                 _ => "z".repeat(LARGEST).into(),
             };
-            let large = fit(object(json!({ "tool_input": { key: much } })), LARGEST, told);
+            let large = fit_object(object(json!({ "tool_input": { key: much } })), LARGEST, told);
             assert!(large.len() > LARGEST, "{key}");
         }
     }

@@ -3,19 +3,19 @@
 
 use serde_json::{Map, Value};
 
-use super::answer::merge;
-use super::{Dialect, Facts, Key, Reply, Request, Settings, Takes, object};
+use super::answer::merge_patch;
+use super::{Dialect, Facts, Reply, Request, SettingKey, Settings, Takes, object};
 use crate::event::{Event, Kind};
 use crate::verdict::Verb;
 
 pub(super) struct ClaudeHttp;
 
-const TEXT: Key = Key {
+const TEXT: SettingKey = SettingKey {
     name: "text_as_context",
     doc: "claude-http: true = an answer that is plain text is told to the model",
     takes: Takes::Flag(false),
 };
-const MERGE: Key = Key {
+const MERGE: SettingKey = SettingKey {
     name: "merge_input",
     doc: "claude-http: true = a changed input needs only what changes",
     takes: Takes::Flag(false),
@@ -42,10 +42,10 @@ impl Dialect for ClaudeHttp {
     }
 
     fn body(&self, request: &Request, _: &Settings) -> Vec<u8> {
-        request.noted().unwrap_or_else(|| request.bytes.clone())
+        request.annotated_payload().unwrap_or_else(|| request.bytes.clone())
     }
 
-    fn read(&self, own: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
+    fn read_answer(&self, own: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
         // Older versions of the agent took text for context. What begins like an answer must be one.
         let told = own.flag(&TEXT)
             && matches!(event.kind, Kind::UserPromptSubmit | Kind::SessionStart)
@@ -68,10 +68,10 @@ pub(super) fn read_object(
     merged: bool,
 ) -> Result<Reply, String> {
     let mut reply = Reply::default();
-    let reason = text(answer, "reason")?.unwrap_or_default();
-    reply.notice.extend(text(answer, "systemMessage")?);
-    reply.suppress = flag(answer, "suppressOutput")?.unwrap_or(false);
-    match text(answer, "decision")?.as_deref() {
+    let reason = text_field(answer, "reason")?.unwrap_or_default();
+    reply.notice.extend(text_field(answer, "systemMessage")?);
+    reply.suppress = bool_field(answer, "suppressOutput")?.unwrap_or(false);
+    match text_field(answer, "decision")?.as_deref() {
         Some("block") => (reply.verb, reply.reason) = (Some(Verb::Deny), reason.clone()),
         // Still in the schema, and does nothing.
         None | Some("approve") => {}
@@ -87,8 +87,8 @@ pub(super) fn read_object(
         Some(Value::Object(specific)) => read_specific(specific, event, merged, &mut reply)?,
         Some(_) => return Err("a hookSpecificOutput that is no object".into()),
     }
-    let stop_reason = text(answer, "stopReason")?;
-    if flag(answer, "continue")? == Some(false) {
+    let stop_reason = text_field(answer, "stopReason")?;
+    if bool_field(answer, "continue")? == Some(false) {
         reply.verb = Some(Verb::Halt);
         let told = if reply.reason.is_empty() { reason } else { std::mem::take(&mut reply.reason) };
         reply.reason = stop_reason.unwrap_or(told);
@@ -105,7 +105,7 @@ fn read_specific(
     merged: bool,
     reply: &mut Reply,
 ) -> Result<(), String> {
-    if text(specific, "hookEventName")?.as_deref() != Some(event.name.as_str()) {
+    if text_field(specific, "hookEventName")?.as_deref() != Some(event.name.as_str()) {
         return Err("its hookEventName is not this event's".into());
     }
     let mut input = specific.get("updatedInput");
@@ -120,7 +120,7 @@ fn read_specific(
         }
         input = decision.get("updatedInput").or(input);
         if told.as_ref().is_none_or(|(other, _)| verb > *other) {
-            told = Some((verb, text(decision, "message")?));
+            told = Some((verb, text_field(decision, "message")?));
         }
         if decision.contains_key("updatedPermissions") {
             reply.notes.push("`updatedPermissions` is not handed on".into());
@@ -136,7 +136,7 @@ fn read_specific(
     if let Some(input) = input {
         changed(input, event, merged, reply)?;
     }
-    reply.context.extend(text(specific, "additionalContext")?);
+    reply.context.extend(text_field(specific, "additionalContext")?);
     reply.response = specific
         .get("updatedToolOutput")
         .or_else(|| specific.get("updatedMCPToolOutput"))
@@ -149,8 +149,8 @@ fn read_specific(
 
 /// `permissionDecision` with its reason.
 fn permission(specific: &Map<String, Value>) -> Result<Option<(Verb, Option<String>)>, String> {
-    let why = text(specific, "permissionDecisionReason")?;
-    let verb = match text(specific, "permissionDecision")?.as_deref() {
+    let why = text_field(specific, "permissionDecisionReason")?;
+    let verb = match text_field(specific, "permissionDecision")?.as_deref() {
         None => return Ok(None),
         Some("allow") => Verb::Allow,
         Some("deny") => Verb::Deny,
@@ -163,8 +163,8 @@ fn permission(specific: &Map<String, Value>) -> Result<Option<(Verb, Option<Stri
 
 /// What the decision on a dialog is.
 fn behavior(decision: &Map<String, Value>) -> Result<Verb, String> {
-    let interrupt = flag(decision, "interrupt")? == Some(true);
-    match text(decision, "behavior")?.as_deref() {
+    let interrupt = bool_field(decision, "interrupt")? == Some(true);
+    match text_field(decision, "behavior")?.as_deref() {
         Some("allow") => Ok(Verb::Allow),
         Some("deny") if interrupt => Ok(Verb::Halt),
         Some("deny") => Ok(Verb::Deny),
@@ -183,14 +183,14 @@ fn changed(input: &Value, event: &Event, merged: bool, reply: &mut Reply) -> Res
     }
     let mut new = if merged { event.input.clone() } else { input.clone() };
     if merged {
-        merge(&mut new, input);
+        merge_patch(&mut new, input);
     }
     reply.input = new.as_object().filter(|_| new != event.input).cloned();
     Ok(())
 }
 
 /// A text, where it is there; the agent drops an answer with anything else in its place.
-fn text(map: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
+fn text_field(map: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
     match map.get(key) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -198,7 +198,7 @@ fn text(map: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
     }
 }
 
-fn flag(map: &Map<String, Value>, key: &str) -> Result<Option<bool>, String> {
+fn bool_field(map: &Map<String, Value>, key: &str) -> Result<Option<bool>, String> {
     match map.get(key) {
         None => Ok(None),
         Some(Value::Bool(flag)) => Ok(Some(*flag)),

@@ -7,7 +7,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    Defaults, Dialect, Facts, Reply, Request, Settings, agent_name, answer, correlation, time, with,
+    Defaults, Dialect, Facts, Reply, Request, Settings, agent_name, answer, correlation_id,
+    format_time, with_member,
 };
 use crate::event::Event;
 
@@ -35,24 +36,24 @@ impl Dialect for CloudEvents {
         put("type", format!("com.claudecode.hook.{}", event.name).into());
         put("source", format!("/{}/hooks", agent_name(event)).into());
         put("id", request.id.clone().into());
-        put("time", time(request.timestamp).into());
+        put("time", format_time(request.timestamp).into());
         put("datacontenttype", "application/json".into());
         // An attribute is a text with something in it, or it is not there.
         if !event.session.is_empty() {
             put("sessionid", event.session.clone().into());
         }
-        if let Some(id) = correlation(event) {
+        if let Some(id) = correlation_id(event) {
             put("correlationid", id.into());
         }
         // `data` is the agent's: what hookctl adds are attributes, whose names know no `_` or `.`.
-        let note = request.note.json();
+        let note = request.note.to_json();
         for (key, value) in note.iter().filter_map(Value::as_object).flatten() {
             put(&format!("hookctl{key}"), value.clone());
         }
-        with(&json!(head), "data", &request.payload())
+        with_member(&json!(head), "data", &request.payload())
     }
 
-    fn read(&self, _: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
-        answer::read(event, body)
+    fn read_answer(&self, _: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
+        answer::read_answer(event, body)
     }
 }

@@ -2,12 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Dialect, Facts, Key, Note, Reply, Request, Settings, Takes, answer, correlation};
+use super::{
+    Dialect, Facts, Note, Reply, Request, SettingKey, Settings, Takes, answer, correlation_id,
+};
 use crate::event::{Event, Kind};
 
 pub(super) struct HooksServer;
 
-const STRICT: Key = Key {
+const STRICT: SettingKey = SettingKey {
     name: "strict_data",
     doc: "true = send the fields of the protocol and no others",
     takes: Takes::Flag(false),
@@ -35,8 +37,8 @@ impl Dialect for HooksServer {
             "timestamp": request.timestamp,
             "session_id": event.session,
         });
-        let mut data = data(event, strict);
-        if let Some(note) = request.note.json()
+        let mut data = event_data(event, strict);
+        if let Some(note) = request.note.to_json()
             && (!strict || request.note == Note::Test)
         {
             data.insert("hookctl".into(), note);
@@ -44,21 +46,21 @@ impl Dialect for HooksServer {
         envelope(event, head, data)
     }
 
-    fn read(&self, _: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
-        answer::read(event, body)
+    fn read_answer(&self, _: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
+        answer::read_answer(event, body)
     }
 }
 
 /// The whole body: what is said of the event, and what it brings.
 pub(super) fn envelope(event: &Event, mut head: Value, data: Map<String, Value>) -> Vec<u8> {
-    if let Some(id) = correlation(event) {
+    if let Some(id) = correlation_id(event) {
         head["correlation_id"] = id.into();
     }
     json!({ "version": "1.0", "event": head, "data": data }).to_string().into_bytes()
 }
 
 /// The fields that the protocol knows of an event of this kind.
-fn fields(kind: Kind) -> &'static [&'static str] {
+fn known_fields(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::PreToolUse => &["tool_name", "tool_input"],
         Kind::PostToolUse => &["tool_name", "tool_input", "tool_response"],
@@ -71,9 +73,9 @@ fn fields(kind: Kind) -> &'static [&'static str] {
 }
 
 /// What the protocol knows of the event, and nothing else.
-pub(super) fn known(event: &Event) -> Map<String, Value> {
+pub(super) fn known_event(event: &Event) -> Map<String, Value> {
     let mut out = Map::new();
-    for key in fields(event.kind) {
+    for key in known_fields(event.kind) {
         let value = match (*key, event.raw.get(*key)) {
             ("stop_hook_active", value) => Some(json!(value == Some(&Value::Bool(true)))),
             ("custom_instructions", value) => value.filter(|value| value.is_string()).cloned(),
@@ -87,9 +89,9 @@ pub(super) fn known(event: &Event) -> Map<String, Value> {
 }
 
 /// The object `data` of the event.
-fn data(event: &Event, strict: bool) -> Map<String, Value> {
-    let (raw, fields) = (&event.raw, fields(event.kind));
-    let mut out = known(event);
+fn event_data(event: &Event, strict: bool) -> Map<String, Value> {
+    let (raw, fields) = (&event.raw, known_fields(event.kind));
+    let mut out = known_event(event);
     if strict && !fields.is_empty() {
         return out;
     }

@@ -33,20 +33,20 @@ pub struct Ending {
 
 impl Ending {
     /// The verdict's word.
-    pub fn verdict(&self) -> &'static str {
+    pub fn verdict_name(&self) -> &'static str {
         self.verb.map_or("silent", Verb::name)
     }
 }
 
 impl Note {
     /// As an object, which most protocols send under `hookctl`; None where there is nothing to add.
-    pub fn json(&self) -> Option<Value> {
+    pub fn to_json(&self) -> Option<Value> {
         match self {
             Note::Nothing => None,
             Note::Effects(effects) => Some(json!({ "effects": effects })),
             Note::Test => Some(json!({ "test": true })),
             Note::Ended(ending) => {
-                let mut out = json!({ "verdict": ending.verdict() });
+                let mut out = json!({ "verdict": ending.verdict_name() });
                 if ending.verb.is_some() {
                     out["rule"] = ending.rule.as_str().into();
                     out["reason"] = ending.reason.as_str().into();
@@ -68,7 +68,7 @@ impl Note {
     }
 
     /// How the event ended, in a word; a test ended in nothing.
-    pub fn decision(&self) -> &'static str {
-        self.ending().map_or("test", Ending::verdict)
+    pub fn decision_name(&self) -> &'static str {
+        self.ending().map_or("test", Ending::verdict_name)
     }
 }

@@ -9,25 +9,25 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{self, Decision};
 use super::{
-    Defaults, Dialect, Facts, Key, Reply, Request, Settings, Takes, agent_name, claude_http,
-    object, with,
+    Defaults, Dialect, Facts, Reply, Request, SettingKey, Settings, Takes, agent_name, claude_http,
+    object, with_member,
 };
 use crate::event::Event;
 use crate::verdict::Verb;
 
 pub(super) struct Opa;
 
-const INPUT: Key = Key {
+const INPUT: SettingKey = SettingKey {
     name: "input",
     doc: "opa: what the policy gets as input: event, or raw",
     takes: Takes::Word(&["event", "raw"]),
 };
-const UNDEFINED: Key = Key {
+const UNDEFINED: SettingKey = SettingKey {
     name: "undefined",
     doc: "opa: what a policy without an answer is: no_opinion, deny or fail",
     takes: Takes::Word(&["no_opinion", "deny", "fail"]),
 };
-const SHOW_ID: Key = Key {
+const SHOW_ID: SettingKey = SettingKey {
     name: "show_decision_id",
     doc: "opa: true = a reason ends with the decision's id",
     takes: Takes::Flag(false),
@@ -68,8 +68,8 @@ impl Dialect for Opa {
     fn body(&self, request: &Request, own: &Settings) -> Vec<u8> {
         let event = &request.event;
         if own.word(&INPUT) == "raw" {
-            let payload = request.noted().map_or_else(|| request.payload(), Cow::Owned);
-            return with(&json!({}), "input", &payload);
+            let payload = request.annotated_payload().map_or_else(|| request.payload(), Cow::Owned);
+            return with_member(&json!({}), "input", &payload);
         }
         let mut input = json!({
             "agent": agent_name(event),
@@ -83,13 +83,13 @@ impl Dialect for Opa {
         if let Some(prompt) = event.prompt() {
             input["prompt"] = prompt.into();
         }
-        if let Some(note) = request.note.json() {
+        if let Some(note) = request.note.to_json() {
             input["hookctl"] = note;
         }
-        with(&json!({}), "input", &with(&input, "raw", &request.payload()))
+        with_member(&json!({}), "input", &with_member(&input, "raw", &request.payload()))
     }
 
-    fn read(&self, own: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
+    fn read_answer(&self, own: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
         let answer = object(body)?;
         let mut reply = match answer.get("result") {
             Some(result) if *result != json!({}) => of_result(result, event)?,
@@ -97,7 +97,7 @@ impl Dialect for Opa {
                 return Err("it has no `result`: is this OPA's Data API?".into());
             }
             // Of a package, the empty object is what its rules that do not hold amount to.
-            _ => undefined(own.word(&UNDEFINED))?,
+            _ => undefined_reply(own.word(&UNDEFINED))?,
         };
         if let Some(id) = answer.get("decision_id").and_then(Value::as_str) {
             reply.notes.push(format!("decision_id: {id}"));
@@ -111,7 +111,7 @@ impl Dialect for Opa {
 }
 
 /// What it amounts to that no rule has a value.
-fn undefined(setting: &str) -> Result<Reply, String> {
+fn undefined_reply(setting: &str) -> Result<Reply, String> {
     let note = "undefined: no such rule, or nothing to say".to_string();
     let verb = match setting {
         "fail" => return Err(note),
@@ -125,19 +125,21 @@ fn undefined(setting: &str) -> Result<Reply, String> {
 /// What the rule's value says.
 fn of_result(result: &Value, event: &Event) -> Result<Reply, String> {
     let plain = |decision: Decision| Reply {
-        verb: Some(decision.verb()),
+        verb: Some(decision.to_verb()),
         reason: default_reason(decision).into(),
         ..Reply::default()
     };
     match result {
-        Value::Bool(_) | Value::String(_) => match answer::decision(result)? {
+        Value::Bool(_) | Value::String(_) => match answer::parse_decision(result)? {
             Decision::Modify => Err("a change that does not say of what".into()),
             decision => Ok(plain(decision)),
         },
-        Value::Array(items) if items.iter().all(Value::is_string) => match messages(items)? {
-            messages if messages.is_empty() => Ok(plain(Decision::Allow)),
-            messages => Ok(Reply { reason: messages.join("; "), ..plain(Decision::Block) }),
-        },
+        Value::Array(items) if items.iter().all(Value::is_string) => {
+            match sorted_messages(items)? {
+                messages if messages.is_empty() => Ok(plain(Decision::Allow)),
+                messages => Ok(Reply { reason: messages.join("; "), ..plain(Decision::Block) }),
+            }
+        }
         Value::Object(map) => of_object(map, event),
         _ => Err("a result that is no decision".into()),
     }
@@ -195,10 +197,10 @@ fn of_object(map: &Map<String, Value>, event: &Event) -> Result<Reply, String> {
     if strictest > Decision::Modify && Some(strictest) != native {
         (reply.input, reply.response) = (None, None);
     }
-    reply.verb = Some(strictest.verb());
+    reply.verb = Some(strictest.to_verb());
     reply.reason = why(map, &said, strictest);
     if strictest == Decision::Modify {
-        change(map, event, &mut reply)?;
+        apply_change(map, event, &mut reply)?;
     } else if said.iter().any(|(decision, _)| *decision == Decision::Modify) {
         reply.notes.push("it also changes the call: dropped beside a stricter decision".into());
     }
@@ -222,15 +224,15 @@ fn decided(reply: &Reply) -> Option<Decision> {
 fn of_key(key: &str, value: &Value, reply: &mut Reply) -> Option<Result<Option<Said>, String>> {
     let plain = |decision| Some((decision, Vec::new()));
     let mut told = |texts: fn(&mut Reply) -> &mut Vec<String>| {
-        texts(reply).extend(strings(value));
+        texts(reply).extend(text_list(value));
         Ok(None)
     };
     Some(match key {
-        "decision" => answer::decision(value).map(plain),
-        "allow" if value.is_boolean() => answer::decision(value).map(plain),
+        "decision" => answer::parse_decision(value).map(plain),
+        "allow" if value.is_boolean() => answer::parse_decision(value).map(plain),
         // Nothing that is denied is no objection.
         "deny" | "block" => {
-            speaks(value, Decision::Block).map(|found| found.or(plain(Decision::Allow)))
+            verb_messages(value, Decision::Block).map(|found| found.or(plain(Decision::Allow)))
         }
         "modified_data" | "updated_input" => {
             Ok(plain(Decision::Modify).filter(|_| !value.is_null()))
@@ -240,7 +242,7 @@ fn of_key(key: &str, value: &Value, reply: &mut Reply) -> Option<Result<Option<S
         "hookSpecificOutput" => Ok(None),
         _ => {
             let (_, decision) = VERBS.iter().find(|(verb, _)| *verb == key)?;
-            speaks(value, *decision)
+            verb_messages(value, *decision)
         }
     })
 }
@@ -250,7 +252,7 @@ fn why(map: &Map<String, Value>, said: &[Said], decision: Decision) -> String {
     let messages = said.iter().filter(|(of, _)| *of == decision).flat_map(|(_, texts)| texts);
     let messages: Vec<&str> =
         messages.map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
-    let text = if messages.is_empty() { reason(map) } else { messages.join("; ") };
+    let text = if messages.is_empty() { decision_reason(map) } else { messages.join("; ") };
     if text.trim().is_empty() { default_reason(decision).into() } else { text }
 }
 
@@ -265,39 +267,42 @@ fn native_answer(map: &Map<String, Value>, event: &Event) -> Result<Reply, Strin
 }
 
 /// The reason that stands beside the decision.
-fn reason(map: &Map<String, Value>) -> String {
+fn decision_reason(map: &Map<String, Value>) -> String {
     ["reason", "message", "reasons"]
         .iter()
         .filter_map(|key| map.get(*key))
-        .map(|value| strings(value).join("; "))
+        .map(|value| text_list(value).join("; "))
         .find(|text| !text.trim().is_empty())
         .unwrap_or_default()
 }
 
 /// A text or a list of texts; nothing of anything else.
-fn strings(value: &Value) -> Vec<String> {
+fn text_list(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
-        Value::Array(items) => items.iter().flat_map(strings).collect(),
+        Value::Array(items) => items.iter().flat_map(text_list).collect(),
         _ => Vec::new(),
     }
 }
 
 /// A verb's value: a flag, a message, or a list of messages. None where it does not hold.
-fn speaks(value: &Value, decision: Decision) -> Result<Option<(Decision, Vec<String>)>, String> {
+fn verb_messages(
+    value: &Value,
+    decision: Decision,
+) -> Result<Option<(Decision, Vec<String>)>, String> {
     let messages = match value {
         Value::Null | Value::Bool(false) => return Ok(None),
         Value::Bool(true) => Vec::new(),
         Value::String(text) => vec![text.clone()],
         Value::Array(items) if items.is_empty() => return Ok(None),
-        Value::Array(items) => messages(items)?,
+        Value::Array(items) => sorted_messages(items)?,
         _ => return Err("neither a flag nor messages".into()),
     };
     Ok(Some((decision, messages)))
 }
 
 /// Messages as texts, or as objects with one; those of high severity come first.
-fn messages(items: &[Value]) -> Result<Vec<String>, String> {
+fn sorted_messages(items: &[Value]) -> Result<Vec<String>, String> {
     let mut out = Vec::new();
     for item in items {
         let text = match item {
@@ -316,7 +321,7 @@ fn messages(items: &[Value]) -> Result<Vec<String>, String> {
 }
 
 /// What the call becomes, beside what a native answer makes of it already.
-fn change(map: &Map<String, Value>, event: &Event, reply: &mut Reply) -> Result<(), String> {
+fn apply_change(map: &Map<String, Value>, event: &Event, reply: &mut Reply) -> Result<(), String> {
     let there = |key: &str| map.get(key).filter(|value| !value.is_null());
     // Of the verb `modify` the higher priority wins a key, of equal ones the first: it comes last.
     let mut verbs: Vec<&Value> =
@@ -332,7 +337,7 @@ fn change(map: &Map<String, Value>, event: &Event, reply: &mut Reply) -> Result<
     }
     for change in &changes {
         match change {
-            Value::Object(change) => answer::modify(event, change, reply)?,
+            Value::Object(change) => answer::apply_modifications(event, change, reply)?,
             _ => return Err("`modified_data` is no object".into()),
         }
     }

@@ -16,11 +16,11 @@ impl Dialect for Otlp {
 
     fn body(&self, request: &Request, _: &Settings) -> Vec<u8> {
         let event = &request.event;
-        let decision = request.note.decision();
-        let (number, text) = severity(decision);
+        let decision = request.note.decision_name();
+        let (number, text) = log_severity(decision);
         // Integers of 64 bits are texts in this mapping.
         let time = format!("{}000000", request.timestamp);
-        let what = request.what();
+        let what = request.call_summary();
         let ending = request.note.ending();
         let (rule, reason) =
             ending.map_or(("", ""), |ending| (ending.rule.as_str(), ending.reason.as_str()));
@@ -71,7 +71,7 @@ impl Dialect for Otlp {
     }
 
     /// It decides nothing, and says only what it did not take of what it got.
-    fn read(&self, _: &Settings, _: &Event, body: &str) -> Result<Reply, String> {
+    fn read_answer(&self, _: &Settings, _: &Event, body: &str) -> Result<Reply, String> {
         let answer: Value = serde_json::from_str(body).unwrap_or_default();
         let partial = &answer["partialSuccess"];
         let rejected = match &partial["rejectedLogRecords"] {
@@ -92,7 +92,7 @@ fn attribute(key: &str, value: Value) -> Value {
 }
 
 /// Number and text of the data model: what was stopped is worth a warning, a question a second look.
-fn severity(decision: &str) -> (u8, &'static str) {
+fn log_severity(decision: &str) -> (u8, &'static str) {
     match decision {
         "deny" | "halt" => (13, "WARN"),
         "ask" | "defer" => (10, "INFO2"),

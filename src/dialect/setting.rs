@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// A key of one protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Key {
+pub struct SettingKey {
     /// Its name.
     pub name: &'static str,
     /// What it means, in a line.
@@ -48,16 +48,16 @@ pub struct Settings(Vec<(&'static str, Setting)>);
 
 impl Settings {
     /// Notes what a file says.
-    pub fn set(&mut self, key: &Key, setting: Setting) {
+    pub fn set(&mut self, key: &SettingKey, setting: Setting) {
         self.0.push((key.name, setting));
     }
 
-    fn get(&self, key: &Key) -> Option<&Setting> {
+    fn get(&self, key: &SettingKey) -> Option<&Setting> {
         self.0.iter().find(|(name, _)| *name == key.name).map(|(_, setting)| setting)
     }
 
     /// A flag.
-    pub fn flag(&self, key: &Key) -> bool {
+    pub fn flag(&self, key: &SettingKey) -> bool {
         match (self.get(key), key.takes) {
             (Some(Setting::Flag(flag)), _) => *flag,
             (_, Takes::Flag(usual)) => usual,
@@ -66,7 +66,7 @@ impl Settings {
     }
 
     /// A word.
-    pub fn word(&self, key: &Key) -> &'static str {
+    pub fn word(&self, key: &SettingKey) -> &'static str {
         match (self.get(key), key.takes) {
             (Some(Setting::Word(word)), _) => word,
             (_, Takes::Word([first, ..])) => first,
@@ -75,7 +75,7 @@ impl Settings {
     }
 
     /// A path, where one is said.
-    pub fn path(&self, key: &Key) -> Option<&Path> {
+    pub fn path(&self, key: &SettingKey) -> Option<&Path> {
         match self.get(key) {
             Some(Setting::Path(path)) => Some(path),
             _ => None,
@@ -83,7 +83,7 @@ impl Settings {
     }
 
     /// A form, where one is said.
-    pub fn form(&self, key: &Key) -> Option<&Value> {
+    pub fn form(&self, key: &SettingKey) -> Option<&Value> {
         match self.get(key) {
             Some(Setting::Form(form)) => Some(form),
             _ => None,

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Dialect, Ending, Facts, Key, Request, Settings, Takes, time};
+use super::{Dialect, Ending, Facts, Request, SettingKey, Settings, Takes, format_time};
 use crate::text;
 
 pub(super) struct Webhook;
@@ -13,7 +13,7 @@ const NAMES: &[&str] = &[
     "agent", "event", "session", "cwd", "tool", "what", "decision", "rule", "reason", "time", "id",
 ];
 
-const BODY: Key = Key {
+const BODY: SettingKey = SettingKey {
     name: "body",
     doc: "webhook: what is sent; a text, or a table that becomes JSON",
     takes: Takes::Form(NAMES),
@@ -26,12 +26,12 @@ impl Dialect for Webhook {
         &FACTS
     }
 
-    fn value(&self, request: &Request, name: &str) -> String {
-        value(request, name)
+    fn placeholder_value(&self, request: &Request, name: &str) -> String {
+        placeholder_text(request, name)
     }
 
     fn body(&self, request: &Request, _: &Settings) -> Vec<u8> {
-        everything(request).to_string().into_bytes()
+        all_placeholders(request).to_string().into_bytes()
     }
 
     fn content_type(&self, own: &Settings) -> &'static str {
@@ -43,7 +43,7 @@ impl Dialect for Webhook {
 }
 
 /// What a placeholder stands for: people read it, on whatever shows them notifications.
-fn value(request: &Request, name: &str) -> String {
+fn placeholder_text(request: &Request, name: &str) -> String {
     let event = &request.event;
     let ending =
         |part: fn(&Ending) -> &String| request.note.ending().map(part).cloned().unwrap_or_default();
@@ -53,19 +53,20 @@ fn value(request: &Request, name: &str) -> String {
         "session" => event.session.clone(),
         "cwd" => event.cwd.clone(),
         "tool" => event.tool.clone(),
-        "what" => request.what(),
-        "decision" => request.note.decision().into(),
-        "time" => time(request.timestamp),
+        "what" => request.call_summary(),
+        "decision" => request.note.decision_name().into(),
+        "time" => format_time(request.timestamp),
         "id" => request.id.clone(),
         "rule" => ending(|ending| &ending.rule),
         _ => ending(|ending| &ending.reason),
     };
-    text::visible(&value)
+    text::make_visible(&value)
 }
 
 /// Every value under its name; empty ones are left out.
-fn everything(request: &Request) -> Value {
-    let values = NAMES.iter().map(|name| ((*name).to_string(), json!(value(request, name))));
+fn all_placeholders(request: &Request) -> Value {
+    let values =
+        NAMES.iter().map(|name| ((*name).to_string(), json!(placeholder_text(request, name))));
     let mut out: Map<String, Value> = values.filter(|(_, value)| value != "").collect();
     if request.note.ending().is_some_and(|ending| ending.paused) {
         out.insert("paused".into(), json!(true));

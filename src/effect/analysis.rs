@@ -101,7 +101,7 @@ pub struct Effect {
 
 impl Effect {
     /// What it is on: a path with how much around it, or a host.
-    pub fn object(&self) -> Option<String> {
+    pub fn object_text(&self) -> Option<String> {
         let path = self.path.as_ref().map(|target| match target.extent {
             Extent::Exact => target.lexical.clone(),
             other => format!("{} ({})", target.lexical, other.name()),
@@ -173,14 +173,14 @@ pub struct SubCommand {
     /// A wrapper that changes neither who, where nor what runs (timeout, nice, env).
     pub neutral_wrapper: bool,
     /// What an allow on its program has to name to mean it.
-    pub scope: Scope,
+    pub scope: AllowScope,
     /// The directory it runs in, `cd` and `-C` followed; None where nobody knows.
     pub dir: Option<String>,
 }
 
 /// How closely an allow has to name a command, beyond its program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Scope {
+pub struct AllowScope {
     /// So many of its first operands (`git remote add`), each by more than `*`.
     pub named: usize,
     /// From here on operands are a list: an allow that names one of them means no other.

@@ -6,10 +6,10 @@ use crate::limits;
 const BLOCK: usize = 512;
 
 /// The names in the archive, none where that cannot be told; and whether a cap cut them short.
-pub fn names(bytes: &[u8]) -> (Vec<String>, bool) {
+pub fn member_names(bytes: &[u8]) -> (Vec<String>, bool) {
     let (names, whole) = match bytes.get(..4) {
         Some([0x1f, 0x8b, ..]) => {
-            unzipped(bytes).map_or((Vec::new(), true), |(tar, whole)| (of_tar(&tar), whole))
+            decompress_gzip(bytes).map_or((Vec::new(), true), |(tar, whole)| (of_tar(&tar), whole))
         }
         Some([b'P', b'K', ..]) => (of_zip(bytes), true),
         _ => (of_tar(bytes), true),
@@ -19,7 +19,7 @@ pub fn names(bytes: &[u8]) -> (Vec<String>, bool) {
 }
 
 /// The content, and whether that is all of it.
-fn unzipped(bytes: &[u8]) -> Option<(Vec<u8>, bool)> {
+fn decompress_gzip(bytes: &[u8]) -> Option<(Vec<u8>, bool)> {
     let flags = *bytes.get(3)?;
     let mut at = 10;
     if flags & 4 != 0 {
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn what_is_no_archive_holds_nothing() {
         for bytes in [&b""[..], b"PK", b"\x1f\x8b\x08\x00", &[0x41; 700], &[0xff; 2000]] {
-            assert!(names(bytes).0.is_empty(), "{bytes:?}");
+            assert!(member_names(bytes).0.is_empty(), "{bytes:?}");
         }
     }
 }

@@ -4,10 +4,10 @@ use crate::effect::value::Value;
 use crate::limits::Cap;
 
 /// What `echo` prints, if no shell could print it otherwise.
-pub fn echo(args: &[Value]) -> Option<String> {
+pub fn echo_output(args: &[Value]) -> Option<String> {
     let mut at = 0;
     let (mut newline, mut escapes) = ("\n", false);
-    while let Some(flag) = args.get(at).and_then(Value::plain) {
+    while let Some(flag) = args.get(at).and_then(Value::plain_text) {
         match flag {
             "-n" => newline = "",
             "-E" => {}
@@ -17,18 +17,18 @@ pub fn echo(args: &[Value]) -> Option<String> {
         }
         at += 1;
     }
-    let texts: Option<Vec<&str>> = args[at..].iter().map(Value::sketch).collect();
+    let texts: Option<Vec<&str>> = args[at..].iter().map(Value::sketch_text).collect();
     let text = texts?.join(" ");
     // Some shells' echo reads backslashes, some does not.
     if text.contains('\\') && !escapes {
         return None;
     }
-    let text = if escapes { unescape(&text)? } else { text };
+    let text = if escapes { decode_escapes(&text)? } else { text };
     Some(format!("{text}{newline}"))
 }
 
 /// Backslash escapes as `printf` and `echo -e` read them; None = one that is not followed.
-pub fn unescape(text: &str) -> Option<String> {
+pub fn decode_escapes(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -66,13 +66,13 @@ pub fn unescape(text: &str) -> Option<String> {
 }
 
 /// What `printf` prints: `%s`, `%b`, `%d` and `%%`; the format is used again until all arguments are.
-pub fn printf(args: &[Value]) -> Option<String> {
-    let args = match args.first().and_then(Value::plain) {
+pub fn printf_output(args: &[Value]) -> Option<String> {
+    let args = match args.first().and_then(Value::plain_text) {
         Some("--") => &args[1..],
         _ => args,
     };
-    let format = unescape(args.first()?.sketch()?)?;
-    let rest: Vec<&str> = args[1..].iter().map(Value::sketch).collect::<Option<_>>()?;
+    let format = decode_escapes(args.first()?.sketch_text()?)?;
+    let rest: Vec<&str> = args[1..].iter().map(Value::sketch_text).collect::<Option<_>>()?;
     let mut left = rest.as_slice();
     let mut text = String::new();
     loop {
@@ -94,7 +94,7 @@ pub fn printf(args: &[Value]) -> Option<String> {
             });
             match kind {
                 's' => text.push_str(one),
-                'b' => text.push_str(&unescape(one)?),
+                'b' => text.push_str(&decode_escapes(one)?),
                 'd' | 'i' if one.parse::<i64>().is_ok() => text.push_str(one),
                 _ => return None,
             }
@@ -102,14 +102,14 @@ pub fn printf(args: &[Value]) -> Option<String> {
         if left.is_empty() || left.len() == before {
             return Some(text);
         }
-        if text.len() > Cap::Text.most() {
+        if text.len() > Cap::Text.limit() {
             return None;
         }
     }
 }
 
 /// Base64 to text, if it is text.
-pub fn base64(text: &str) -> Option<String> {
+pub fn decode_base64(text: &str) -> Option<String> {
     let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0_u32);
     for byte in text.bytes().filter(|b| !b.is_ascii_whitespace()) {
         let digit = match byte {
@@ -132,7 +132,7 @@ pub fn base64(text: &str) -> Option<String> {
 }
 
 /// Hexadecimal digits to text, if it is text.
-pub fn hex(text: &str) -> Option<String> {
+pub fn decode_hex(text: &str) -> Option<String> {
     let digits: Vec<u8> = text
         .chars()
         .filter(|c| !c.is_whitespace())
@@ -142,7 +142,7 @@ pub fn hex(text: &str) -> Option<String> {
 }
 
 /// A line as `read` takes it apart for that many variables (0 = an array); the last gets the rest.
-pub fn split(line: &str, separators: &str, count: usize) -> Vec<String> {
+pub fn split_fields(line: &str, separators: &str, count: usize) -> Vec<String> {
     let blank = |c: char| c.is_ascii_whitespace() && separators.contains(c);
     let mut rest = line.trim_matches(blank);
     let mut words = Vec::new();

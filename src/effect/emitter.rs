@@ -62,8 +62,10 @@ impl<'a> Emitter<'a> {
             analysis: Analysis::default(),
             resolver: Resolver::default(),
             place,
-            cwd: (!place.cwd.is_empty())
-                .then(|| windows::path(&place.cwd).unwrap_or_else(|| path::normalise(&place.cwd))),
+            cwd: (!place.cwd.is_empty()).then(|| {
+                windows::canonical_path(&place.cwd)
+                    .unwrap_or_else(|| path::normalise_path(&place.cwd))
+            }),
             command: None,
             written: std::collections::BTreeMap::new(),
             fetched: Vec::new(),
@@ -85,7 +87,7 @@ impl<'a> Emitter<'a> {
 
     /// That directory gets what the call fetches.
     pub fn fetch_into(&mut self, dir: &Value) {
-        if let Spot::At(target) = self.spot(dir, Extent::Tree, true)
+        if let Spot::At(target) = self.locate_value(dir, Extent::Tree, true)
             && !self.fetched.contains(&target.resolved)
         {
             self.fetched.push(target.resolved);
@@ -94,11 +96,11 @@ impl<'a> Emitter<'a> {
 
     /// A bare effect.
     pub fn push(&mut self, word: Word, grade: Grade, source: Source, span: Range<usize>) {
-        self.effect(word, grade, None, None, source, span);
+        self.push_effect(word, grade, None, None, source, span);
     }
 
     /// Any effect.
-    pub fn effect(
+    pub fn push_effect(
         &mut self,
         word: Word,
         grade: Grade,
@@ -110,8 +112,8 @@ impl<'a> Emitter<'a> {
         let command = self.command;
         self.bytes +=
             path.as_ref().map_or(0, |target| target.lexical.len() + target.resolved.len());
-        let room = Cap::Effects.holds(self.analysis.effects.len() + 1);
-        if !room || !Cap::EffectBytes.holds(self.bytes) {
+        let room = Cap::Effects.admits(self.analysis.effects.len() + 1);
+        if !room || !Cap::EffectBytes.admits(self.bytes) {
             self.full = true;
             return;
         }
@@ -119,24 +121,24 @@ impl<'a> Emitter<'a> {
     }
 
     /// Something is not understood: an unknown execute, and why.
-    pub fn unknown(&mut self, why: &str, span: Range<usize>) {
+    pub fn emit_unknown(&mut self, why: &str, span: Range<usize>) {
         self.push(Word::Execute, Grade::Unknown, Source::Program, span);
-        self.note(why);
+        self.add_note(why);
     }
 
     /// Nobody can tell all that the text does, and hardly ever is that a danger: no allow covers it, and why.
-    pub fn untold(&mut self, why: &str, span: Range<usize>) {
+    pub fn emit_uncovered(&mut self, why: &str, span: Range<usize>) {
         self.push(Word::Read, Grade::Unknown, Source::Program, span);
-        self.note(why);
+        self.add_note(why);
     }
 
     /// What is shown may hold secrets, and no path tells of them: the history, settings, the environment.
-    pub fn reveals(&mut self, what: &str, span: Range<usize>) {
-        self.untold(what, span);
+    pub fn emit_disclosure(&mut self, what: &str, span: Range<usize>) {
+        self.emit_uncovered(what, span);
     }
 
     /// Tells people why, once.
-    pub fn note(&mut self, why: &str) {
+    pub fn add_note(&mut self, why: &str) {
         if !self.analysis.notes.iter().any(|n| n == why)
             && self.analysis.notes.len() < limits::NOTES
         {
@@ -146,17 +148,19 @@ impl<'a> Emitter<'a> {
 
     /// What a cap or a spent budget has kept from being seen is not understood.
     pub fn finish(mut self) -> Analysis {
-        self.settle();
+        self.settle_guarded();
         self.settle_called();
         self.fit_spans();
         self.command = None;
-        let caps = limits::reached().into_iter().map(Cap::why);
-        let why: Vec<String> = caps.chain(limits::spent().map(|s| s.why().to_string())).collect();
+        let caps = limits::take_reached().into_iter().map(Cap::describe_unknown);
+        let why: Vec<String> = caps
+            .chain(limits::spent_resource().map(|s| s.describe_shortage().to_string()))
+            .collect();
         // The last ones make room.
-        self.analysis.effects.truncate(Cap::Effects.most().saturating_sub(why.len()));
+        self.analysis.effects.truncate(Cap::Effects.limit().saturating_sub(why.len()));
         (self.full, self.bytes) = (false, 0);
         for why in why {
-            self.unknown(&why, 0..0);
+            self.emit_unknown(&why, 0..0);
         }
         self.analysis
     }
@@ -167,7 +171,7 @@ impl<'a> Emitter<'a> {
             let Some(file) = self.analysis.commands[at].file.clone() else { continue };
             let changed = self.resolver.resolve(&file.lexical, "/") != file.resolved
                 || Resolver::default().resolve(&file.lexical, "/") != file.resolved
-                || self.changes(&file, at);
+                || self.is_changed_by_others(&file, at);
             if changed {
                 let command = &mut self.analysis.commands[at];
                 command.file = None;
@@ -177,7 +181,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Does anything but the command itself, and what it runs, write or remove the file?
-    fn changes(&mut self, file: &Target, own: usize) -> bool {
+    fn is_changed_by_others(&mut self, file: &Target, own: usize) -> bool {
         let Emitter { analysis, resolver, .. } = self;
         let mut touches = |made: &str, extent: Extent, file: &str| {
             let (made, file) = (made.to_lowercase(), file.to_lowercase());
@@ -191,7 +195,7 @@ impl<'a> Emitter<'a> {
         analysis.effects.iter().any(|effect| {
             let Some(made) = &effect.path else { return false };
             matches!(effect.word, Word::Write | Word::Delete)
-                && limits::step(16)
+                && limits::spend_steps(16)
                 && !analysis.with_wrappers(effect.command).contains(&own)
                 && [&made.lexical, &made.resolved].iter().any(|made_at| {
                     touches(made_at, made.extent, &file.lexical)
@@ -222,7 +226,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Where a value leads, and how much is touched there.
-    pub fn spot(&mut self, value: &Value, extent: Extent, changes: bool) -> Spot {
+    pub fn locate_value(&mut self, value: &Value, extent: Extent, changes: bool) -> Spot {
         if value.is_pipe() {
             return Spot::Stream;
         }
@@ -231,7 +235,7 @@ impl<'a> Emitter<'a> {
             let cut = computed.and_then(|t| t.split(BLANK).next());
             let prefix = cut.or(value.prefix());
             // Behind what is not known, `..` leads out again.
-            let outline = value.outline().filter(|o| value.start().len() < o.len());
+            let outline = value.outline().filter(|o| value.known_start().len() < o.len());
             if outline.is_some_and(|o| o.split('/').any(|part| part == ".."))
                 || computed.is_some_and(|t| t.split('/').any(|part| part == ".."))
             {
@@ -247,23 +251,23 @@ impl<'a> Emitter<'a> {
             if root.split('/').any(|part| part == "..") || glob::has_active(root) {
                 return Spot::Unknown;
             }
-            return match self.base(root) {
-                Some(cwd) => self.below(root, &cwd, Extent::Below),
+            return match self.base_directory(root) {
+                Some(cwd) => self.locate_below(root, &cwd, Extent::Below),
                 None => Spot::Unknown,
             };
         };
-        let Some(cwd) = self.base(text) else { return Spot::Unknown };
+        let Some(cwd) = self.base_directory(text) else { return Spot::Unknown };
         if value.is_glob() {
             let (dir, last) = path::split(text.trim_end_matches('/'));
             let everything = matches!(last, "*" | ".*" | ".[!.]*" | "**" | "?*");
             if everything && changes && !glob::has_active(dir) {
                 let dir = if dir.is_empty() { "." } else { dir };
                 // Without active characters the escapes mean nothing any more.
-                return self.below(&path::unescaped(dir), &cwd, Extent::Children);
+                return self.locate_below(&path::unescape_glob(dir), &cwd, Extent::Children);
             }
-            return self.below(text, &cwd, Extent::Glob);
+            return self.locate_below(text, &cwd, Extent::Glob);
         }
-        match self.below(text, &cwd, extent) {
+        match self.locate_below(text, &cwd, extent) {
             Spot::At(target) if path::is_stream(&target.lexical) => Spot::Stream,
             spot => spot,
         }
@@ -271,37 +275,38 @@ impl<'a> Emitter<'a> {
 
     /// The target, or what is known of it where the directory itself is only known to lie below
     /// another (`cd "$(mktemp -d)"`).
-    fn below(&mut self, text: &str, cwd: &str, extent: Extent) -> Spot {
-        let Some(at) =
-            cwd.find(BLANK).filter(|_| !text.starts_with('/') && windows::path(text).is_none())
+    fn locate_below(&mut self, text: &str, cwd: &str, extent: Extent) -> Spot {
+        let Some(at) = cwd
+            .find(BLANK)
+            .filter(|_| !text.starts_with('/') && windows::canonical_path(text).is_none())
         else {
-            return Spot::At(self.resolver.target(text, cwd, extent));
+            return Spot::At(self.resolver.resolve_target(text, cwd, extent));
         };
         if text.split('/').any(|part| part == "..") {
             return Spot::Unknown;
         }
         let root = cwd[..at].rfind('/').map_or("", |slash| &cwd[..slash]);
         let root = if root.is_empty() { "/" } else { root };
-        Spot::At(self.resolver.target(root, "/", Extent::Below))
+        Spot::At(self.resolver.resolve_target(root, "/", Extent::Below))
     }
 
     /// Goes to a directory, if it is known.
     pub fn chdir(&mut self, value: &Value) {
-        self.cwd = match self.spot(value, Extent::Exact, false) {
+        self.cwd = match self.locate_value(value, Extent::Exact, false) {
             Spot::At(target) if target.extent == Extent::Exact => Some(target.lexical),
             _ => None,
         };
     }
 
-    fn base(&self, text: &str) -> Option<String> {
-        if text.starts_with('/') || windows::path(text).is_some() {
+    fn base_directory(&self, text: &str) -> Option<String> {
+        if text.starts_with('/') || windows::canonical_path(text).is_some() {
             return Some(self.cwd.clone().unwrap_or_else(|| "/".to_string()));
         }
         self.cwd.clone()
     }
 
     /// An effect on the path that a value names.
-    pub fn path(
+    pub fn emit_path(
         &mut self,
         word: Word,
         value: &Value,
@@ -316,7 +321,7 @@ impl<'a> Emitter<'a> {
         if self.full {
             return;
         }
-        match self.spot(value, extent, changes) {
+        match self.locate_value(value, extent, changes) {
             // What stands for a number is no glob of the shell's.
             Spot::At(target)
                 if word == Word::Read
@@ -330,38 +335,38 @@ impl<'a> Emitter<'a> {
             {
                 // Its text is no longer what the call wrote first.
                 self.written.insert(target.resolved.clone(), None);
-                self.effect(word, grade, Some(target), None, source, value.span.clone());
+                self.push_effect(word, grade, Some(target), None, source, value.span.clone());
             }
             Spot::At(target) => {
                 if word == Word::Delete && target.extent == Extent::Children {
-                    let hidden = path::split(value.start()).1.starts_with('.');
-                    self.emptied(&target, hidden, &value.span);
+                    let hidden = path::split(value.known_start()).1.starts_with('.');
+                    self.emit_emptied(&target, hidden, &value.span);
                 }
-                self.effect(word, grade, Some(target), None, source, value.span.clone())
+                self.push_effect(word, grade, Some(target), None, source, value.span.clone())
             }
             Spot::Stream => {}
             Spot::Unknown => {
                 if source == Source::Tool && value.text().is_some_and(is_forged) {
-                    self.unknown(FORGED, value.span.clone());
+                    self.emit_unknown(FORGED, value.span.clone());
                 }
-                self.effect(word, Grade::Unknown, None, None, source, value.span.clone());
+                self.push_effect(word, Grade::Unknown, None, None, source, value.span.clone());
             }
         }
     }
 
     /// A certain effect on exactly what an operand names.
     pub fn operand(&mut self, word: Word, value: &Value) {
-        self.path(word, value, Extent::Exact, Grade::Certain, Source::Operand);
+        self.emit_path(word, value, Extent::Exact, Grade::Certain, Source::Operand);
     }
 
     /// A certain effect on what an operand names and all that lies below it.
     pub fn operand_tree(&mut self, word: Word, value: &Value) {
-        self.path(word, value, Extent::Tree, Grade::Certain, Source::Operand);
+        self.emit_path(word, value, Extent::Tree, Grade::Certain, Source::Operand);
     }
 
     /// A certain effect on exactly what code names.
     pub fn code_path(&mut self, word: Word, value: &Value) {
-        self.path(word, value, Extent::Exact, Grade::Certain, Source::Code);
+        self.emit_path(word, value, Extent::Exact, Grade::Certain, Source::Code);
     }
 
     /// The sub-command that the next effect belongs to, as rules see it.
@@ -379,17 +384,17 @@ impl<'a> Emitter<'a> {
 
     /// Deleting what a value names: of a link that is the link, not what it leads to, unless the
     /// text goes on behind it (`link/`, `link/.`).
-    pub fn unlink(&mut self, value: &Value, extent: Extent) {
+    pub fn emit_deletion(&mut self, value: &Value, extent: Extent) {
         let from = self.analysis.effects.len();
-        self.path(Word::Delete, value, extent, Grade::Certain, Source::Operand);
-        let Some(text) = value.plain() else { return };
+        self.emit_path(Word::Delete, value, extent, Grade::Certain, Source::Operand);
+        let Some(text) = value.plain_text() else { return };
         let (_, last) = path::split(text);
         let Some(Effect { path: Some(target), .. }) = self.analysis.effects.get_mut(from) else {
             return;
         };
         if target.lexical == target.resolved
             || matches!(last, "" | "." | "..")
-            || windows::path(&target.lexical).is_some()
+            || windows::canonical_path(&target.lexical).is_some()
             || matches!(target.extent, Extent::Below | Extent::Children | Extent::Glob)
         {
             return;
@@ -397,7 +402,7 @@ impl<'a> Emitter<'a> {
         let (dir, name) = path::split(&target.lexical);
         let cwd = self.cwd.clone().unwrap_or_default();
         let dir = self.resolver.resolve(dir, &cwd);
-        target.resolved = path::normalise(&format!("{dir}/{name}"));
+        target.resolved = path::normalise_path(&format!("{dir}/{name}"));
     }
 
     /// Reading what a glob names: the files that are there, unless the call may have made more.
@@ -418,13 +423,13 @@ impl<'a> Emitter<'a> {
             }
             (_, word) => matches!(word, Word::Write | Word::Remote | Word::Code),
         });
-        let named = if changed { None } else { look::named(&target) };
+        let named = if changed { None } else { look::expand_glob(&target) };
         for mut one in named.unwrap_or_else(|| vec![target]) {
             if one.extent == Extent::Exact {
                 // A link in the directory leads on.
-                one = self.resolver.target(&one.lexical, "/", extent);
+                one = self.resolver.resolve_target(&one.lexical, "/", extent);
             }
-            self.effect(Word::Read, grade, Some(one), None, source, span.clone());
+            self.push_effect(Word::Read, grade, Some(one), None, source, span.clone());
         }
     }
 
@@ -441,11 +446,11 @@ impl<'a> Emitter<'a> {
 
     /// The program runs what it finds in that directory.
     pub fn runs_there(&mut self, dir: &Value) {
-        if let Spot::At(target) = self.spot(dir, Extent::Exact, false)
+        if let Spot::At(target) = self.locate_value(dir, Extent::Exact, false)
             && self.is_elsewhere(&target)
         {
             let span = dir.span.clone();
-            self.effect(Word::Read, Grade::Certain, Some(target), None, Source::Code, span);
+            self.push_effect(Word::Read, Grade::Certain, Some(target), None, Source::Code, span);
         }
     }
 
@@ -470,22 +475,22 @@ impl<'a> Emitter<'a> {
         grade: Grade,
         span: Range<usize>,
     ) {
-        self.path(word, &Value::known(text, span), extent, grade, Source::Program);
+        self.emit_path(word, &Value::known(text, span), extent, grade, Source::Program);
     }
 
     /// Contacting what a value names; `send` = data leaves as well.
-    pub fn contact(&mut self, value: &Value, send: bool, source: Source) {
+    pub fn emit_contact(&mut self, value: &Value, send: bool, source: Source) {
         let known = host_of(value);
         let open = |outline: &str| outline.split(BLANK).next().is_some_and(|t| t.ends_with(':'));
-        let grade = match (&known, value.plain()) {
+        let grade = match (&known, value.plain_text()) {
             // What stands for a port could say more.
             (Some(_), None) if value.outline().is_some_and(open) => Grade::Possible,
             (Some(_), _) | (None, Some(_)) => Grade::Certain,
             (None, None) => Grade::Unknown,
         };
-        self.effect(Word::Network, grade, None, known.clone(), source, value.span.clone());
+        self.push_effect(Word::Network, grade, None, known.clone(), source, value.span.clone());
         if send {
-            self.effect(Word::Send, grade, None, known, source, value.span.clone());
+            self.push_effect(Word::Send, grade, None, known, source, value.span.clone());
         }
     }
 }

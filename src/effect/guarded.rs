@@ -15,7 +15,7 @@ pub const NAME: &str = "hookctl";
 
 /// A guarded file that is there.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct GuardedFile {
     /// Its absolute path, as rules name it.
     pub path: String,
     /// What the file system knows it by.
@@ -29,14 +29,14 @@ pub type Id = (u64, u64);
 #[derive(Debug, Default)]
 pub struct Guards {
     /// Those that were found.
-    pub files: Vec<Found>,
+    pub files: Vec<GuardedFile>,
     /// Paths below which there are more than were looked at.
     pub cut: Vec<String>,
 }
 
 /// How many names the file has.
 #[cfg(unix)]
-pub fn links(meta: &Metadata) -> u64 {
+pub fn link_count(meta: &Metadata) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
     meta.nlink()
 }
@@ -48,7 +48,7 @@ pub fn links(_meta: &Metadata) -> u64 {
 
 /// What the file system knows the file by.
 #[cfg(unix)]
-pub fn id(meta: &Metadata) -> Option<Id> {
+pub fn file_id(meta: &Metadata) -> Option<Id> {
     use std::os::unix::fs::MetadataExt as _;
     Some((meta.dev(), meta.ino()))
 }
@@ -71,7 +71,7 @@ pub fn is_shared(_meta: &Metadata) -> bool {
 }
 
 /// The name without signs of a glob that stand for themselves: `hook[s]`.
-fn plain(name: &str) -> Option<Cow<'_, str>> {
+fn literal_name(name: &str) -> Option<Cow<'_, str>> {
     let name = name.strip_suffix("/.").unwrap_or(name);
     let holds = |signs: [u8; 2]| name.bytes().any(|byte| signs.contains(&byte));
     if holds(*b"*?") {
@@ -89,7 +89,7 @@ impl Place {
         }
         let mut out = Vec::new();
         for name in self.guarded.names.iter().filter(|name| !name.ends_with("/.")) {
-            let Some(name) = plain(name) else { continue };
+            let Some(name) = literal_name(name) else { continue };
             match name.strip_prefix("~/") {
                 Some(rest) => out.push(format!("{}/{rest}", self.home)),
                 None if name.starts_with('/') => out.push(name.into_owned()),
@@ -106,7 +106,7 @@ impl Place {
         let behind: Vec<&str> = path.match_indices('/').map(|(at, _)| &path[at + 1..]).collect();
         self.guarded.names.iter().any(|name| {
             let itself = name.ends_with("/.");
-            let Some(name) = plain(name) else { return false };
+            let Some(name) = literal_name(name) else { return false };
             let holds = |path: &str, whole: &str| path == whole || !itself && is_below(path, whole);
             match name.strip_prefix("~/") {
                 Some(rest) => home.is_some_and(|path| holds(path, rest)),
@@ -136,7 +136,7 @@ impl Place {
 
     /// The guarded files that are there.
     pub fn guarded_files(&self) -> Guards {
-        let mut out: Vec<Found> = Vec::new();
+        let mut out: Vec<GuardedFile> = Vec::new();
         let mut cut: Vec<String> = Vec::new();
         let moved = self.guarded.moved.iter().map(|(dir, _)| dir.clone());
         let mut todo: VecDeque<(String, usize)> =
@@ -144,7 +144,7 @@ impl Place {
         // Most agents are not there: one look settles all of their files.
         let mut there: BTreeMap<String, bool> = BTreeMap::new();
         while let Some((path, depth)) = todo.pop_front() {
-            if out.len() >= Cap::Guards.most() {
+            if out.len() >= Cap::Guards.limit() {
                 cut.push(path);
                 continue;
             }
@@ -165,7 +165,7 @@ impl Place {
             } else if meta.is_dir() {
                 let names = fs::read_dir(&path).into_iter().flatten().flatten();
                 let mut names = names.filter_map(|one| one.file_name().into_string().ok());
-                let first: Vec<String> = names.by_ref().take(Cap::Guards.most()).collect();
+                let first: Vec<String> = names.by_ref().take(Cap::Guards.limit()).collect();
                 if names.next().is_some() {
                     cut.push(path.clone());
                 }
@@ -173,7 +173,7 @@ impl Place {
             }
             let path = self.own_name(&path).unwrap_or(path);
             if !out.iter().any(|one| one.path == path) {
-                out.push(Found { path, id: id(&meta).filter(|_| meta.is_file()) });
+                out.push(GuardedFile { path, id: file_id(&meta).filter(|_| meta.is_file()) });
             }
         }
         Guards { files: out, cut }

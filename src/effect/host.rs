@@ -37,21 +37,21 @@ pub fn host_of(value: &Value) -> Option<String> {
         return None;
     }
     if let Some(v6) = host.strip_prefix('[') {
-        return v6.split(']').next().filter(|v6| !v6.is_empty()).map(six);
+        return v6.split(']').next().filter(|v6| !v6.is_empty()).map(normalise_ipv6);
     }
     if host.split(':').count() > 2 && host.parse::<Ipv6Addr>().is_ok() {
-        return Some(six(host));
+        return Some(normalise_ipv6(host));
     }
     let host = host.split(':').next().unwrap_or_default().trim_end_matches('.');
     if host.is_empty() || host.contains(['*', '{', '$', '%', '\\']) {
         return None;
     }
     let host = host.to_ascii_lowercase();
-    Some(four(&host).unwrap_or(host))
+    Some(parse_ipv4(&host).unwrap_or(host))
 }
 
 /// The address as the C library reads it, in its usual form: `127.1`, `0x7f000001`, `0177.0.0.1`.
-fn four(host: &str) -> Option<String> {
+fn parse_ipv4(host: &str) -> Option<String> {
     let mut parts = host.split('.').rev();
     let number = |text: &str| match text.strip_prefix("0x") {
         Some("") => Some(0),
@@ -72,7 +72,7 @@ fn four(host: &str) -> Option<String> {
 }
 
 /// An address of version 6, of version 4 where it is one of those.
-fn six(host: &str) -> String {
+fn normalise_ipv6(host: &str) -> String {
     let address = host.split('%').next().unwrap_or_default().parse::<Ipv6Addr>().ok();
     match address.map(|a| (a, a.to_ipv4_mapped())) {
         Some((_, Some(four))) => four.to_string(),

@@ -11,7 +11,7 @@ use crate::glob;
 use crate::limits;
 
 /// The files that a glob names now; None where that cannot be told.
-pub fn named(target: &Target) -> Option<Vec<Target>> {
+pub fn expand_glob(target: &Target) -> Option<Vec<Target>> {
     let lexical: Vec<&str> = target.lexical.split('/').collect();
     let resolved: Vec<&str> = target.resolved.split('/').collect();
     let first = lexical.iter().position(|part| glob::has_active(part))?;
@@ -30,10 +30,10 @@ pub fn named(target: &Target) -> Option<Vec<Target>> {
         for (lexical, resolved) in &found {
             let below = |name: &str| (format!("{lexical}/{name}"), format!("{resolved}/{name}"));
             if *part == "**" {
-                next.extend(directories(lexical, resolved)?);
+                next.extend(visible_directories(lexical, resolved)?);
             } else if glob::has_active(part) {
-                next.extend(matching(resolved, part)?.iter().map(|name| below(name)));
-            } else if !limits::look() {
+                next.extend(matching_names(resolved, part)?.iter().map(|name| below(name)));
+            } else if !limits::spend_look() {
                 return None;
             } else if fs::symlink_metadata(format!("{resolved}/{part}")).is_ok() {
                 next.push(below(part));
@@ -45,19 +45,19 @@ pub fn named(target: &Target) -> Option<Vec<Target>> {
         found = next;
     }
     let exact = |(lexical, resolved): &(String, String)| Target {
-        lexical: path::normalise(lexical),
-        resolved: path::normalise(resolved),
+        lexical: path::normalise_path(lexical),
+        resolved: path::normalise_path(resolved),
         extent: Extent::Exact,
     };
     Some(found.iter().map(exact).collect())
 }
 
 /// The directory and all below it that are not hidden, as `**/` means them; None where a link leads to one.
-fn directories(lexical: &str, resolved: &str) -> Option<Vec<(String, String)>> {
+fn visible_directories(lexical: &str, resolved: &str) -> Option<Vec<(String, String)>> {
     let mut found = vec![(lexical.to_string(), resolved.to_string())];
     let mut at = 0;
     while let Some((lexical, resolved)) = found.get(at).cloned() {
-        for name in matching(&resolved, "*")? {
+        for name in matching_names(&resolved, "*")? {
             let path = format!("{resolved}/{name}");
             let meta = fs::symlink_metadata(&path).ok()?;
             if meta.is_dir() {
@@ -82,7 +82,7 @@ pub fn on_the_way(glob: &str, made: &str) -> bool {
 }
 
 /// The names in a directory that the glob matches, in order; none where there is no such directory.
-fn matching(dir: &str, glob: &str) -> Option<Vec<String>> {
+fn matching_names(dir: &str, glob: &str) -> Option<Vec<String>> {
     let dir = if dir.is_empty() { "/" } else { dir };
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
@@ -93,7 +93,7 @@ fn matching(dir: &str, glob: &str) -> Option<Vec<String>> {
     for (count, entry) in entries.enumerate() {
         let name = entry.ok()?.file_name();
         let name = name.to_str()?;
-        if count >= limits::DIR_ENTRIES || !limits::look() {
+        if count >= limits::DIR_ENTRIES || !limits::spend_look() {
             return None;
         }
         // The shell's `*` names nothing that is hidden.
@@ -107,7 +107,7 @@ fn matching(dir: &str, glob: &str) -> Option<Vec<String>> {
 
 /// The directory and everything below it, each by itself; None where that cannot be told, nothing
 /// where there is nothing.
-pub fn below(target: &Target) -> Option<Vec<Target>> {
+pub fn list_below(target: &Target) -> Option<Vec<Target>> {
     let mut found: Vec<Target> = Vec::new();
     let gone = |path: &str| {
         fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
@@ -116,8 +116,8 @@ pub fn below(target: &Target) -> Option<Vec<Target>> {
         return Some(found);
     }
     if target.extent == Extent::Glob {
-        return named(target)?.iter().try_fold(found, |mut all, one| {
-            all.extend(below(&Target { extent: Extent::Tree, ..one.clone() })?);
+        return expand_glob(target)?.iter().try_fold(found, |mut all, one| {
+            all.extend(list_below(&Target { extent: Extent::Tree, ..one.clone() })?);
             (all.len() <= limits::BELOW).then_some(all)
         });
     }
@@ -126,7 +126,7 @@ pub fn below(target: &Target) -> Option<Vec<Target>> {
     let mut todo = vec![(target.lexical.clone(), target.resolved.clone(), 0)];
     while let Some((lexical, resolved, depth)) = todo.pop() {
         let meta = fs::symlink_metadata(&resolved).ok()?;
-        if found.len() >= limits::BELOW || depth > limits::BELOW_DEPTH || !limits::look() {
+        if found.len() >= limits::BELOW || depth > limits::BELOW_DEPTH || !limits::spend_look() {
             return None;
         }
         if meta.is_symlink() {
@@ -140,7 +140,7 @@ pub fn below(target: &Target) -> Option<Vec<Target>> {
         }
         if meta.is_dir() {
             for entry in fs::read_dir(&resolved).ok()? {
-                if todo.len() >= limits::BELOW || !limits::look() {
+                if todo.len() >= limits::BELOW || !limits::spend_look() {
                     return None;
                 }
                 let name = entry.ok()?.file_name();
@@ -187,16 +187,16 @@ mod tests {
             fs::write(file, "").unwrap();
         }
         let at = |name: &str, extent| target(&dir.path().join(name), extent);
-        assert_eq!(names(named(&at("*.rs", Extent::Glob))), ["a.rs", "b.rs"]);
-        assert_eq!(names(named(&at("*", Extent::Glob))), ["a.rs", "b.rs", "src"]);
-        assert_eq!(names(named(&at(".e*", Extent::Glob))), [".env"]);
-        assert_eq!(names(named(&at("**/*.rs", Extent::Glob))), ["a.rs", "b.rs", "c.rs"]);
-        assert_eq!(names(named(&at("**/.git/x", Extent::Glob))), ["x"]);
-        assert_eq!(named(&at("**", Extent::Glob)), None);
-        assert_eq!(named(&at("none/*", Extent::Glob)), None);
-        assert_eq!(names(below(&at("src", Extent::Visible))), ["c.rs", "src"]);
-        assert_eq!(names(below(&at("src", Extent::Tree))), [".git", "c.rs", "src", "x"]);
-        assert_eq!(below(&at("none", Extent::Tree)), Some(Vec::new()));
+        assert_eq!(names(expand_glob(&at("*.rs", Extent::Glob))), ["a.rs", "b.rs"]);
+        assert_eq!(names(expand_glob(&at("*", Extent::Glob))), ["a.rs", "b.rs", "src"]);
+        assert_eq!(names(expand_glob(&at(".e*", Extent::Glob))), [".env"]);
+        assert_eq!(names(expand_glob(&at("**/*.rs", Extent::Glob))), ["a.rs", "b.rs", "c.rs"]);
+        assert_eq!(names(expand_glob(&at("**/.git/x", Extent::Glob))), ["x"]);
+        assert_eq!(expand_glob(&at("**", Extent::Glob)), None);
+        assert_eq!(expand_glob(&at("none/*", Extent::Glob)), None);
+        assert_eq!(names(list_below(&at("src", Extent::Visible))), ["c.rs", "src"]);
+        assert_eq!(names(list_below(&at("src", Extent::Tree))), [".git", "c.rs", "src", "x"]);
+        assert_eq!(list_below(&at("none", Extent::Tree)), Some(Vec::new()));
     }
 
     #[cfg(unix)]
@@ -207,9 +207,9 @@ mod tests {
         std::os::unix::fs::symlink("x", dir.path().join("near")).unwrap();
         std::os::unix::fs::symlink("none", dir.path().join("gone")).unwrap();
         let root = fs::canonicalize(dir.path()).unwrap();
-        assert_eq!(below(&target(&root, Extent::Tree)).map(|found| found.len()), Some(3));
+        assert_eq!(list_below(&target(&root, Extent::Tree)).map(|found| found.len()), Some(3));
         std::os::unix::fs::symlink("/etc", dir.path().join("link")).unwrap();
-        assert_eq!(below(&target(dir.path(), Extent::Tree)), None);
+        assert_eq!(list_below(&target(dir.path(), Extent::Tree)), None);
     }
 
     #[test]
@@ -218,6 +218,6 @@ mod tests {
         for i in 0..=limits::GLOB_NAMES {
             fs::write(dir.path().join(format!("f{i}")), "").unwrap();
         }
-        assert_eq!(named(&target(&dir.path().join("*"), Extent::Glob)), None);
+        assert_eq!(expand_glob(&target(&dir.path().join("*"), Extent::Glob)), None);
     }
 }

@@ -5,12 +5,12 @@ use crate::limits;
 
 /// The files that the text names, each once; `strip` = how many leading directories go, None = what
 /// either reading gives.
-pub fn files(text: &str, strip: Option<usize>) -> Vec<String> {
+pub fn patched_files(text: &str, strip: Option<usize>) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut add = |path: &str| {
         if !path.is_empty()
             && path != "/dev/null"
-            && limits::step(out.len())
+            && limits::spend_steps(out.len())
             && !out.iter().any(|p| p == path)
         {
             out.push(path.to_string());
@@ -24,25 +24,25 @@ pub fn files(text: &str, strip: Option<usize>) -> Vec<String> {
         }
         let moved = ["rename from ", "rename to ", "copy to ", "Index: "];
         if let Some(path) = moved.iter().find_map(|start| line.strip_prefix(start)) {
-            add(&unquoted(path));
+            add(&unquote_path(path));
             continue;
         }
         let header = ["--- ", "+++ "].iter().find_map(|start| line.strip_prefix(start));
         if let Some(rest) = header {
             // A time may stand behind a tab.
-            let path = unquoted(rest.split('\t').next().unwrap_or(rest).trim_end());
-            named(&path, strip, &mut add);
+            let path = unquote_path(rest.split('\t').next().unwrap_or(rest).trim_end());
+            add_header_path(&path, strip, &mut add);
         } else if let Some(rest) = line.strip_prefix("diff --git ")
             && let Some((_, second)) = rest.rsplit_once(" b/")
         {
-            add(&unquoted(second));
+            add(&unquote_path(second));
         }
     }
     out
 }
 
 /// A header's path without as many leading directories.
-fn named(path: &str, strip: Option<usize>, add: &mut impl FnMut(&str)) {
+fn add_header_path(path: &str, strip: Option<usize>, add: &mut impl FnMut(&str)) {
     let cut = |count: usize| path.splitn(count + 1, '/').nth(count);
     match strip {
         Some(count) => add(cut(count).unwrap_or_else(|| split(path).1)),
@@ -57,7 +57,7 @@ fn named(path: &str, strip: Option<usize>, add: &mut impl FnMut(&str)) {
 }
 
 /// git puts quotes around names with unusual characters.
-fn unquoted(path: &str) -> String {
+fn unquote_path(path: &str) -> String {
     path.trim().trim_matches('"').to_string()
 }
 
@@ -68,11 +68,11 @@ mod tests {
     #[test]
     fn headers_of_every_kind() {
         let git = "diff --git a/x/y b/x/y\n--- a/x/y\n+++ b/x/y\n@@ -1 +1 @@\n-+++ no\n";
-        assert_eq!(files(git, Some(1)), ["x/y"]);
-        assert_eq!(files("--- a/x\t2020\n+++ /dev/null\n", None), ["a/x", "x"]);
-        assert_eq!(files("--- .x.orig\n+++ .x\n", Some(0)), [".x.orig", ".x"]);
-        assert_eq!(files("rename from a b\nrename to c\n", Some(1)), ["a b", "c"]);
+        assert_eq!(patched_files(git, Some(1)), ["x/y"]);
+        assert_eq!(patched_files("--- a/x\t2020\n+++ /dev/null\n", None), ["a/x", "x"]);
+        assert_eq!(patched_files("--- .x.orig\n+++ .x\n", Some(0)), [".x.orig", ".x"]);
+        assert_eq!(patched_files("rename from a b\nrename to c\n", Some(1)), ["a b", "c"]);
         let own = "*** Begin Patch\n*** Update File: a.rs\n*** Move to: b.rs\n*** End Patch";
-        assert_eq!(files(own, None), ["a.rs", "b.rs", "Begin Patch", "End Patch"][..2]);
+        assert_eq!(patched_files(own, None), ["a.rs", "b.rs", "Begin Patch", "End Patch"][..2]);
     }
 }

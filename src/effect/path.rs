@@ -12,7 +12,7 @@ use super::{Extent, Target, windows};
 use crate::limits::{self, Cap};
 
 /// An absolute path without `.`, `..`, `//` and trailing slash, without looking at the disk.
-pub fn normalise(path: &str) -> String {
+pub fn normalise_path(path: &str) -> String {
     let mut out: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {
@@ -54,7 +54,7 @@ pub fn is_below(path: &str, dir: &str) -> bool {
 }
 
 /// The text that a glob without active characters stands for.
-pub fn unescaped(glob: &str) -> String {
+pub fn unescape_glob(glob: &str) -> String {
     let mut text = String::with_capacity(glob.len());
     let mut chars = glob.chars();
     while let Some(c) = chars.next() {
@@ -86,11 +86,11 @@ pub struct Resolver {
 
 impl Resolver {
     /// A link that the call makes: later paths go through it.
-    pub fn link(&mut self, name: &str, target: &str) {
+    pub fn add_link(&mut self, name: &str, target: &str) {
         let (dir, _) = split(name);
         let target = join(dir, target);
         // `ln f` in the directory of f makes nothing.
-        if normalise(&target) != name {
+        if normalise_path(&target) != name {
             self.made.insert(name.to_string(), Some(target));
         }
     }
@@ -128,7 +128,7 @@ impl Resolver {
 
     fn may_look(&mut self) -> bool {
         self.looks += 1;
-        Cap::LinkLooks.holds(self.looks) && limits::look()
+        Cap::LinkLooks.admits(self.looks) && limits::spend_look()
     }
 
     /// Does the path exist as a directory (links followed)?
@@ -161,16 +161,16 @@ impl Resolver {
             done.push('/');
             done.push_str(&part);
             // What is known of it is looked up by all of it.
-            if !limits::step(done.len() / 8) {
+            if !limits::spend_steps(done.len() / 8) {
                 break;
             }
-            let target = match magic(&done, cwd) {
+            let target = match resolve_proc_link(&done, cwd) {
                 Some(target) => Some(target),
                 None => self.read_link(&done, &mut missing),
             };
             if let Some(target) = target {
                 links += 1;
-                if !Cap::Links.holds(links) {
+                if !Cap::Links.admits(links) {
                     break;
                 }
                 if target.starts_with('/') {
@@ -188,19 +188,19 @@ impl Resolver {
     }
 
     /// The target of an absolute or relative path text.
-    pub fn target(&mut self, text: &str, cwd: &str, extent: Extent) -> Target {
+    pub fn resolve_target(&mut self, text: &str, cwd: &str, extent: Extent) -> Target {
         let joined = join(cwd, text);
         // `C:\x` is absolute on Windows and a name in the current directory elsewhere: the first
         // is its lexical form, the second the resolved one. Below a drive there is one reading.
-        if let Some(lexical) = windows::path(text) {
-            let other = cwd.is_empty() || windows::path(cwd).is_some();
+        if let Some(lexical) = windows::canonical_path(text) {
+            let other = cwd.is_empty() || windows::canonical_path(cwd).is_some();
             let resolved = if other { lexical.clone() } else { self.resolve(&joined, cwd) };
             return Target { lexical, resolved, extent };
         }
-        if let Some(lexical) = windows::path(&joined) {
+        if let Some(lexical) = windows::canonical_path(&joined) {
             return Target { resolved: lexical.clone(), lexical, extent };
         }
-        let lexical = normalise(&joined);
+        let lexical = normalise_path(&joined);
         let resolved =
             if joined.len() > limits::PATH { lexical.clone() } else { self.resolve(&joined, cwd) };
         Target { lexical, resolved, extent }
@@ -209,7 +209,7 @@ impl Resolver {
 
 /// The links of /proc that lead to a root or to the own directory: the disk would answer for
 /// hookctl's process, or not at all.
-fn magic(path: &str, cwd: &str) -> Option<String> {
+fn resolve_proc_link(path: &str, cwd: &str) -> Option<String> {
     let rest = path.strip_prefix("/proc/")?;
     let mut parts = rest.split('/');
     let process = parts.next()?;
@@ -236,11 +236,11 @@ mod tests {
     #[test]
     fn links_of_the_call_are_followed() {
         let mut resolver = Resolver::default();
-        resolver.link("/nowhere/l", "../etc");
+        resolver.add_link("/nowhere/l", "../etc");
         assert_eq!(resolver.resolve("/nowhere/l/passwd", "/"), "/etc/passwd");
-        resolver.link("/nowhere/a", "b");
-        resolver.link("/nowhere/b", "a");
+        resolver.add_link("/nowhere/a", "b");
+        resolver.add_link("/nowhere/b", "a");
         resolver.resolve("/nowhere/a/x", "/");
-        assert_eq!(limits::reached(), [Cap::Links]);
+        assert_eq!(limits::take_reached(), [Cap::Links]);
     }
 }

@@ -31,7 +31,7 @@ pub struct Place {
 
 impl Place {
     /// A variable that holds an absolute path.
-    pub fn dir(&self, name: &str) -> Option<String> {
+    pub fn directory_variable(&self, name: &str) -> Option<String> {
         (self.env?)(name).filter(|dir| dir.starts_with('/'))
     }
 }

@@ -14,38 +14,40 @@ pub mod table;
 pub mod vocabulary;
 
 pub use call::{Call, Next};
-pub use options::{Parsed, parse};
+pub use options::{Parsed, parse_arguments};
 pub use special::{names_git, redirects_git};
 
-use self::effects::{elsewhere, maybe_path, opaque, operands, role, says, sends};
-use self::options::Found;
+use self::effects::{
+    emit_elsewhere, emit_opaque, emit_operands, emit_role, has_effect, maybe_path, sends_data,
+};
+use self::options::ParsedOption;
 use self::table::{Program, Role, Special, mark};
 use super::emitter::Emitter;
 use super::value::looks_like_path;
 use super::{Grade, Source, Word};
 
 /// Emits the effects of a call; what it runs in turn is handed back.
-pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
+pub fn emit_call(out: &mut Emitter, call: &Call) -> Vec<Next> {
     let from = out.analysis.effects.len();
-    let next = emit(out, call);
-    special::scope(out, call, from);
+    let next = emit_call_effects(out, call);
+    special::note_scope(out, call, from);
     next
 }
 
-fn emit(out: &mut Emitter, call: &Call) -> Vec<Next> {
+fn emit_call_effects(out: &mut Emitter, call: &Call) -> Vec<Next> {
     let mut next = Vec::new();
-    if special::common(out, call, &mut next) {
+    if special::emit_common(out, call, &mut next) {
         return next;
     }
     let home = out.cwd.clone();
-    goes(out, call);
-    special::there(out, call);
+    change_directory(out, call);
+    special::check_location(out, call);
     match call.parsed.program {
         None => {
             open_verb(out, call, call.parsed.subs.checked_sub(1));
-            opaque(out, call);
+            emit_opaque(out, call);
         }
-        Some(_) if call.parsed.has(mark::ONLY) => {}
+        Some(_) if call.parsed.has_mark(mark::ONLY) => {}
         Some(program) => emit_row(out, call, program, &mut next),
     }
     out.cwd = home;
@@ -56,7 +58,7 @@ fn emit(out: &mut Emitter, call: &Call) -> Vec<Next> {
 fn open_verb(out: &mut Emitter, call: &Call, at: Option<usize>) {
     let verb = at.and_then(|at| call.parsed.operands.get(at)).map(|at| &call.args[*at]);
     if let Some(verb) = verb.filter(|verb| verb.text().is_none()) {
-        out.unknown("a sub-command known only at run time", verb.span.clone());
+        out.emit_unknown("a sub-command known only at run time", verb.span.clone());
     }
 }
 
@@ -79,13 +81,14 @@ fn emit_row(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Ne
             }
         }
     }
-    if !special::run(out, call, program, next) {
-        operands(out, call, program, next);
+    if !special::emit_special(out, call, program, next) {
+        emit_operands(out, call, program, next);
     }
     // A host that is known says more than "some host", which would match every rule on hosts.
-    for (word, there) in
-        [(Word::Network, says(call, Word::Network)), (Word::Send, !call.dry() && sends(call))]
-    {
+    for (word, there) in [
+        (Word::Network, has_effect(call, Word::Network)),
+        (Word::Send, !call.is_dry_run() && sends_data(call)),
+    ] {
         if there && !out.analysis.effects[from..].iter().any(|e| e.word == word) {
             call.does(out, word);
         }
@@ -96,33 +99,33 @@ fn emit_row(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Ne
 fn emit_words(out: &mut Emitter, call: &Call, program: &Program) {
     let told = |word: &&Word| !matches!(word, Word::Network | Word::Send);
     for word in program.effects.iter().filter(told) {
-        if !call.dry() || *word == Word::Execute {
+        if !call.is_dry_run() || *word == Word::Execute {
             call.does(out, *word);
         }
     }
-    if call.dry() {
+    if call.is_dry_run() {
         return;
     }
     for word in call.parsed.verb.iter().flatten().filter(told) {
         call.does(out, *word);
     }
     for (bit, word) in [(mark::PRIVILEGE, Word::Privilege), (mark::SYSTEM, Word::System)] {
-        if call.parsed.has(bit) {
+        if call.parsed.has_mark(bit) {
             call.does(out, word);
         }
     }
 }
 
 /// What one option comes to.
-fn emit_option(out: &mut Emitter, call: &Call, option: &Found, next: &mut Vec<Next>) {
-    if let Some(word) = option.spec.and_then(|spec| spec.effect).filter(|_| !call.dry()) {
+fn emit_option(out: &mut Emitter, call: &Call, option: &ParsedOption, next: &mut Vec<Next>) {
+    if let Some(word) = option.spec.and_then(|spec| spec.effect).filter(|_| !call.is_dry_run()) {
         let span = call.args.get(option.at).map_or(call.span.clone(), |a| a.span.clone());
         out.push(word, Grade::Certain, Source::Program, span);
     }
     match (option.spec, &option.value) {
         // Told where the program went there.
         (Some(spec), Some(_)) if spec.role == Role::Runs && spec.marks & mark::CHDIR != 0 => {}
-        (Some(spec), Some(value)) => role(out, call, spec.role, value, next),
+        (Some(spec), Some(value)) => emit_role(out, call, spec.role, value, next),
         // An option that nobody knows: its value may be a path.
         (None, Some(value)) => maybe_path(out, value),
         _ => {}
@@ -130,9 +133,9 @@ fn emit_option(out: &mut Emitter, call: &Call, option: &Found, next: &mut Vec<Ne
 }
 
 /// Goes where the options say: `make -C DIR`, `npm --prefix DIR`.
-fn goes(out: &mut Emitter, call: &Call) {
+fn change_directory(out: &mut Emitter, call: &Call) {
     // tar names its archive from where it starts: it goes there itself.
-    if !call.parsed.has(mark::CHDIR)
+    if !call.parsed.has_mark(mark::CHDIR)
         || call.parsed.program.is_some_and(|p| p.special == Some(Special::Tar))
     {
         return;
@@ -152,5 +155,5 @@ fn goes(out: &mut Emitter, call: &Call) {
     if let Some(command) = out.own_command() {
         command.dir = dir;
     }
-    elsewhere(out, call);
+    emit_elsewhere(out, call);
 }

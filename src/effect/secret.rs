@@ -26,16 +26,16 @@ pub fn is_file(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let (dir, name) = split(path.trim_end_matches('/'));
     if !name.contains(['*', '?', '[']) {
-        return names(dir, name);
+        return is_secret_name(dir, name);
     }
     let said: String = name.chars().filter(|c| *c != '*').collect();
     let extension = said.strip_prefix('.').is_some_and(|end| DATA.contains(&end));
-    names(dir, &said)
+    is_secret_name(dir, &said)
         || said.contains(|c: char| c.is_ascii_alphanumeric())
             && !extension
             && [FILES, PATTERNS, PLACED].concat().iter().any(|file| {
                 let file = split(file).1.replace('*', "x");
-                glob::matches(name, &file) && names(dir, &file)
+                glob::matches(name, &file) && is_secret_name(dir, &file)
             })
 }
 
@@ -45,7 +45,7 @@ pub fn is_told(path: &str) -> bool {
     name.contains('.') && is_file(path) || FILES.contains(&name)
 }
 
-fn names(dir: &str, name: &str) -> bool {
+fn is_secret_name(dir: &str, name: &str) -> bool {
     let lies_there = |file: &&str| {
         let (parent, own) = split(file);
         own == name && split(dir.trim_end_matches('/')).1 == parent

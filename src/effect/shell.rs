@@ -45,7 +45,7 @@ use shuck_parser::parser::{Parser, ShellDialect};
 
 pub use self::call::SYSTEM_DIRS;
 use self::frame::{Frame, Room};
-use self::state::{Held, Key, State};
+use self::state::{ShellState, StateKey, StateValue};
 use super::emitter::Emitter;
 use super::value::{FORGED, Printer, Value, is_forged};
 use super::{Analysis, Grade, Place, Source, SubCommand, Word};
@@ -82,10 +82,10 @@ enum Feed {
 }
 
 /// What this command line would do.
-pub fn analyse(text: &str, place: &Place) -> Analysis {
+pub fn analyse_command(text: &str, place: &Place) -> Analysis {
     let mut walker = Walker {
         out: Emitter::new(place),
-        state: State::default(),
+        state: ShellState::default(),
         frame: Frame::new(""),
         room: Room::new(),
         feed: Feed::None,
@@ -100,20 +100,20 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         text_of_items: false,
     };
     if is_forged(text) || is_forged(&place.cwd) {
-        walker.out.unknown(FORGED, 0..0);
+        walker.out.emit_unknown(FORGED, 0..0);
     }
     walker.out.analysis.text = text.to_string();
     let cwd = walker.out.cwd.clone();
-    walker.state.set(Key::Cwd, Some(Held::Cwd(cwd)));
-    let cut = cut(text);
-    walker.text(cut);
-    walker.traps();
+    walker.state.set(StateKey::Cwd, Some(StateValue::Cwd(cwd)));
+    let cut = cut_to_cap(text);
+    walker.walk_text(cut);
+    walker.run_traps();
     walker.out.finish()
 }
 
 /// The part that is looked at: whole lines, where there are any.
-fn cut(text: &str) -> &str {
-    let mut end = text.len().min(Cap::Text.most());
+fn cut_to_cap(text: &str) -> &str {
+    let mut end = text.len().min(Cap::Text.limit());
     let mut marks = 0;
     let mut before = 0;
     for (at, byte) in text.bytes().take(end).enumerate() {
@@ -123,7 +123,7 @@ fn cut(text: &str) -> &str {
             b'(' if before == b'$' => 4,
             _ => 0,
         };
-        if !Cap::Marks.holds(marks) {
+        if !Cap::Marks.admits(marks) {
             end = at;
             break;
         }
@@ -133,7 +133,7 @@ fn cut(text: &str) -> &str {
         return text;
     }
     // What is cut off is loud.
-    Cap::Text.holds(text.len());
+    Cap::Text.admits(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -146,7 +146,7 @@ struct Walker<'a> {
     /// What is found.
     out: Emitter<'a>,
     /// What is known at this point of the text.
-    state: State,
+    state: ShellState,
     /// Where the walk stands.
     frame: Frame,
     /// What it may still cost.
@@ -174,43 +174,43 @@ struct Walker<'a> {
 }
 
 impl Walker<'_> {
-    fn range(&self, span: Span) -> Range<usize> {
+    fn source_range(&self, span: Span) -> Range<usize> {
         self.frame.fixed.clone().unwrap_or_else(|| span.start.offset()..span.end.offset())
     }
 
     /// Text whose commands are not seen: what holds it may run anything.
-    fn unseen(&mut self, why: &str, range: Range<usize>) {
+    fn emit_unseen(&mut self, why: &str, range: Range<usize>) {
         self.out.command = self.frame.parent;
-        self.out.unknown(why, range);
+        self.out.emit_unknown(why, range);
     }
 
     fn cwd(&self) -> Option<String> {
-        match self.state.get(&Key::Cwd) {
-            Some(Held::Cwd(cwd)) => cwd.clone(),
+        match self.state.get(&StateKey::Cwd) {
+            Some(StateValue::Cwd(cwd)) => cwd.clone(),
             _ => None,
         }
     }
 
     /// `$0`, `$1` ... where they are known.
-    fn positional(&self) -> Option<Rc<Vec<Value>>> {
-        match self.state.get(&Key::Positional) {
-            Some(Held::Positional(values)) => values.clone(),
+    fn positional_parameters(&self) -> Option<Rc<Vec<Value>>> {
+        match self.state.get(&StateKey::Positional) {
+            Some(StateValue::Positional(values)) => values.clone(),
             _ => None,
         }
     }
 
     fn set_positional(&mut self, values: Option<Rc<Vec<Value>>>) {
-        self.state.set(Key::Positional, Some(Held::Positional(values)));
+        self.state.set(StateKey::Positional, Some(StateValue::Positional(values)));
     }
 
     /// Parses a text and walks it, as the source of this frame.
-    fn text(&mut self, text: &str) {
+    fn walk_text(&mut self, text: &str) {
         if text.contains('\0') {
-            self.out.unknown("a NUL byte in the command", 0..0);
+            self.out.emit_unknown("a NUL byte in the command", 0..0);
         }
         if let Some(why) = deep::why_not(text) {
             let span = self.frame.fixed.clone().unwrap_or(0..text.len());
-            self.out.unknown(why, span);
+            self.out.emit_unknown(why, span);
             return;
         }
         // This word turns on the parser's own aliases, which lose their quotes and their places.
@@ -233,32 +233,32 @@ impl Walker<'_> {
         let whole = self.frame.depth == 0 && plain.is_none() && text == self.out.analysis.text;
         if !result.is_ok()
             && whole
-            && let Some(quote) = unclosed::quote(text)
+            && let Some(quote) = unclosed::unclosed_quote(text)
         {
             // A shell runs nothing of this. What was meant is judged, and nothing is allowed.
             closed = format!("{text}{quote}");
             let other = Parser::new(&closed).parse();
             if other.is_ok() {
                 let why = "a quote that does not end: a shell runs nothing of this";
-                self.out.untold(why, 0..text.len());
+                self.out.emit_uncovered(why, 0..text.len());
                 (result, text) = (other, &closed);
             }
         }
         self.frame.source = Rc::from(text);
         self.doubt_rest(&result.file.body);
-        self.seq(&result.file.body);
+        self.walk_list(&result.file.body);
         if !result.is_ok() {
             let at = result.diagnostics.first().map_or(0, |d| d.span.start.offset());
             let span = self.frame.fixed.clone().unwrap_or(at..text.len());
             let why = result.diagnostics.first().map_or("parse error", |d| d.message.as_str());
             self.out.command = self.frame.parent;
-            self.out.unknown(&format!("not understood at byte {at}: {why}"), span);
+            self.out.emit_unknown(&format!("not understood at byte {at}: {why}"), span);
         }
     }
 
     /// Walks shell text that a command runs.
-    fn nested(&mut self, text: &str, span: Range<usize>, parent: Option<usize>) {
-        if !Cap::Depth.holds(self.frame.depth + 1) || !self.has_room() {
+    fn walk_nested(&mut self, text: &str, span: Range<usize>, parent: Option<usize>) {
+        if !Cap::Depth.admits(self.frame.depth + 1) || !self.has_room() {
             return;
         }
         let enter = |frame: &mut Frame| {
@@ -268,26 +268,26 @@ impl Walker<'_> {
             frame.choice.clear();
             frame.computed = true;
         };
-        self.within(enter, |w| w.decoded_text(text));
+        self.in_frame(enter, |w| w.decoded_text(text));
     }
 
     /// Walks nested text; one that a decoder has made is an effect of its own.
     fn decoded_text(&mut self, text: &str) {
         // At its end a continued line goes on with nothing.
-        let part = match cut(text).strip_suffix("\\\n") {
-            Some(rest) if !nested::continues(rest) => rest,
-            _ => cut(text),
+        let part = match cut_to_cap(text).strip_suffix("\\\n") {
+            Some(rest) if !nested::ends_in_backslash(rest) => rest,
+            _ => cut_to_cap(text),
         };
         if self.decodings.iter().any(|decoded| text.contains(decoded)) {
             self.out.command = self.frame.parent;
             let span = self.frame.fixed.clone().unwrap_or_default();
             self.out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
         }
-        self.text(part);
+        self.walk_text(part);
     }
 
     /// A new sub-command; None when the cap is reached.
-    fn push(&mut self, mut command: SubCommand) -> Option<usize> {
+    fn push_command(&mut self, mut command: SubCommand) -> Option<usize> {
         // Two commands in the same bytes (find -exec from two places): neither can be replaced.
         let twin = self
             .out
@@ -300,7 +300,7 @@ impl Walker<'_> {
             twin.quoted = true;
             command.quoted = true;
         }
-        if !Cap::Commands.holds(self.out.analysis.commands.len() + 1) {
+        if !Cap::Commands.admits(self.out.analysis.commands.len() + 1) {
             self.room.stopped = true;
             return None;
         }
@@ -312,7 +312,7 @@ impl Walker<'_> {
         if self.out.analysis.commands.iter().any(|c| c.name == "fork-bomb") {
             return;
         }
-        let command = self.push(SubCommand {
+        let command = self.push_command(SubCommand {
             name: "fork-bomb".to_string(),
             span: span.clone(),
             parent: self.frame.parent,
@@ -322,6 +322,6 @@ impl Walker<'_> {
         });
         self.out.command = command;
         self.out.push(Word::Process, Grade::Certain, Source::Program, span);
-        self.out.note("fork bomb");
+        self.out.add_note("fork bomb");
     }
 }

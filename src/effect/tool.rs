@@ -18,7 +18,7 @@ use crate::limits::{self, Cap};
 mod grep;
 
 /// The effects of a tool call.
-pub fn analyse(event: &Event, place: &Place) -> Analysis {
+pub fn analyse_tool_call(event: &Event, place: &Place) -> Analysis {
     let mut own = place.clone();
     if own.cwd.is_empty() {
         own.cwd.clone_from(&event.cwd);
@@ -26,7 +26,7 @@ pub fn analyse(event: &Event, place: &Place) -> Analysis {
     let (name, input) = (event.tool.as_str(), &event.input);
     let line = input.get("command").and_then(Json::as_str);
     if let (Some(text), "Bash" | "Monitor") = (line, name) {
-        return shell::analyse(text, &own);
+        return shell::analyse_command(text, &own);
     }
     let mut out = Emitter::new(&own);
     match name {
@@ -34,12 +34,12 @@ pub fn analyse(event: &Event, place: &Place) -> Analysis {
         "Bash" if input.as_object().is_some_and(serde_json::Map::is_empty) => {
             return Analysis::default();
         }
-        "Bash" => out.unknown("the tool's command is not text", 0..0),
-        "PowerShell" | "Monitor" => out.unknown("a shell that is not read", 0..0),
+        "Bash" => out.emit_unknown("the tool's command is not text", 0..0),
+        "PowerShell" | "Monitor" => out.emit_unknown("a shell that is not read", 0..0),
         _ if known(&mut out, event) => {}
         _ => {
             match name.starts_with("mcp__") {
-                true => mcp(&mut out, name, input),
+                true => emit_mcp_tool(&mut out, name, input),
                 false => stranger(&mut out, name, input),
             }
             return with_shell(out.finish(), name, input, &own);
@@ -55,17 +55,17 @@ fn known(out: &mut Emitter, event: &Event) -> bool {
         "" | "ReadMcpResourceTool" => {}
         name if QUIET.contains(&name) => {}
         "Read" | "NotebookRead" | "View" => {
-            file(out, input, &["file_path", "notebook_path", "path"], &[Word::Read])
+            emit_file(out, input, &["file_path", "notebook_path", "path"], &[Word::Read])
         }
-        "Write" => file(out, input, &["file_path", "path"], &[Word::Write]),
+        "Write" => emit_file(out, input, &["file_path", "path"], &[Word::Write]),
         "Edit" | "MultiEdit" => {
-            file(out, input, &["file_path", "path"], &[Word::Read, Word::Write])
+            emit_file(out, input, &["file_path", "path"], &[Word::Read, Word::Write])
         }
         "NotebookEdit" => {
-            file(out, input, &["notebook_path", "file_path"], &[Word::Read, Word::Write])
+            emit_file(out, input, &["notebook_path", "file_path"], &[Word::Read, Word::Write])
         }
-        "Glob" | "Grep" | "LS" => search(out, event),
-        "LSP" => leaves(out, input, false),
+        "Glob" | "Grep" | "LS" => emit_search(out, event),
+        "LSP" => emit_path_leaves(out, input, false),
         "WebFetch" => fetch(out, input),
         "WebSearch" => out.push(Word::Network, Grade::Certain, Source::Tool, 0..0),
         _ => return false,
@@ -80,11 +80,11 @@ fn fetch(out: &mut Emitter, input: &Json) {
     };
     if let Some(path) = url.strip_prefix("file://") {
         let path = Value::known(path, 0..0);
-        out.path(Word::Read, &path, Extent::Exact, Grade::Certain, Source::Tool);
+        out.emit_path(Word::Read, &path, Extent::Exact, Grade::Certain, Source::Tool);
     }
     let host = host_of(&Value::known(url, 0..0));
     let grade = if host.is_some() { Grade::Certain } else { Grade::Unknown };
-    out.effect(Word::Network, grade, None, host, Source::Tool, 0..0);
+    out.push_effect(Word::Network, grade, None, host, Source::Tool, 0..0);
 }
 
 /// A tool that nobody knows: its fields say what it does.
@@ -95,15 +95,15 @@ fn stranger(out: &mut Emitter, name: &str, input: &Json) {
 
 /// What the fields of a tool that only reads, or `runs`, say.
 fn by_fields(out: &mut Emitter, name: &str, input: &Json, runs: bool) {
-    leaves(out, input, runs);
-    fields::changes(out, name, input, !runs);
+    emit_path_leaves(out, input, runs);
+    fields::emit_changes(out, name, input, !runs);
     if fields::ends_guard(name, input) {
         out.guard_ended(0..0);
     }
 }
 
 /// A tool of an MCP server: what a file says of it, else what its name says.
-fn mcp(out: &mut Emitter, name: &str, input: &Json) {
+fn emit_mcp_tool(out: &mut Emitter, name: &str, input: &Json) {
     let known = out
         .place
         .programs
@@ -111,7 +111,7 @@ fn mcp(out: &mut Emitter, name: &str, input: &Json) {
         .find(|p| p.name.starts_with("mcp__") && crate::glob::matches(p.name, name));
     let Some(program) = known else {
         let from = out.analysis.effects.len();
-        statement(out, name, input);
+        emit_statement(out, name, input);
         let word = match only_reads(name) && out.analysis.effects.len() == from {
             true => Word::Read,
             false => Word::Execute,
@@ -124,18 +124,18 @@ fn mcp(out: &mut Emitter, name: &str, input: &Json) {
     }
     if !program.complete {
         let writes = |word: &Word| !matches!(word, Word::Read | Word::Network);
-        leaves(out, input, program.effects.iter().any(writes));
+        emit_path_leaves(out, input, program.effects.iter().any(writes));
     }
 }
 
 /// A statement that a tool hands to a database.
-fn statement(out: &mut Emitter, name: &str, input: &Json) {
+fn emit_statement(out: &mut Emitter, name: &str, input: &Json) {
     let Some(map) = input.as_object() else { return };
     for (key, value) in map {
         let own = matches!(key.as_str(), "sql" | "statement" | "sql_query")
             || key == "query" && (name.ends_with("__query") || name.contains("sql"));
         if let (true, Json::String(text)) = (own, value) {
-            code::emit(
+            code::emit_inline(
                 out,
                 table::Language::Sql,
                 &Value::known(text.clone(), 0..0),
@@ -154,15 +154,15 @@ fn with_shell(own: Analysis, name: &str, input: &Json, place: &Place) -> Analysi
         return own;
     }
     let mut place = place.clone();
-    if let Some(dir) = fields::directory(input).and_then(Json::as_str) {
-        let dir = located(dir, &place.home);
+    if let Some(dir) = fields::directory_field(input).and_then(Json::as_str) {
+        let dir = resolve_location(dir, &place.home);
         let dir = match dir.strip_prefix("~/") {
             Some(rest) => format!("{}/{rest}", place.home),
             None => dir,
         };
-        place.cwd = path::normalise(&path::join(&place.cwd, &dir));
+        place.cwd = path::normalise_path(&path::join(&place.cwd, &dir));
     }
-    let mut analysis = shell::analyse(&lines.join("\n"), &place);
+    let mut analysis = shell::analyse_command(&lines.join("\n"), &place);
     // Its own effects belong to no sub-command, so they can stand beside those.
     analysis.effects.extend(own.effects);
     analysis.notes.extend(own.notes);
@@ -175,7 +175,7 @@ fn only_reads(name: &str) -> bool {
     let (server, tool) =
         name.strip_prefix("mcp__").and_then(|n| n.rsplit_once("__")).unwrap_or_default();
     let server = server.to_ascii_lowercase();
-    let words = words(tool);
+    let words = split_name(tool);
     let mut words = words.iter().map(String::as_str).peekable();
     while words.next_if(|word| server.split(['_', '-']).any(|part| part == *word)).is_some() {}
     words.next().is_some_and(|first| READERS.contains(&first))
@@ -183,7 +183,7 @@ fn only_reads(name: &str) -> bool {
 }
 
 /// The words of a name, in lower case: `write_file`, `writeFile`.
-fn words(name: &str) -> Vec<String> {
+fn split_name(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut lower = false;
     for c in name.chars() {
@@ -203,15 +203,15 @@ fn words(name: &str) -> Vec<String> {
 }
 
 /// The effects on the file that one of the keys names.
-fn file(out: &mut Emitter, input: &Json, keys: &[&str], words: &[Word]) {
+fn emit_file(out: &mut Emitter, input: &Json, keys: &[&str], words: &[Word]) {
     let mut found = false;
     for key in keys {
         match input.get(key) {
             Some(Json::String(path)) if !path.is_empty() => {
                 found = true;
-                let value = own(out, path);
+                let value = tool_path(out, path);
                 for word in words {
-                    out.path(*word, &value, Extent::Exact, Grade::Certain, Source::Tool);
+                    out.emit_path(*word, &value, Extent::Exact, Grade::Certain, Source::Tool);
                 }
             }
             None | Some(Json::Null) => {}
@@ -231,7 +231,7 @@ fn file(out: &mut Emitter, input: &Json, keys: &[&str], words: &[Word]) {
 }
 
 /// A path as a tool takes it: `~` is the home, nothing is a glob.
-fn own(out: &Emitter, path: &str) -> Value {
+fn tool_path(out: &Emitter, path: &str) -> Value {
     let home = &out.place.home;
     let text = match path.strip_prefix('~') {
         Some("") => home.clone(),
@@ -242,10 +242,10 @@ fn own(out: &Emitter, path: &str) -> Value {
 }
 
 /// Glob, Grep and LS read a directory with all that is in it.
-fn search(out: &mut Emitter, event: &Event) {
+fn emit_search(out: &mut Emitter, event: &Event) {
     let input = &event.input;
     let base = match input.get("path") {
-        Some(Json::String(path)) if !path.is_empty() => own(out, path),
+        Some(Json::String(path)) if !path.is_empty() => tool_path(out, path),
         None | Some(Json::Null | Json::String(_)) => Value::known(".", 0..0),
         Some(_) => {
             out.push(Word::Read, Grade::Unknown, Source::Tool, 0..0);
@@ -253,29 +253,35 @@ fn search(out: &mut Emitter, event: &Event) {
         }
     };
     if event.tool == "Grep" {
-        return grep::read(out, input, &base);
+        return grep::emit_grep(out, input, &base);
     }
     let extent = if event.tool == "LS" { Extent::Exact } else { Extent::Tree };
     if event.tool == "Glob"
         && let Some(pattern) = input.get("pattern").and_then(Json::as_str)
     {
         // A pattern with a directory of its own looks there.
-        let pattern = own(out, pattern);
-        let pattern = pattern.start();
+        let pattern = tool_path(out, pattern);
+        let pattern = pattern.known_start();
         let literal = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
         let dir = literal.rsplit_once('/').map(|(dir, _)| if dir.is_empty() { "/" } else { dir });
         if let Some(dir) = dir {
             let whole = format!("{}/{dir}", base.text().unwrap_or("."));
             let text = if dir.starts_with('/') { dir.to_string() } else { whole };
-            out.path(Word::Read, &Value::known(text, 0..0), extent, Grade::Certain, Source::Tool);
+            out.emit_path(
+                Word::Read,
+                &Value::known(text, 0..0),
+                extent,
+                Grade::Certain,
+                Source::Tool,
+            );
             return;
         }
     }
-    out.path(Word::Read, &base, extent, Grade::Certain, Source::Tool);
+    out.emit_path(Word::Read, &base, extent, Grade::Certain, Source::Tool);
 }
 
 /// The path that a URI of a file or a variable stands for; any other text as it is.
-fn located(text: &str, home: &str) -> String {
+fn resolve_location(text: &str, home: &str) -> String {
     const SCHEMES: &[&str] =
         &["file", "vscode-remote", "vscode-local", "vscode-userdata", "vscode-file", "vscode-vfs"];
     for start in ["$HOME/", "${HOME}/", "$env:HOME/", "%HOME%/"] {
@@ -295,11 +301,11 @@ fn located(text: &str, home: &str) -> String {
     };
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
     let drive = rest.as_bytes().get(2) == Some(&b':') && rest.starts_with('/');
-    percent(if drive { &rest[1..] } else { rest })
+    decode_percent(if drive { &rest[1..] } else { rest })
 }
 
 /// The text behind percent signs: `%2E` is a dot.
-fn percent(text: &str) -> String {
+fn decode_percent(text: &str) -> String {
     let mut out = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((first, tail)) = rest.split_first() {
@@ -319,7 +325,7 @@ fn percent(text: &str) -> String {
 }
 
 /// Does a text look like a path, wherever it stands?
-fn shaped(path: &str) -> bool {
+fn looks_like_path(path: &str) -> bool {
     (path.starts_with('/') && !path.starts_with("//")
         || ["~/", "./", "../"].iter().any(|start| path.starts_with(start))
         || path == "~")
@@ -329,14 +335,14 @@ fn shaped(path: &str) -> bool {
 
 /// String leaves that look like absolute paths: read for certain, possibly written. Where a command line
 /// runs is no path of those: the walk of the line says what it does there.
-fn leaves(out: &mut Emitter, input: &Json, writes: bool) {
+fn emit_path_leaves(out: &mut Emitter, input: &Json, writes: bool) {
     let runs = writes && input.as_object().is_some_and(holds_line);
-    let place = if runs { fields::directory(input) } else { None };
+    let place = if runs { fields::directory_field(input) } else { None };
     let mut todo = vec![input];
     let mut count = 0;
     while let Some(json) = todo.pop() {
         count += 1;
-        if !Cap::Leaves.holds(count) {
+        if !Cap::Leaves.admits(count) {
             return;
         }
         match json {
@@ -344,16 +350,22 @@ fn leaves(out: &mut Emitter, input: &Json, writes: bool) {
             Json::Array(items) => todo.extend(items.iter().rev()),
             Json::Object(map) => todo.extend(map.values().rev()),
             Json::String(text) => {
-                let path = located(text, &out.place.home);
-                if shaped(&path) {
-                    let value = own(out, &path);
-                    out.path(Word::Read, &value, Extent::Tree, Grade::Certain, Source::Tool);
+                let path = resolve_location(text, &out.place.home);
+                if looks_like_path(&path) {
+                    let value = tool_path(out, &path);
+                    out.emit_path(Word::Read, &value, Extent::Tree, Grade::Certain, Source::Tool);
                     if writes {
-                        out.path(Word::Write, &value, Extent::Tree, Grade::Possible, Source::Tool);
+                        out.emit_path(
+                            Word::Write,
+                            &value,
+                            Extent::Tree,
+                            Grade::Possible,
+                            Source::Tool,
+                        );
                     }
                 } else if text.contains("://") && !text.contains([' ', '\n']) {
                     let host = host_of(&Value::known(text.clone(), 0..0));
-                    out.effect(Word::Network, Grade::Possible, None, host, Source::Tool, 0..0);
+                    out.push_effect(Word::Network, Grade::Possible, None, host, Source::Tool, 0..0);
                 }
             }
             _ => {}

@@ -157,7 +157,7 @@ impl Value {
     }
 
     /// The value as others see it.
-    pub fn arg(&self) -> Arg {
+    pub fn to_arg(&self) -> Arg {
         let text = self.text().map(str::to_string);
         Arg { text, glob: self.is_glob(), span: self.span.clone() }
     }
@@ -171,7 +171,7 @@ impl Value {
     }
 
     /// The text, if it is known and no glob.
-    pub fn plain(&self) -> Option<&str> {
+    pub fn plain_text(&self) -> Option<&str> {
         match &self.text {
             Text::Known(text) => Some(text),
             _ => None,
@@ -226,7 +226,7 @@ impl Value {
     }
 
     /// May it become any number of words?
-    pub fn several(&self) -> bool {
+    pub fn may_be_several(&self) -> bool {
         match &self.text {
             Text::Known(_) | Text::Pipe(_) => false,
             Text::Glob { pattern, .. } => pattern != "[-0-9]*",
@@ -236,17 +236,17 @@ impl Value {
 
     /// Is it sure that what stands behind it is counted from the next word on?
     pub fn counts_once(&self) -> bool {
-        !self.several() && self.open().is_none_or(|unknown| unknown.split != Split::Rarely)
+        !self.may_be_several() && self.open().is_none_or(|unknown| unknown.split != Split::Rarely)
     }
 
     /// The text with a [`BLANK`] for each unknown part, unless a stranger prints some of it.
-    pub fn sketch(&self) -> Option<&str> {
+    pub fn sketch_text(&self) -> Option<&str> {
         // Of globs only numbers: what any other becomes nobody knows.
-        self.plain().or(self.outline()).filter(|_| !self.is_fed())
+        self.plain_text().or(self.outline()).filter(|_| !self.is_fed())
     }
 
     /// The part behind the first `n` bytes (an option's glued value).
-    pub fn rest(&self, n: usize) -> Value {
+    pub fn skip_bytes(&self, n: usize) -> Value {
         let cut = |t: &str| t.get(n..).map(str::to_string);
         let text = match &self.text {
             Text::Known(text) => cut(text).map(Text::Known),
@@ -264,8 +264,8 @@ impl Value {
     }
 
     /// Something below the directory that it names.
-    pub fn below(&self) -> Value {
-        match self.plain() {
+    pub fn unknown_below(&self) -> Value {
+        match self.plain_text() {
             Some(text) => {
                 Value::begins(format!("{}/", text.trim_end_matches('/')), self.span.clone())
             }
@@ -283,7 +283,7 @@ impl Value {
     }
 
     /// The same with `item` for each `token` in it.
-    pub fn with(&self, token: &str, item: &Value) -> Value {
+    pub fn replace_token(&self, token: &str, item: &Value) -> Value {
         let Some(text) = self.text().filter(|t| t.contains(token)) else {
             return self.clone();
         };
@@ -291,12 +291,12 @@ impl Value {
             return Value { span: self.span.clone(), ..item.clone() };
         }
         let open = if item.text().is_some() { String::new() } else { BLANK.to_string() };
-        let filled = self.map(|text| text.replace(token, &format!("{}{open}", item.start())));
+        let filled = self.map(|text| text.replace(token, &format!("{}{open}", item.known_start())));
         filled.globbed(item.is_glob())
     }
 
     /// The known beginning.
-    pub fn start(&self) -> &str {
+    pub fn known_start(&self) -> &str {
         self.text().or(self.prefix()).unwrap_or_default()
     }
 }

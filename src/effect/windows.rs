@@ -36,7 +36,7 @@ const VARIABLES: &[(&str, &str)] = &[
 const SUFFIXES: &[&str] = &[".exe", ".cmd", ".bat", ".com", ".ps1"];
 
 /// The length of what stands for a root in front of a path: `C:`, `HKLM:`.
-fn drive(text: &str) -> Option<usize> {
+fn root_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     if bytes.len() >= 2 && bytes[1] == b':' && bytes[0].is_ascii_alphabetic() {
         return Some(2);
@@ -46,29 +46,29 @@ fn drive(text: &str) -> Option<usize> {
 }
 
 /// The one form of an absolute Windows path; None = it is none.
-pub fn path(text: &str) -> Option<String> {
+pub fn canonical_path(text: &str) -> Option<String> {
     if let Some(rest) = text.strip_prefix(r"\\") {
         let rest = rest.trim_start_matches(['\\', '/']);
         let (first, below) = rest.split_once(['\\', '/']).unwrap_or((rest, ""));
         let below = below.trim_start_matches(['\\', '/']);
         return match first {
-            "." => Some(rooted("/dev", below)),
-            "?" if drive(below).is_some() => path(below),
-            "?" => Some(rooted("/", below.get(4..).unwrap_or_default())),
+            "." => Some(join_root("/dev", below)),
+            "?" if root_length(below).is_some() => canonical_path(below),
+            "?" => Some(join_root("/", below.get(4..).unwrap_or_default())),
             "" => None,
-            _ => Some(rooted("/", rest)),
+            _ => Some(join_root("/", rest)),
         };
     }
-    let end = drive(text)?;
+    let end = root_length(text)?;
     let rest = &text[end..];
     if !(rest.is_empty() || rest.starts_with(['\\', '/'])) {
         return None;
     }
-    Some(rooted(&text[..end].to_ascii_uppercase(), rest))
+    Some(join_root(&text[..end].to_ascii_uppercase(), rest))
 }
 
 /// A root and what lies below it, without `.`, `..` and doubled separators.
-fn rooted(root: &str, rest: &str) -> String {
+fn join_root(root: &str, rest: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in rest.split(['\\', '/']) {
         match part {
@@ -90,20 +90,20 @@ pub fn is_path(text: &str) -> bool {
         let rest = rest.trim_start_matches('\\');
         let device = rest.strip_prefix(['.', '?']).map(|r| r.trim_start_matches('\\'));
         return device.is_some_and(|name| {
-            drive(name).is_some()
+            root_length(name).is_some()
                 || ["physicaldrive", "harddisk", "cdrom", "globalroot"]
                     .iter()
                     .any(|d| name.get(..d.len()).is_some_and(|n| n.eq_ignore_ascii_case(d)))
         });
     }
-    match drive(text) {
+    match root_length(text) {
         Some(end) => text[end..].starts_with('\\'),
-        None => variable(text).is_some_and(|(value, _)| value.is_some()),
+        None => leading_variable(text).is_some_and(|(value, _)| value.is_some()),
     }
 }
 
 /// The variable that the text begins with: its value, if every machine has it, and its length.
-fn variable(text: &str) -> Option<(Option<&'static str>, usize)> {
+fn leading_variable(text: &str) -> Option<(Option<&'static str>, usize)> {
     let (name, length) = if let Some(rest) = text.strip_prefix('%') {
         let end = rest.find('%').filter(|end| *end > 0)?;
         (&rest[..end], end + 2)
@@ -130,7 +130,7 @@ fn variable(text: &str) -> Option<(Option<&'static str>, usize)> {
 }
 
 /// A word of cmd.exe or PowerShell as a path, a name or a text with `/` for its backslashes.
-pub fn value(raw: &str, home: &str, span: Range<usize>) -> Value {
+pub fn word_value(raw: &str, home: &str, span: Range<usize>) -> Value {
     if raw.contains("://") {
         return Value::known(raw, span);
     }
@@ -142,8 +142,8 @@ pub fn value(raw: &str, home: &str, span: Range<usize>) -> Value {
     }
     while let Some(at) = rest.find(['%', '$']) {
         text.push_str(&rest[..at]);
-        let Some((Some(value), length)) = variable(&rest[at..]) else {
-            let percent = rest[at..].starts_with('%') && variable(&rest[at..]).is_none();
+        let Some((Some(value), length)) = leading_variable(&rest[at..]) else {
+            let percent = rest[at..].starts_with('%') && leading_variable(&rest[at..]).is_none();
             if percent || rest[at..].len() == 1 {
                 text.push_str(&rest[at..=at]);
                 rest = &rest[at + 1..];
@@ -160,7 +160,7 @@ pub fn value(raw: &str, home: &str, span: Range<usize>) -> Value {
         rest = &rest[at + length..];
     }
     text.push_str(rest);
-    let text = match path(&text) {
+    let text = match canonical_path(&text) {
         Some(path) => path,
         None => text.replace('\\', "/"),
     };
@@ -175,7 +175,7 @@ pub fn value(raw: &str, home: &str, span: Range<usize>) -> Value {
 
 /// A program's name as tables have it, where it is spelt another way: in upper case, with a path
 /// of backslashes, with its suffix.
-pub fn program(word: &str) -> Option<String> {
+pub fn program_name(word: &str) -> Option<String> {
     let upper = |b: u8| b.is_ascii_uppercase() || b == b'\\' || b == b'.';
     if !word.bytes().any(upper) || word.len() > limits::PATH_MAX {
         return None;
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn one_form() {
-        let form = |text: &str| path(text).unwrap_or_default();
+        let form = |text: &str| canonical_path(text).unwrap_or_default();
         assert_eq!(form(r"c:\Users\.\x\..\y\"), "C:/Users/y");
         assert_eq!(form(r"C:\"), "C:/");
         assert_eq!(form("D:"), "D:/");
@@ -200,14 +200,14 @@ mod tests {
         assert_eq!(form(r"\\server\share\x"), "//server/share/x");
         assert_eq!(form(r"hklm:\Software"), "HKLM:/Software");
         for none in ["C:x", "src/x", "", "a", "::", r"\n", "http://x"] {
-            assert_eq!(path(none), None, "{none}");
+            assert_eq!(canonical_path(none), None, "{none}");
         }
     }
 
     #[test]
     fn words() {
-        let word = |raw: &str| value(raw, "/home/dev", 0..0);
-        let text = |raw: &str| word(raw).start().to_string();
+        let word = |raw: &str| word_value(raw, "/home/dev", 0..0);
+        let text = |raw: &str| word(raw).known_start().to_string();
         assert_eq!(text(r"%USERPROFILE%\.ssh"), "/home/dev/.ssh");
         assert_eq!(text(r"$env:USERPROFILE\x"), "/home/dev/x");
         assert_eq!(text(r"${Env:windir}\System32"), "C:/Windows/System32");
@@ -221,9 +221,9 @@ mod tests {
 
     #[test]
     fn programs() {
-        assert_eq!(program("GIT").as_deref(), Some("git"));
-        assert_eq!(program(r"C:\Program Files\Git\bin\git.exe").as_deref(), Some("git"));
-        assert_eq!(program("git"), None);
-        assert_eq!(program("x.sh"), None);
+        assert_eq!(program_name("GIT").as_deref(), Some("git"));
+        assert_eq!(program_name(r"C:\Program Files\Git\bin\git.exe").as_deref(), Some("git"));
+        assert_eq!(program_name("git"), None);
+        assert_eq!(program_name("x.sh"), None);
     }
 }

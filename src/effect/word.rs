@@ -56,12 +56,12 @@ words! {
 
 impl Word {
     /// The word of that name in the closed list.
-    pub fn closed(text: &str) -> Option<Word> {
+    pub fn from_closed_list(text: &str) -> Option<Word> {
         Word::ALL.iter().copied().find(|w| w.text() == text)
     }
 
     /// Does a rule that says this word speak of that one?
-    pub fn holds(self, other: Word) -> bool {
+    pub fn includes(self, other: Word) -> bool {
         match (self, other) {
             (Word::Named(own), Word::Named(other)) => match own.strip_suffix('*') {
                 Some(domain) => other.starts_with(domain),

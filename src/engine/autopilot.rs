@@ -43,7 +43,7 @@ fn is_looped(name: &str, before: &str) -> bool {
 
 /// Does a glob of the call name nothing now, where it would name somebody's secrets? What it names
 /// is an effect, what it does not name is none, so that only its text tells.
-pub fn gropes(analysis: &Analysis) -> bool {
+pub fn has_failed_secret_glob(analysis: &Analysis) -> bool {
     let plain = |text: &str| {
         !text.starts_with(['/', '~'])
             && !text.split('/').any(|part| part.starts_with('.') && part != ".")

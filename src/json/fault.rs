@@ -8,7 +8,7 @@ const BEFORE: usize = 50;
 
 /// Something wrong at one place of a file, with the fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct JsonFault {
     /// The byte where it is.
     pub offset: usize,
     /// What is wrong.
@@ -17,10 +17,10 @@ pub struct Fault {
     pub hint: String,
 }
 
-impl Fault {
+impl JsonFault {
     /// A fault at that byte.
-    pub fn new(offset: usize, message: impl Into<String>, hint: impl Into<String>) -> Fault {
-        Fault { offset, message: message.into(), hint: hint.into() }
+    pub fn new(offset: usize, message: impl Into<String>, hint: impl Into<String>) -> JsonFault {
+        JsonFault { offset, message: message.into(), hint: hint.into() }
     }
 
     /// Line and column, both from 1, columns in characters.
@@ -31,7 +31,7 @@ impl Fault {
     }
 
     /// For people: file, line and column, the line with a caret below, and the hint.
-    pub fn show(&self, file: &Path, text: &str) -> String {
+    pub fn render_for_people(&self, file: &Path, text: &str) -> String {
         let (line, column) = self.position(text);
         let whole = text.lines().nth(line - 1).unwrap_or_default();
         // A minified file is one line: show what is around the place.

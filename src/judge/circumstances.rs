@@ -6,15 +6,15 @@ use std::time::Duration;
 use super::Judge;
 use crate::act::{Job, Outcome};
 use crate::effect::Analysis;
-use crate::engine::{Match, Part};
+use crate::engine::{Match, MatchPart};
 use crate::event::Event;
 use crate::limits;
-use crate::rule::template::Name;
+use crate::rule::template::PlaceholderName;
 use crate::rule::{Command, Rule};
 use crate::verdict::Verb;
 
 /// A question to a command, and what it said: None = it could not tell.
-pub(super) struct Asked {
+pub(super) struct CommandQuestion {
     script: String,
     variables: Vec<(String, String)>,
     limit: Option<Duration>,
@@ -31,9 +31,9 @@ enum Whose {
 }
 
 /// Which part of which match hangs on which answer.
-struct Question {
+struct PartQuestion {
     at: usize,
-    part: Part,
+    part: MatchPart,
     whose: Whose,
     /// Among `asked`; None = too many.
     answer: Option<usize>,
@@ -61,8 +61,9 @@ impl Judge<'_> {
                     Whose::Rule => one.parts(),
                     Whose::Unless => one.hinges.clone(),
                 };
-                let answers = self.questions((event, analysis), command, one, &parts, &mut jobs);
-                let of = |(part, answer)| Question { at, part, whose, answer };
+                let answers =
+                    self.questions_of_parts((event, analysis), command, one, &parts, &mut jobs);
+                let of = |(part, answer)| PartQuestion { at, part, whose, answer };
                 questions.extend(parts.into_iter().zip(answers).map(of));
             }
         }
@@ -71,15 +72,15 @@ impl Judge<'_> {
         }
         let first = self.asked.len() - jobs.len();
         for (at, outcome) in self.run_jobs(jobs, phase).into_iter().enumerate() {
-            self.asked[first + at].holds = outcome.as_ref().and_then(holds);
+            self.asked[first + at].holds = outcome.as_ref().and_then(command_answer);
             if let Some(outcome) = outcome.filter(Outcome::is_error) {
-                let of = |q: &&Question| q.answer == Some(first + at);
-                let rule = questions.iter().find(of).map(|q| matches[q.at].rule.name());
+                let of = |q: &&PartQuestion| q.answer == Some(first + at);
+                let rule = questions.iter().find(of).map(|q| matches[q.at].rule.qualified_name());
                 let rule = rule.unwrap_or_default();
-                self.out.notes.push(format!("{rule}: when.run {}", outcome.ended()));
+                self.out.notes.push(format!("{rule}: when.run {}", outcome.describe_end()));
             }
         }
-        for Question { at, part, whose, answer } in questions {
+        for PartQuestion { at, part, whose, answer } in questions {
             let one = &mut matches[at];
             if answer.is_none() {
                 self.note_unasked(one.rule);
@@ -95,12 +96,12 @@ impl Judge<'_> {
                 one.drop_part(part);
             }
         }
-        matches.retain(Match::speaks);
+        matches.retain(Match::has_parts);
     }
 
     /// Says in the journal that a command was not asked of every part of the call.
     fn note_unasked(&mut self, rule: &Rule) {
-        let name = rule.name();
+        let name = rule.qualified_name();
         let note = format!(
             "{name}: when.run was asked {} questions about this call, and no more",
             limits::ASKED
@@ -111,29 +112,34 @@ impl Judge<'_> {
     }
 
     /// The question of each part to the command; those that were not asked before become jobs.
-    fn questions(
+    fn questions_of_parts(
         &mut self,
         form: (&Event, &Analysis),
         command: &Command,
         one: &Match<'_>,
-        parts: &[Part],
+        parts: &[MatchPart],
         jobs: &mut Vec<Job>,
     ) -> Vec<Option<usize>> {
-        let differs = [Name::Path, Name::Command, Name::Host];
-        if !differs.iter().any(|name| command.script.uses(name)) {
-            let answer = self.question(command.limit, self.job(form, command, one, None), jobs);
+        let differs = [PlaceholderName::Path, PlaceholderName::Command, PlaceholderName::Host];
+        if !differs.iter().any(|name| command.script.uses_placeholder(name)) {
+            let answer =
+                self.question_index(command.limit, self.make_job(form, command, one, None), jobs);
             return vec![Some(answer); parts.len()];
         }
         let mut seen = Vec::new();
-        let mut ask = |part: &Part| {
+        let mut ask = |part: &MatchPart| {
             if seen.len() >= limits::ASKED {
                 return None;
             }
             let about = match part {
-                Some(effect) => Match { effects: vec![*effect], ..Match::of(one.rule) },
+                Some(effect) => Match { effects: vec![*effect], ..Match::from_rule(one.rule) },
                 None => one.clone(),
             };
-            let answer = self.question(command.limit, self.job(form, command, &about, None), jobs);
+            let answer = self.question_index(
+                command.limit,
+                self.make_job(form, command, &about, None),
+                jobs,
+            );
             if !seen.contains(&answer) {
                 seen.push(answer);
             }
@@ -143,21 +149,21 @@ impl Judge<'_> {
     }
 
     /// The place of the job's answer among `asked`.
-    fn question(&mut self, limit: Option<Duration>, job: Job, jobs: &mut Vec<Job>) -> usize {
-        let same = |one: &Asked| {
+    fn question_index(&mut self, limit: Option<Duration>, job: Job, jobs: &mut Vec<Job>) -> usize {
+        let same = |one: &CommandQuestion| {
             one.script == job.script && one.variables == job.variables && one.limit == limit
         };
         if let Some(at) = self.asked.iter().position(same) {
             return at;
         }
         let (script, variables) = (job.script.clone(), job.variables.clone());
-        self.asked.push(Asked { script, variables, limit, holds: None });
+        self.asked.push(CommandQuestion { script, variables, limit, holds: None });
         jobs.push(job);
         self.asked.len() - 1
     }
 }
 
 /// What the command said.
-fn holds(outcome: &Outcome) -> Option<bool> {
-    (!outcome.is_error()).then(|| outcome.succeeded())
+fn command_answer(outcome: &Outcome) -> Option<bool> {
+    (!outcome.is_error()).then(|| outcome.is_success())
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Heard, Judge};
+use super::{Judge, RuleOutcome};
 use crate::act::{self, Job, Outcome};
 use crate::effect::Analysis;
 use crate::engine::Match;
@@ -14,38 +14,38 @@ use crate::files;
 use crate::limits;
 use crate::once::{self, Claim};
 use crate::rule;
-use crate::rule::template::Name;
+use crate::rule::template::PlaceholderName;
 use crate::rule::{Action, Rule};
-use crate::script::Said;
+use crate::script::ScriptAnswer;
 use crate::trust;
 use crate::watchdog;
 
 impl Judge<'_> {
     /// Runs what the matched rules run. Returns what hook scripts said, and the rules whose `run`
     /// failed with its outcome.
-    pub(super) fn act<'r>(
+    pub(super) fn run_actions<'r>(
         &mut self,
         matches: &[Match<'r>],
-    ) -> (Vec<Heard<'r, Said>>, Vec<Heard<'r, Outcome>>) {
+    ) -> (Vec<RuleOutcome<'r, ScriptAnswer>>, Vec<RuleOutcome<'r, Outcome>>) {
         let form = (self.event, self.analysis);
         let mut jobs = Vec::new();
         // Whose each is: of the rule's `run`, or of one of its actions.
         let mut owners: Vec<(&'r Rule, Option<&'r Action>)> = Vec::new();
         for one in matches.iter().filter(|one| !one.observed) {
             let rule = one.rule;
-            if let Some(command) = rule.verdict.run()
+            if let Some(command) = rule.verdict.awaited_command()
                 && self.may_block(rule)
             {
                 for path in self.run_paths(command, one) {
-                    jobs.push(self.job(form, command, one, path));
+                    jobs.push(self.make_job(form, command, one, path));
                     owners.push((rule, None));
                 }
             }
             for action in &rule.actions {
                 let Some(command) = action.command() else { continue };
-                let mut job = self.job(form, command, one, None);
+                let mut job = self.make_job(form, command, one, None);
                 if let Action::Hook { dialect, .. } = action
-                    && let Some(stdin) = dialect.stdin(self.event, self.world.stdin)
+                    && let Some(stdin) = dialect.stdin_for(self.event, self.world.stdin)
                 {
                     job.stdin = stdin.into();
                 }
@@ -60,11 +60,15 @@ impl Judge<'_> {
             let Some(outcome) = outcome else { continue };
             match action {
                 Some(Action::Hook { dialect, .. }) => {
-                    said.push((rule, dialect.read(self.event, &outcome)));
+                    said.push((rule, dialect.read_outcome(self.event, &outcome)));
                 }
-                None if !outcome.succeeded() => failed.push((rule, outcome)),
-                Some(_) if !outcome.succeeded() => {
-                    self.out.notes.push(format!("{}: {}", rule.name(), outcome.ended()));
+                None if !outcome.is_success() => failed.push((rule, outcome)),
+                Some(_) if !outcome.is_success() => {
+                    self.out.notes.push(format!(
+                        "{}: {}",
+                        rule.qualified_name(),
+                        outcome.describe_end()
+                    ));
                 }
                 Some(Action::Context(_)) => {
                     let text = Some(outcome.stdout.trim_end()).filter(|text| !text.is_empty());
@@ -73,7 +77,7 @@ impl Judge<'_> {
                 _ => {}
             }
         }
-        self.tell(matches);
+        self.add_messages(matches);
         (said, failed)
     }
 
@@ -83,7 +87,7 @@ impl Judge<'_> {
         command: &rule::Command,
         one: &Match<'_>,
     ) -> Vec<Option<String>> {
-        if !command.script.uses(&Name::Path) {
+        if !command.script.uses_placeholder(&PlaceholderName::Path) {
             return vec![None];
         }
         let mut paths: Vec<Option<String>> = Vec::new();
@@ -99,7 +103,7 @@ impl Judge<'_> {
     }
 
     /// What the command becomes for a match of the call in that form.
-    pub(super) fn job(
+    pub(super) fn make_job(
         &self,
         (event, analysis): (&Event, &Analysis),
         command: &rule::Command,
@@ -107,21 +111,21 @@ impl Judge<'_> {
         path: Option<String>,
     ) -> Job {
         let values = self.values_of(event, analysis, one);
-        let value = |name: &Name| match (name, &path) {
-            (Name::Path, Some(path)) => Some(path.clone()),
+        let value = |name: &PlaceholderName| match (name, &path) {
+            (PlaceholderName::Path, Some(path)) => Some(path.clone()),
             _ => values(name),
         };
-        let (script, mut variables) = command.script.script(&value);
+        let (script, mut variables) = command.script.to_script(&value);
         for name in rule::template::VARIABLES {
             let name = &name[1..];
-            let text = values(&Name::Variable(name)).unwrap_or_default();
+            let text = values(&PlaceholderName::Variable(name)).unwrap_or_default();
             variables.push((name.to_string(), text.replace('\0', "")));
         }
         variables.push(("HOOKCTL_EVENT".into(), self.event.name.clone()));
         variables.push(("HOOKCTL_TOOL".into(), self.event.tool.clone()));
         for (name, value) in &mut variables {
             if value.len() > limits::VARIABLE
-                && let Some(path) = self.spill(name, value)
+                && let Some(path) = self.spill_value(name, value)
             {
                 *value = path;
             }
@@ -132,25 +136,25 @@ impl Judge<'_> {
             script: act::with_base(&script, &base),
             variables,
             dir: if project.is_dir() { project } else { PathBuf::from("/") },
-            stdin: self.payload(),
+            stdin: self.shared_payload(),
             limit: command.limit.unwrap_or(act::DEFAULT_LIMIT),
         }
     }
 
     /// The payload as it came: one copy for all commands, however many there are.
-    fn payload(&self) -> Arc<[u8]> {
+    fn shared_payload(&self) -> Arc<[u8]> {
         Arc::clone(self.payload.get_or_init(|| Arc::from(self.world.stdin)))
     }
 
     /// Puts a value that is too large for a variable into a file: its path.
-    pub(super) fn spill(&self, name: &str, value: &str) -> Option<String> {
+    pub(super) fn spill_value(&self, name: &str, value: &str) -> Option<String> {
         if self.is_dry() {
             return None;
         }
         let notes = self.world.paths.notes();
         let path =
-            notes.join(format!("once-value-{name}-{}", &trust::hash(value.as_bytes())[..16]));
-        files::replace(&path, value.as_bytes()).ok()?;
+            notes.join(format!("once-value-{name}-{}", &trust::sha256_hex(value.as_bytes())[..16]));
+        files::replace_file(&path, value.as_bytes()).ok()?;
         path.to_str().map(str::to_string)
     }
 
@@ -165,7 +169,7 @@ impl Judge<'_> {
             }
             return vec![None; jobs.len()];
         }
-        watchdog::waiting();
+        watchdog::begin_waiting();
         let mut identity = Vec::new();
         for part in [self.event.session.as_bytes(), self.event.name.as_bytes(), self.world.stdin] {
             identity.extend_from_slice(part);
@@ -175,7 +179,7 @@ impl Judge<'_> {
             identity.extend_from_slice(job.script.as_bytes());
             identity.push(0);
         }
-        let key = format!("{phase}-{}", &trust::hash(&identity)[..32]);
+        let key = format!("{phase}-{}", &trust::sha256_hex(&identity)[..32]);
         // Without a call's id, the same payload may soon come again and mean another event.
         let named = self.event.call_id().is_some();
         let window = Duration::from_millis(if named { 5_000 } else { 700 });
@@ -192,7 +196,7 @@ impl Judge<'_> {
             claim => {
                 let outcomes = act::run_all(jobs, deadline);
                 if let Ok(bytes) = serde_json::to_vec(&outcomes) {
-                    claim.done(&bytes);
+                    claim.finish(&bytes);
                 }
                 outcomes.into_iter().map(Some).collect()
             }

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use super::servers::Wanted;
+use super::servers::WantedServer;
 use super::{Judge, NO_SESSION};
-use crate::dialect::{Reply, Request, time};
+use crate::dialect::{Reply, Request, format_time};
 use crate::engine::Match;
 use crate::journal::{self, By};
-use crate::remote::memory::{self, Call, Memory, Recall};
+use crate::remote::memory::{self, AskedCall, Memory, Recall};
 use crate::remote::questions::{Doubt, HUMAN, Questions};
-use crate::remote::{self, Asked};
+use crate::remote::{self, AskOutcome};
 use crate::verdict::Verb;
 
 /// Who answered at a server where a human is to.
@@ -22,19 +22,19 @@ pub(super) enum Who {
 
 impl Who {
     /// The line of the journal with that.
-    pub(super) fn note(self, line: journal::Remote) -> journal::Remote {
+    pub(super) fn annotate_line(self, line: journal::RemoteRecord) -> journal::RemoteRecord {
         let (by, since, until) = match self {
             Who::Now(by) => (by, String::new(), String::new()),
             Who::Earlier(Recall { time: since, until, .. }) => {
-                (By::HumanEarlier, time(since), time(until))
+                (By::HumanEarlier, format_time(since), format_time(until))
             }
         };
-        journal::Remote { by: Some(by), since, until, ..line }
+        journal::RemoteRecord { by: Some(by), since, until, ..line }
     }
 }
 
 /// What came of a question to a server: what was asked, what it says, and who says it where that is a human.
-pub(super) type Heard = (Asked, Result<Reply, String>, Option<Who>);
+pub(super) type ServerAnswer = (AskOutcome, Result<Reply, String>, Option<Who>);
 
 /// Why an answer is no human's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ enum Unheard {
 
 impl Unheard {
     /// Who answered.
-    fn who(self) -> Who {
+    fn answered_by(self) -> Who {
         match self {
             Unheard::Doubt(_) => Who::Now(By::ServerMemory),
             Unheard::Mode => Who::Now(By::Nobody),
@@ -55,7 +55,7 @@ impl Unheard {
     }
 
     /// What the answer amounts to.
-    fn amounts(self, reply: &Reply) -> Result<Reply, String> {
+    fn resolve_reply(self, reply: &Reply) -> Result<Reply, String> {
         let why = match self {
             Unheard::Mode => return Err("it asks nobody in a session of this mode".into()),
             Unheard::Doubt(Doubt::Unrecorded) => "no record of the question could be kept".into(),
@@ -66,8 +66,10 @@ impl Unheard {
             Unheard::Doubt(Doubt::Before) => "the same was asked before in this session".into(),
             Unheard::Doubt(Doubt::Recalled) => "the server has it from its memory".into(),
         };
-        let what =
-            reply.remembered.as_deref().map(|pattern| format!(" (`{}`)", journal::clean(pattern)));
+        let what = reply
+            .remembered
+            .as_deref()
+            .map(|pattern| format!(" (`{}`)", journal::redact_and_cut(pattern)));
         let reason = format!(
             "An allow for the session{} came, but perhaps from no human for this call: {why}.",
             what.unwrap_or_default()
@@ -79,44 +81,45 @@ impl Unheard {
 impl Judge<'_> {
     /// What is remembered of each of these calls to a human; `changed`: no human has seen
     /// the input.
-    pub(super) fn recall(
+    pub(super) fn recall_answer(
         &self,
-        one: &Wanted<'_, '_>,
+        one: &WantedServer<'_, '_>,
         matches: &[Match<'_>],
         changed: bool,
     ) -> Option<Recall> {
         let human = one.remote.human && !changed;
-        let memory = human.then(|| self.memory()).flatten()?;
-        memory.recall(one.remote, &self.call(one, matches))
+        let memory = human.then(|| self.session_memory()).flatten()?;
+        memory.recall_answer(one.remote, &self.call_for_memory(one, matches))
     }
 
     /// The remembered answer, noted in the journal.
-    pub(super) fn remembered(&mut self, one: &Wanted<'_, '_>, recall: Recall) -> Reply {
+    pub(super) fn remembered_reply(&mut self, one: &WantedServer<'_, '_>, recall: Recall) -> Reply {
         let verb = recall.verb;
         let said = if verb == Verb::Allow { "Approved" } else { "Denied" };
         let reason = format!("{said} for this session: {}", recall.pattern);
         let (name, outcome) = (one.remote.name.clone(), "remembered".into());
-        let line = journal::Remote { name, outcome, ..journal::Remote::default() };
+        let line = journal::RemoteRecord { name, outcome, ..journal::RemoteRecord::default() };
         if self.is_dry() {
             self.out.notes.push(told_of(&recall, &one.remote.name));
         }
-        self.out.remotes.push(Who::Earlier(recall).note(line));
+        self.out.remotes.push(Who::Earlier(recall).annotate_line(line));
         let explicit = verb == Verb::Allow;
         Reply { verb: Some(verb), explicit, reason, ..Reply::default() }
     }
 
     /// Of a call that nobody made: what humans said of its like in the sessions that there are.
-    pub(super) fn recall_anywhere(&mut self, one: &Wanted<'_, '_>, matches: &[Match<'_>]) {
+    pub(super) fn recall_anywhere(&mut self, one: &WantedServer<'_, '_>, matches: &[Match<'_>]) {
         if !one.remote.human || self.event.session != NO_SESSION {
             return;
         }
         let state = &self.world.paths.state;
         let sessions: BTreeSet<String> =
-            memory::all(state).into_iter().map(|answer| answer.session).collect();
+            memory::valid_answers(state).into_iter().map(|answer| answer.session).collect();
         for session in sessions {
-            let memory = Memory::of(state, &session);
-            let recall =
-                memory.and_then(|memory| memory.recall(one.remote, &self.call(one, matches)));
+            let memory = Memory::for_session(state, &session);
+            let recall = memory.and_then(|memory| {
+                memory.recall_answer(one.remote, &self.call_for_memory(one, matches))
+            });
             if let Some(recall) = recall {
                 let told = told_of(&recall, &one.remote.name);
                 self.out.notes.push(format!("in session {session} {told}"));
@@ -126,46 +129,47 @@ impl Judge<'_> {
 
     /// The answer of a human's server where a human is known to have given it. Else theirs when they
     /// are asked once more, as of a session that the server has no memory of; and else a question.
-    pub(super) fn heard(
+    pub(super) fn check_human_answer(
         &self,
-        one: &Wanted<'_, '_>,
+        one: &WantedServer<'_, '_>,
         matches: &[Match<'_>],
         request: &Request,
-        (asked, reply): (Asked, Reply),
-    ) -> Heard {
+        (asked, reply): (AskOutcome, Reply),
+    ) -> ServerAnswer {
         if !one.remote.human {
             return (asked, Ok(reply), None);
         }
-        let Some(unheard) = self.unheard(one, &asked, &reply) else {
-            let who = self.who(one, &asked, &reply);
+        let Some(unheard) = self.find_unheard(one, &asked, &reply) else {
+            let who = self.who_answered(one, &asked, &reply);
             return (asked, Ok(reply), Some(who));
         };
         // Somebody has said yes to as much in the meantime.
-        let said = self.recall(one, matches, false).filter(|said| said.verb == Verb::Allow);
+        let said = self.recall_answer(one, matches, false).filter(|said| said.verb == Verb::Allow);
         if let Some(said) = said.filter(|_| unheard != Unheard::Mode) {
             return (asked, Ok(Reply { session: false, ..reply }), Some(Who::Earlier(said)));
         }
         let paths = self.world.paths;
         let again = remote::ask_again(request, one.remote, paths, &asked);
         let Some((again, request)) = again else {
-            return (asked, unheard.amounts(&reply), Some(unheard.who()));
+            return (asked, unheard.resolve_reply(&reply), Some(unheard.answered_by()));
         };
         let body = again.outcome.as_ref().map_err(String::clone);
-        let (reply, who) = match body.and_then(|body| remote::read(one.remote, &request, body)) {
-            Ok(reply) => match self.unheard(one, &again, &reply) {
-                Some(unheard) => (unheard.amounts(&reply), unheard.who()),
-                None => {
-                    let who = self.who(one, &again, &reply);
-                    (Ok(reply), who)
-                }
-            },
-            failed => (failed, Who::Now(By::Nobody)),
-        };
+        let (reply, who) =
+            match body.and_then(|body| remote::read_reply(one.remote, &request, body)) {
+                Ok(reply) => match self.find_unheard(one, &again, &reply) {
+                    Some(unheard) => (unheard.resolve_reply(&reply), unheard.answered_by()),
+                    None => {
+                        let who = self.who_answered(one, &again, &reply);
+                        (Ok(reply), who)
+                    }
+                },
+                failed => (failed, Who::Now(By::Nobody)),
+            };
         (again, reply, Some(who))
     }
 
     /// Who gave an answer that counts.
-    fn who(&self, one: &Wanted<'_, '_>, asked: &Asked, reply: &Reply) -> Who {
+    fn who_answered(&self, one: &WantedServer<'_, '_>, asked: &AskOutcome, reply: &Reply) -> Who {
         let says = match reply.verb {
             None => reply.input.is_some() || reply.response.is_some(),
             // So cdev says that nobody answered.
@@ -175,8 +179,8 @@ impl Judge<'_> {
         let question = asked.question.as_ref();
         let waited = question.map_or(asked.ms, |question| question.waited);
         let seems = || {
-            let questions = Questions::of(&self.world.paths.state, &self.event.session)?;
-            questions.seems(one.remote, question, reply.remembered.as_deref())
+            let questions = Questions::for_session(&self.world.paths.state, &self.event.session)?;
+            questions.find_distrust(one.remote, question, reply.remembered.as_deref())
         };
         let lasts = reply.session && self.event.kind.is_gate();
         Who::Now(match says && !reply.passed_over {
@@ -188,21 +192,26 @@ impl Judge<'_> {
     }
 
     /// Why the answer is not known to be a human's; None = it is, or it allows nothing.
-    fn unheard(&self, one: &Wanted<'_, '_>, asked: &Asked, reply: &Reply) -> Option<Unheard> {
+    fn find_unheard(
+        &self,
+        one: &WantedServer<'_, '_>,
+        asked: &AskOutcome,
+        reply: &Reply,
+    ) -> Option<Unheard> {
         if reply.passed_over && one.rules.iter().any(|rule| !rule.id.contains('.')) {
             return Some(Unheard::Mode);
         }
-        let questions = Questions::of(&self.world.paths.state, &self.event.session);
+        let questions = Questions::for_session(&self.world.paths.state, &self.event.session);
         if !reply.session
             && !reply.recalled
             && matches!(reply.verb, Some(Verb::Allow | Verb::Deny))
             && let (Some(questions), Some(question)) = (&questions, &asked.question)
         {
-            questions.once(question);
+            questions.note_single_use(question);
         }
         let lasts = reply.session || reply.recalled;
         let allows = self.event.kind.is_gate() && lasts && reply.verb == Some(Verb::Allow);
-        if !allows || one.remote.dialect.believes(&one.remote.own) {
+        if !allows || one.remote.dialect.believes_session_allow(&one.remote.own) {
             return None;
         }
         if reply.recalled {
@@ -210,13 +219,15 @@ impl Judge<'_> {
         }
         let Some(questions) = questions else { return Some(Unheard::Doubt(Doubt::Unrecorded)) };
         let pattern = reply.remembered.as_deref();
-        questions.doubt(one.remote, asked.question.as_ref(), pattern).map(Unheard::Doubt)
+        questions
+            .distrust_and_note(one.remote, asked.question.as_ref(), pattern)
+            .map(Unheard::Doubt)
     }
 
     /// Remembers what the human said of the call, where that was for the session.
-    pub(super) fn remember(
+    pub(super) fn remember_answer(
         &mut self,
-        one: &Wanted<'_, '_>,
+        one: &WantedServer<'_, '_>,
         matches: &[Match<'_>],
         reply: &Reply,
         changed: bool,
@@ -231,9 +242,9 @@ impl Judge<'_> {
             Some(Verb::Deny | Verb::Halt) => Some(false),
             _ => None,
         };
-        let kept = allow
-            .zip(self.memory())
-            .and_then(|(allow, memory)| memory.keep(one.remote, &self.call(one, matches), allow));
+        let kept = allow.zip(self.session_memory()).and_then(|(allow, memory)| {
+            memory.keep_answer(one.remote, &self.call_for_memory(one, matches), allow)
+        });
         self.out.notes.push(match kept {
             Some(pattern) => format!("{}: remembered: {pattern}", one.remote.name),
             None => format!("{}: not remembered, only this call", one.remote.name),
@@ -242,31 +253,32 @@ impl Judge<'_> {
 
     /// The session has ended, and with it what was said for it.
     pub(super) fn end_of_session(&self) {
-        if let Some(memory) = self.memory().filter(|_| !self.is_dry()) {
+        if let Some(memory) = self.session_memory().filter(|_| !self.is_dry()) {
             // What cannot be removed holds no longer than it may.
-            let _ = memory.end();
+            let _ = memory.end_session();
         }
     }
 
-    fn memory(&self) -> Option<Memory> {
-        Memory::of(&self.world.paths.state, &self.event.session)
+    fn session_memory(&self) -> Option<Memory> {
+        Memory::for_session(&self.world.paths.state, &self.event.session)
     }
 
     /// The call as the human at that server sees it.
-    fn call(&self, one: &Wanted<'_, '_>, matches: &[Match<'_>]) -> Call<'_> {
+    fn call_for_memory(&self, one: &WantedServer<'_, '_>, matches: &[Match<'_>]) -> AskedCall<'_> {
         let asking = matches.iter().filter(|m| !m.observed && m.verb() == Some(Verb::Ask));
         let asks: BTreeSet<String> = asking
-            .map(|m| m.rule.name())
+            .map(|m| m.rule.qualified_name())
             .chain(self.voices.iter().filter(|v| v.verb == Verb::Ask).map(|v| v.rule.clone()))
-            .chain(one.rules.iter().map(|rule| rule.name()))
+            .chain(one.rules.iter().map(|rule| rule.qualified_name()))
             .collect();
-        Call { event: self.event, analysis: self.analysis, place: self.place, asks }
+        AskedCall { event: self.event, analysis: self.analysis, place: self.place, asks }
     }
 }
 
 /// What answers instead of the human, since when and until when.
 fn told_of(recall: &Recall, remote: &str) -> String {
-    let (verb, since, until) = (recall.verb.name(), time(recall.time), time(recall.until));
+    let (verb, since, until) =
+        (recall.verb.name(), format_time(recall.time), format_time(recall.until));
     format!(
         "[remote.{remote}] is not asked: a human's {verb} of {since} for {} holds until {until}",
         recall.pattern

@@ -10,17 +10,17 @@ use super::values::{command_text, each_string, set_field};
 use crate::engine::Match;
 use crate::redact;
 use crate::rule::{self, Action, Redact, Rule};
-use crate::script::Said;
+use crate::script::ScriptAnswer;
 use crate::verdict::Verb;
 
 impl Judge<'_> {
     /// The complete new input, where rules or scripts change it.
-    pub(super) fn rewrite(
+    pub(super) fn rewrite_input(
         &mut self,
         matches: &[Match<'_>],
-        said: &[(&Rule, Said)],
+        said: &[(&Rule, ScriptAnswer)],
     ) -> Option<Map<String, Value>> {
-        let changes = matches.iter().any(|one| one.rule.rewrites().is_some())
+        let changes = matches.iter().any(|one| one.rule.input_changes().is_some())
             || said.iter().any(|(_, said)| said.input.is_some());
         if !changes {
             return None;
@@ -28,7 +28,7 @@ impl Judge<'_> {
         let old = self.event.input.as_object()?;
         let mut new = old.clone();
         for one in by_authority(matches) {
-            for (field, template) in one.rule.rewrites().into_iter().flatten() {
+            for (field, template) in one.rule.input_changes().into_iter().flatten() {
                 let in_place = field.as_slice() == ["command"]
                     && !one.rule.conditions.command.is_empty()
                     && self.event.command() == Some(self.analysis.text.as_str());
@@ -38,10 +38,10 @@ impl Judge<'_> {
                             new.insert("command".into(), Value::String(text));
                         }
                         Ok(None) => {}
-                        Err(why) => self.voice(one.rule, Verb::Deny, why),
+                        Err(why) => self.add_voice(one.rule, Verb::Deny, why),
                     }
                 } else {
-                    let text = template.fill(&self.values(one));
+                    let text = template.fill(&self.match_values(one));
                     set_field(&mut new, field, text);
                 }
             }
@@ -96,18 +96,18 @@ impl Judge<'_> {
     }
 
     /// Changes to what the tool returned.
-    pub(super) fn replace(&mut self, matches: &[Match<'_>], said: &[(&Rule, Said)]) {
+    pub(super) fn replace_result(&mut self, matches: &[Match<'_>], said: &[(&Rule, ScriptAnswer)]) {
         let looks_back = |one: &Match<'_>| one.rule.actions.iter().any(Action::is_of_the_response);
         let changes =
             matches.iter().any(looks_back) || said.iter().any(|(_, said)| said.response.is_some());
-        let Some(old) = self.event.response().filter(|_| changes) else { return };
+        let Some(old) = self.event.tool_response().filter(|_| changes) else { return };
         let mut new = old.clone();
         // Where one rule found no secret the next would find none.
         let clean = Cell::new(false);
         for one in by_authority(matches) {
-            for (field, template) in one.rule.replaces().into_iter().flatten() {
+            for (field, template) in one.rule.result_changes().into_iter().flatten() {
                 clean.set(false);
-                let text = template.fill(&self.values(one));
+                let text = template.fill(&self.match_values(one));
                 match &mut new {
                     Value::Object(map) => set_field(map, field, text),
                     other => *other = Value::String(text),
@@ -121,11 +121,11 @@ impl Judge<'_> {
                 }
                 each_string(&mut new, &|text| match redact {
                     Redact::Secrets => {
-                        let masked = redact::secrets(text);
+                        let masked = redact::mask_secrets(text);
                         clean.set(clean.get() && matches!(masked, Cow::Borrowed(_)));
                         masked.into_owned()
                     }
-                    Redact::Patterns(patterns) => redact::patterns(text, patterns),
+                    Redact::Patterns(patterns) => redact::mask_patterns(text, patterns),
                 });
             }
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::remember::{Heard, Who};
+use super::remember::{ServerAnswer, Who};
 use super::{Allowed, BLOCKED_ONCE, Judge, WOULD_ASK};
 use crate::agent;
 use crate::dialect::{Reply, Request};
@@ -18,14 +18,14 @@ use crate::event::Kind;
 use crate::journal::{self, By};
 use crate::remote::memory::Recall;
 use crate::remote::reply::fails_closed;
-use crate::remote::{self, Asked, Asking};
+use crate::remote::{self, AskOutcome, Asking};
 use crate::rule::file::Remote;
 use crate::rule::{Action, Layer, Otherwise, Rule};
 use crate::verdict::Verb;
 use crate::watchdog;
 
 /// A server and on whose behalf it is asked: the rules, strongest layer first.
-pub(super) struct Wanted<'a, 'r> {
+pub(super) struct WantedServer<'a, 'r> {
     pub(super) remote: &'a Remote,
     pub(super) rules: Vec<&'r Rule>,
 }
@@ -42,11 +42,11 @@ struct Settled<'r> {
 
 impl<'a> Judge<'a> {
     /// A rule for each server that is asked about this event whatever the rules say.
-    pub(super) fn forwards(&self) -> Vec<Rule> {
+    pub(super) fn forward_rules(&self) -> Vec<Rule> {
         let kind = self.event.kind;
         let all = self.config.remotes();
         let wanted = all.filter(|(_, one)| {
-            one.dialect.asks(kind) && one.events.contains(kind) && !self.world.paused
+            one.dialect.is_asked_about(kind) && one.events.contains(kind) && !self.world.paused
         });
         wanted
             .map(|(layer, one)| Rule {
@@ -69,26 +69,26 @@ impl<'a> Judge<'a> {
     /// Asks the servers that this event needs. Returns the new input that one of them wants, and who
     /// allows the call. `changed`: local rules rewrote the input, which no server has seen. `allowed`:
     /// they allow the call, for which no human need be bothered.
-    pub(super) fn consult<'r>(
+    pub(super) fn consult_servers<'r>(
         &mut self,
         matches: &[Match<'r>],
         forwards: &'r [Rule],
         changed: bool,
         allowed: bool,
     ) -> (Option<Map<String, Value>>, Vec<Allowed<'r>>) {
-        let wanted = self.wanted(matches, forwards, allowed);
+        let wanted = self.wanted_servers(matches, forwards, allowed);
         if wanted.is_empty() {
             return (None, Vec::new());
         }
         let recalls: Vec<Option<Recall>> =
-            wanted.iter().map(|one| self.recall(one, matches, changed)).collect();
+            wanted.iter().map(|one| self.recall_answer(one, matches, changed)).collect();
         let open = wanted.iter().zip(&recalls).filter(|(_, recall)| recall.is_none());
-        let open: Vec<&Wanted<'_, '_>> = open.map(|(one, _)| one).collect();
+        let open: Vec<&WantedServer<'_, '_>> = open.map(|(one, _)| one).collect();
         // Whoever would be asked may still say no.
         let waits = self.is_dry() && !open.is_empty();
         let mut answers = match self.is_dry() {
             true => self.would_ask(&open, matches),
-            false => self.ask(&open, matches),
+            false => self.gather_answers(&open, matches),
         }
         .into_iter();
         // What of the voices so far only local rules and scripts said.
@@ -96,10 +96,10 @@ impl<'a> Judge<'a> {
         let mut heard = Settled::default();
         for (one, recall) in wanted.iter().zip(recalls) {
             let reply = match recall {
-                Some(recall) => Ok(self.remembered(one, recall)),
+                Some(recall) => Ok(self.remembered_reply(one, recall)),
                 None => match answers.next() {
                     Some((asked, reply, who)) => {
-                        self.record(one.remote, &asked, reply.as_ref(), who);
+                        self.record_answer(one.remote, &asked, reply.as_ref(), who);
                         reply
                     }
                     None if self.is_dry() => continue,
@@ -108,11 +108,11 @@ impl<'a> Judge<'a> {
             };
             match reply {
                 Ok(reply) => {
-                    let reply = reply.settle(one.remote, self.event);
-                    self.remember(one, matches, &reply, changed);
+                    let reply = reply.apply_settings(one.remote, self.event);
+                    self.remember_answer(one, matches, &reply, changed);
                     self.settle(one, reply, changed, waits, &mut heard);
                 }
-                Err(why) => one.rules.iter().for_each(|rule| self.unanswered(rule, &why)),
+                Err(why) => one.rules.iter().for_each(|rule| self.apply_unanswered(rule, &why)),
             }
         }
         let Settled { input, mut allows, approved } = heard;
@@ -128,7 +128,7 @@ impl<'a> Judge<'a> {
     /// Takes over what a server said. `waits`: another that would be asked may still say no.
     fn settle<'r>(
         &mut self,
-        one: &Wanted<'_, 'r>,
+        one: &WantedServer<'_, 'r>,
         reply: Reply,
         changed: bool,
         waits: bool,
@@ -137,9 +137,9 @@ impl<'a> Judge<'a> {
         let Some(&rule) = one.rules.first() else { return };
         let allows = reply.verb == Some(Verb::Allow) && !changed && !waits;
         let reason = reply.reason.clone();
-        let new = self.take(rule, reply, changed);
+        let new = self.take_reply(rule, reply, changed);
         if new.is_some() && heard.input.is_some() {
-            self.voice(rule, Verb::Deny, "Two servers change the input of this call.".into());
+            self.add_voice(rule, Verb::Deny, "Two servers change the input of this call.".into());
         }
         heard.input = new.map(|new| (rule, new)).or(heard.input.take());
         match allows {
@@ -158,21 +158,23 @@ impl<'a> Judge<'a> {
             at > local || one.verb != Verb::Ask || one.layer == Layer::Managed
         });
         self.approved = true;
-        self.voice(one.rule, Verb::Allow, one.reason);
+        self.add_voice(one.rule, Verb::Allow, one.reason);
     }
 
     /// Is a server asked about this event whatever the rules say?
     pub(super) fn asks_anyway(&self) -> bool {
         let kind = self.event.kind;
-        self.config.remotes().any(|(_, one)| one.dialect.asks(kind) && one.events.contains(kind))
+        self.config
+            .remotes()
+            .any(|(_, one)| one.dialect.is_asked_about(kind) && one.events.contains(kind))
     }
 
     /// A local rule denies, so that nobody is asked: who wanted to be, and audits, is told.
-    pub(super) fn audit(&mut self, matches: &[Match<'_>]) {
+    pub(super) fn notify_auditors(&mut self, matches: &[Match<'_>]) {
         let (config, kind) = (self.config, self.event.kind);
         let named = |remote: &Remote| {
             let mut fired = matches.iter().filter(|one| !one.observed);
-            fired.any(|one| one.rule.remote() == Some(&remote.name))
+            fired.any(|one| one.rule.remote_name() == Some(&remote.name))
         };
         let audits = |remote: &Remote| remote.audit && !remote.dialect.facts().is_live;
         for (_, remote) in config.remotes().filter(|(_, remote)| audits(remote)) {
@@ -184,10 +186,10 @@ impl<'a> Judge<'a> {
     }
 
     /// Does the rule ask a server? Not so where that one is only told.
-    pub(super) fn asks(&self, rule: &Rule) -> bool {
-        let Some(name) = rule.remote() else { return false };
+    pub(super) fn asks_server(&self, rule: &Rule) -> bool {
+        let Some(name) = rule.remote_name() else { return false };
         let mut remotes = self.config.remotes();
-        !remotes.any(|(_, one)| one.name == name && one.dialect.tells(self.event.kind))
+        !remotes.any(|(_, one)| one.name == name && one.dialect.is_told_of(self.event.kind))
     }
 
     /// The rules that fired name servers which are told, not asked. `sure`: it is known of all that
@@ -196,7 +198,7 @@ impl<'a> Judge<'a> {
         let fired =
             |one: &&Match<'_>| !one.observed && (sure || one.rule.conditions.when.run.is_none());
         for rule in matches.iter().filter(fired).map(|one| one.rule) {
-            let named = |one: &Remote| rule.remote() == Some(&one.name);
+            let named = |one: &Remote| rule.remote_name() == Some(&one.name);
             let mut remotes = self.config.remotes().map(|(_, one)| one);
             if let Some(one) = remotes.find(|one| named(one) && one.dialect.tells_of(self.event)) {
                 self.mark_told(&one.name);
@@ -209,7 +211,7 @@ impl<'a> Judge<'a> {
         let (config, kind, verb) = (self.config, self.event.kind, self.out.answer.verb);
         for (_, remote) in config.remotes() {
             let wants = remote.verdicts.is_empty() || remote.verdicts.contains(&verb);
-            let goes_ahead = kind == Kind::PreToolUse && !verb.is_some_and(Verb::stops);
+            let goes_ahead = kind == Kind::PreToolUse && !verb.is_some_and(Verb::stops_call);
             let tells = remote.dialect.tells_of(self.event)
                 || goes_ahead && remote.dialect.tells_starts(&remote.own);
             if tells && remote.events.contains(kind) && wants {
@@ -233,35 +235,35 @@ impl<'a> Judge<'a> {
     }
 
     /// The servers that rules name and those of `forwards`, each once.
-    fn wanted<'r>(
+    fn wanted_servers<'r>(
         &mut self,
         matches: &[Match<'r>],
         forwards: &'r [Rule],
         allowed: bool,
-    ) -> Vec<Wanted<'a, 'r>> {
+    ) -> Vec<WantedServer<'a, 'r>> {
         let config = self.config;
-        let mut out: Vec<Wanted<'a, 'r>> = Vec::new();
+        let mut out: Vec<WantedServer<'a, 'r>> = Vec::new();
         let named = matches.iter().filter(|one| !one.observed).map(|one| one.rule);
         for rule in named.chain(forwards) {
-            let Some(name) = rule.remote() else { continue };
+            let Some(name) = rule.remote_name() else { continue };
             let found = config.remotes().find(|(_, one)| one.name == name);
             let Some((_, remote)) = found else {
-                self.unanswered(rule, &format!("there is no [remote.{name}]"));
+                self.apply_unanswered(rule, &format!("there is no [remote.{name}]"));
                 continue;
             };
-            if remote.dialect.tells(self.event.kind)
+            if remote.dialect.is_told_of(self.event.kind)
                 || remote.human && (allowed || self.was_asked(rule))
             {
                 continue;
             }
-            if !remote.dialect.asks(self.event.kind) {
-                self.unanswered(rule, &format!("it is not asked about {}", self.event.name));
+            if !remote.dialect.is_asked_about(self.event.kind) {
+                self.apply_unanswered(rule, &format!("it is not asked about {}", self.event.name));
                 continue;
             }
             if let Some(known) = out.iter_mut().find(|one| one.remote.name == *name) {
                 known.rules.push(rule);
             } else {
-                out.push(Wanted { remote, rules: vec![rule] });
+                out.push(WantedServer { remote, rules: vec![rule] });
             }
         }
         out.iter_mut().for_each(|one| {
@@ -273,9 +275,9 @@ impl<'a> Judge<'a> {
     /// Begins to ask the servers that will be wanted, for the time that commands of rules take. No human:
     /// what a command says may settle the call, and nobody is to be asked in vain. `sure`: the
     /// commands of conditions have spoken.
-    pub(super) fn begin(&mut self, matches: &[Match<'_>], forwards: &[Rule], sure: bool) {
+    pub(super) fn begin_asking(&mut self, matches: &[Match<'_>], forwards: &[Rule], sure: bool) {
         let fired = matches.iter().filter(|one| !one.observed).map(|one| one.rule);
-        let runs = fired.clone().any(|rule| rule.runs());
+        let runs = fired.clone().any(|rule| rule.runs_or_writes());
         if self.is_dry() || !runs {
             return;
         }
@@ -285,12 +287,14 @@ impl<'a> Judge<'a> {
             unless || rule.conditions.when.run.is_some()
         };
         let mut remotes: Vec<&'a Remote> = Vec::new();
-        for name in fired.filter(|rule| sure || !hangs(rule)).chain(forwards).map(Rule::remote) {
+        for name in fired.filter(|rule| sure || !hangs(rule)).chain(forwards).map(Rule::remote_name)
+        {
             let named = |(_, one): &(Layer, &Remote)| name == Some(&one.name);
             let Some((_, one)) = config.remotes().find(named) else { continue };
             let known = remotes.iter().chain(self.begun.iter().map(|one| &one.remote));
             let kind = self.event.kind;
-            let asked = !one.human && one.dialect.asks(kind) && !one.dialect.tells(kind);
+            let asked =
+                !one.human && one.dialect.is_asked_about(kind) && !one.dialect.is_told_of(kind);
             if asked && known.into_iter().all(|known| known.name != one.name) {
                 remotes.push(one);
             }
@@ -304,21 +308,21 @@ impl<'a> Judge<'a> {
         if remotes.is_empty() {
             return Vec::new();
         }
-        let request = self.request();
-        let begin = |remote| remote::begin(&request, remote, self.world.paths);
+        let request = self.shared_request();
+        let begin = |remote| remote::begin_asking(&request, remote, self.world.paths);
         remotes.into_iter().map(begin).collect()
     }
 
     /// The event for servers: only copied where somebody is asked.
-    fn request(&mut self) -> Arc<Request> {
-        watchdog::waiting();
+    fn shared_request(&mut self) -> Arc<Request> {
+        watchdog::begin_waiting();
         let bytes = self.world.stdin.to_vec();
         let (deadline, paths) = (self.world.deadline, self.world.paths);
         let beside = self.asked_beside();
         if let Some(name) = beside {
             self.note_once(format!("{name}'s own hooks ask about this call as well"));
         }
-        let effects = remote::effects::told(self.analysis);
+        let effects = remote::effects::describe_effects(self.analysis);
         let request = Request::new(self.event.clone(), bytes, deadline, paths);
         Arc::new(Request { effects, twice: beside.is_some(), ..request })
     }
@@ -330,14 +334,18 @@ impl<'a> Judge<'a> {
         }
         let (home, place) = (&self.world.paths.home, self.place);
         let (cwd, root) = (Path::new(&place.cwd), Path::new(&place.project));
-        let files = agent::of(self.event).settings_files(home, cwd, root);
+        let files = agent::from_event(self.event).settings_files(home, cwd, root);
         let dialects = self.config.remotes().map(|(_, one)| one.dialect);
         let beside = dialects.filter(|dialect| dialect.is_asked_beside(&files));
-        beside.map(|dialect| dialect.name()).next()
+        beside.map(|dialect| dialect.scope_name()).next()
     }
 
     /// Notes who would be asked, where nobody is.
-    fn would_ask(&mut self, wanted: &[&Wanted<'a, '_>], matches: &[Match<'_>]) -> Vec<Heard> {
+    fn would_ask(
+        &mut self,
+        wanted: &[&WantedServer<'a, '_>],
+        matches: &[Match<'_>],
+    ) -> Vec<ServerAnswer> {
         for one in wanted {
             self.note_once(format!("{WOULD_ASK}: [remote.{}]", one.remote.name));
             self.recall_anywhere(one, matches);
@@ -346,24 +354,31 @@ impl<'a> Judge<'a> {
     }
 
     /// What came of each, and what it says.
-    fn ask(&mut self, wanted: &[&Wanted<'a, '_>], matches: &[Match<'_>]) -> Vec<Heard> {
+    fn gather_answers(
+        &mut self,
+        wanted: &[&WantedServer<'a, '_>],
+        matches: &[Match<'_>],
+    ) -> Vec<ServerAnswer> {
         let mut asking = std::mem::take(&mut self.begun);
-        let is_begun = |one: &&&Wanted<'a, '_>| {
+        let is_begun = |one: &&&WantedServer<'a, '_>| {
             asking.iter().any(|begun| begun.remote.name == one.remote.name)
         };
         let others = wanted.iter().filter(|one| !is_begun(one)).map(|one| one.remote).collect();
         asking.extend(self.asking(others));
-        let mut said: Vec<Option<Heard>> = wanted.iter().map(|_| None).collect();
+        let mut said: Vec<Option<ServerAnswer>> = wanted.iter().map(|_| None).collect();
         for one in asking {
             let remote = one.remote;
             let at = wanted.iter().position(|wanted| wanted.remote.name == remote.name);
             let Some(at) = at else { continue };
-            let asked = one.wait();
+            let asked = one.wait_for_answer();
             let body = asked.outcome.as_ref().map_err(String::clone);
-            said[at] = Some(match body.and_then(|body| remote::read(remote, &one.request, body)) {
-                Ok(reply) => self.heard(wanted[at], matches, &one.request, (asked, reply)),
-                failed => (asked, failed, remote.human.then_some(Who::Now(By::Nobody))),
-            });
+            said[at] =
+                Some(match body.and_then(|body| remote::read_reply(remote, &one.request, body)) {
+                    Ok(reply) => {
+                        self.check_human_answer(wanted[at], matches, &one.request, (asked, reply))
+                    }
+                    failed => (asked, failed, remote.human.then_some(Who::Now(By::Nobody))),
+                });
         }
         said.into_iter().flatten().collect()
     }
@@ -374,8 +389,13 @@ impl<'a> Judge<'a> {
     }
 
     /// Takes over what the server said, but for an allow; the input that it wants.
-    fn take(&mut self, rule: &Rule, reply: Reply, changed: bool) -> Option<Map<String, Value>> {
-        let name = rule.name();
+    fn take_reply(
+        &mut self,
+        rule: &Rule,
+        reply: Reply,
+        changed: bool,
+    ) -> Option<Map<String, Value>> {
+        let name = rule.qualified_name();
         self.out.notes.extend(reply.notes.iter().map(|note| format!("{name}: {note}")));
         self.out.answer.context.extend(reply.context);
         self.out.answer.notice.extend(reply.notice);
@@ -383,7 +403,7 @@ impl<'a> Judge<'a> {
         if let Some(verb) = reply.verb.filter(|verb| *verb != Verb::Allow) {
             // An agent that could not stop while a server says no would never stop.
             if verb == Verb::Halt || self.may_block(rule) {
-                self.voice(rule, verb, reply.reason);
+                self.add_voice(rule, verb, reply.reason);
             } else {
                 self.out.notes.push(format!("{name}: {BLOCKED_ONCE}"));
             }
@@ -399,25 +419,25 @@ impl<'a> Judge<'a> {
         }
         if reply.input.is_some() && changed {
             let why = "The server changes the input of this call, and a rule does so too.";
-            self.voice(rule, Verb::Deny, why.into());
+            self.add_voice(rule, Verb::Deny, why.into());
             return None;
         }
         reply.input
     }
 
     /// What a server that cannot be asked amounts to for the rule.
-    fn unanswered(&mut self, rule: &Rule, why: &str) {
-        let name = rule.name();
+    fn apply_unanswered(&mut self, rule: &Rule, why: &str) {
+        let name = rule.qualified_name();
         self.out.notes.push(format!("{name}: {why}"));
         let forwarded = rule.id.contains('.');
-        if rule.otherwise() != Otherwise::Silent && !self.may_block(rule) {
+        if rule.failure_fallback() != Otherwise::Silent && !self.may_block(rule) {
             self.out.notes.push(format!("{name}: {BLOCKED_ONCE}"));
             return;
         }
-        let server = rule.remote().unwrap_or_default();
+        let server = rule.remote_name().unwrap_or_default();
         let mut remotes = self.config.remotes().filter(|(_, one)| one.name == server);
         let what = remotes.next().map_or("Server", |(_, one)| one.dialect.facts().title);
-        self.otherwise(
+        self.apply_fallback(
             rule,
             match forwarded {
                 true => format!("{what} unavailable, failing closed"),
@@ -427,10 +447,10 @@ impl<'a> Judge<'a> {
     }
 
     /// A line of the journal.
-    fn record(
+    fn record_answer(
         &mut self,
         remote: &Remote,
-        asked: &Asked,
+        asked: &AskOutcome,
         reply: Result<&Reply, &String>,
         who: Option<Who>,
     ) {
@@ -444,29 +464,29 @@ impl<'a> Judge<'a> {
         let silent = |reply: &&Reply| remote.human && reply.reason.is_empty();
         let why = reply.ok().filter(silent).and_then(|reply| reply.notes.first());
         let cause = asked.outcome.as_ref().err().or(reply.err()).or(why);
-        let line = journal::Remote {
+        let line = journal::RemoteRecord {
             name: remote.name.clone(),
             endpoint: asked.endpoint.clone(),
             attempts: asked.attempts,
             ms: asked.ms,
             outcome: outcome.into(),
             cause: cause.cloned().unwrap_or_default(),
-            ..journal::Remote::default()
+            ..journal::RemoteRecord::default()
         };
         self.out.remotes.push(match who {
-            Some(who) => who.note(line),
+            Some(who) => who.annotate_line(line),
             None => line,
         });
     }
 
     /// Is the call denied already, by rules or by what they ran?
-    pub(super) fn denied(&self, matches: &[Match<'_>]) -> bool {
+    pub(super) fn is_denied(&self, matches: &[Match<'_>]) -> bool {
         let denies = |verb| matches!(verb, Some(Verb::Deny | Verb::Halt));
         self.voices.iter().any(|voice| denies(Some(voice.verb)))
             || matches.iter().any(|one| {
                 !one.observed
                     && denies(one.verb())
-                    && one.rule.verdict.run().is_none()
+                    && one.rule.verdict.awaited_command().is_none()
                     && self.may_block(one.rule)
             })
     }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::Judge;
-use crate::act::quote;
+use crate::act::quote_for_shell;
 use crate::engine::Match;
 use crate::files;
 use crate::limits;
@@ -13,7 +13,7 @@ use crate::trust;
 
 impl Judge<'_> {
     /// Plain texts for the model and the human, and variables for later commands.
-    pub(super) fn tell(&mut self, matches: &[Match<'_>]) {
+    pub(super) fn add_messages(&mut self, matches: &[Match<'_>]) {
         for one in matches.iter().filter(|one| !one.observed) {
             for action in &one.rule.actions {
                 self.tell_one(one, action);
@@ -24,7 +24,7 @@ impl Judge<'_> {
     fn tell_one(&mut self, one: &Match<'_>, action: &Action) {
         match action {
             Action::Context(Text::Plain(text)) => {
-                let text = text.told(&self.values(one));
+                let text = text.fill_for_reader(&self.match_values(one));
                 self.out.answer.context.push(text);
             }
             Action::Context(Text::File(path)) => {
@@ -33,8 +33,8 @@ impl Judge<'_> {
                 // What a project names must be its own, links followed.
                 let own = !one.rule.layer().is_project() || trust::stays_in(root, &path);
                 let read = match own {
-                    true => files::head(&path, limits::CONTEXT as u64)
-                        .map_err(|refusal| refusal.about(&path)),
+                    true => files::read_head(&path, limits::CONTEXT as u64)
+                        .map_err(|refusal| refusal.describe_for(&path)),
                     false => Err(format!("{} leads out of the project", path.display())),
                 };
                 match read {
@@ -43,13 +43,13 @@ impl Judge<'_> {
                         self.out.answer.context.push(text);
                     }
                     Err(why) => {
-                        self.out.notes.push(format!("{}: {why}", one.rule.name()));
+                        self.out.notes.push(format!("{}: {why}", one.rule.qualified_name()));
                     }
                 }
             }
             Action::Notify(Text::Plain(text)) => {
-                let text = text.told(&self.values(one));
-                self.out.answer.notice.push(format!("{text} [{}]", one.rule.name()));
+                let text = text.fill_for_reader(&self.match_values(one));
+                self.out.answer.notice.push(format!("{text} [{}]", one.rule.qualified_name()));
             }
             Action::Env(variables) if !self.is_dry() => self.write_env(one, variables),
             _ => {}
@@ -58,15 +58,16 @@ impl Judge<'_> {
 
     fn write_env(&mut self, one: &Match<'_>, variables: &[(String, Template)]) {
         use std::io::Write as _;
-        let Some(path) = crate::env::path(crate::env::CLAUDE_ENV_FILE) else { return };
+        let Some(path) = crate::env::get_path(crate::env::CLAUDE_ENV_FILE) else { return };
         let mut lines = String::new();
         for (name, value) in variables {
-            let value = value.fill(&self.values(one));
-            lines.push_str(&format!("export {name}={}\n", quote(&value)));
+            let value = value.fill(&self.match_values(one));
+            lines.push_str(&format!("export {name}={}\n", quote_for_shell(&value)));
         }
-        let written = files::append(&path).and_then(|mut file| file.write_all(lines.as_bytes()));
+        let written =
+            files::open_to_append(&path).and_then(|mut file| file.write_all(lines.as_bytes()));
         if let Err(error) = written {
-            self.out.notes.push(format!("{}: env file: {error}", one.rule.name()));
+            self.out.notes.push(format!("{}: env file: {error}", one.rule.qualified_name()));
         }
     }
 }

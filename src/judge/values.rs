@@ -6,14 +6,14 @@ use super::Judge;
 use crate::effect::{Analysis, SubCommand};
 use crate::engine::Match;
 use crate::event::Event;
-use crate::rule::template::Name;
+use crate::rule::template::PlaceholderName;
 
 impl Judge<'_> {
     /// What the placeholders of a matched rule stand for, of the call as it came.
-    pub(super) fn values<'v>(
+    pub(super) fn match_values<'v>(
         &'v self,
         one: &'v Match<'_>,
-    ) -> impl Fn(&Name) -> Option<String> + 'v {
+    ) -> impl Fn(&PlaceholderName) -> Option<String> + 'v {
         self.values_of(self.event, self.analysis, one)
     }
 
@@ -23,7 +23,7 @@ impl Judge<'_> {
         event: &'v Event,
         analysis: &'v Analysis,
         one: &'v Match<'_>,
-    ) -> impl Fn(&Name) -> Option<String> + 'v {
+    ) -> impl Fn(&PlaceholderName) -> Option<String> + 'v {
         let command = one.effects.iter().find_map(|at| analysis.effects.get(*at)?.command);
         self.values_at(event, analysis, one, command)
     }
@@ -35,24 +35,28 @@ impl Judge<'_> {
         analysis: &'v Analysis,
         one: &'v Match<'_>,
         command: Option<usize>,
-    ) -> impl Fn(&Name) -> Option<String> + 'v {
+    ) -> impl Fn(&PlaceholderName) -> Option<String> + 'v {
         let effects = || one.effects.iter().filter_map(|at| analysis.effects.get(*at));
         let path = move || effects().find_map(|effect| Some(&effect.path.as_ref()?.lexical));
         move |name| match name {
-            Name::Path => path().map(String::as_str).or(event.file_path()).map(str::to_string),
-            Name::Host => effects().find_map(|effect| effect.host.clone()),
-            Name::Command => command
+            PlaceholderName::Path => {
+                path().map(String::as_str).or(event.file_path()).map(str::to_string)
+            }
+            PlaceholderName::Host => effects().find_map(|effect| effect.host.clone()),
+            PlaceholderName::Command => command
                 .and_then(|at| analysis.commands.get(at))
                 .map(|command| command_text(analysis, command))
                 .or_else(|| event.command().map(str::to_string)),
-            Name::Tool => Some(event.tool.clone()),
-            Name::Error => event.error().map(str::to_string),
-            Name::Input(field) => input(event, field),
-            Name::RunOutput | Name::Own(_) => None,
-            Name::Variable("ARGUMENTS") => serde_json::to_string(&event.raw).ok(),
-            Name::Variable("PROMPT") => event.prompt().map(str::to_string),
-            Name::Variable("TRANSCRIPT_PATH") => event.str("transcript_path").map(str::to_string),
-            Name::Variable(_) => Some(self.place.project.clone()),
+            PlaceholderName::Tool => Some(event.tool.clone()),
+            PlaceholderName::Error => event.error_text().map(str::to_string),
+            PlaceholderName::Input(field) => input(event, field),
+            PlaceholderName::RunOutput | PlaceholderName::Own(_) => None,
+            PlaceholderName::Variable("ARGUMENTS") => serde_json::to_string(&event.raw).ok(),
+            PlaceholderName::Variable("PROMPT") => event.prompt().map(str::to_string),
+            PlaceholderName::Variable("TRANSCRIPT_PATH") => {
+                event.str_field("transcript_path").map(str::to_string)
+            }
+            PlaceholderName::Variable(_) => Some(self.place.project.clone()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The shapes of tokens: what each service begins its own with, and what follows. A new service is
 //! a new line here.
 
-use super::{is_start, is_word, run};
+use super::{is_start, is_word, run_length};
 
 /// What the rest of a token is made of, beside letters and digits.
 #[derive(Clone, Copy, PartialEq)]
@@ -21,14 +21,14 @@ enum Of {
 }
 
 impl Of {
-    fn holds(self, b: u8) -> bool {
+    fn accepts_byte(self, b: u8) -> bool {
         match self {
             Of::Hex => b.is_ascii_hexdigit(),
             Of::Upper => b.is_ascii_digit() || b.is_ascii_uppercase(),
             Of::Alnum => b.is_ascii_alphanumeric(),
             Of::Url => is_word(b) || b == b'-',
-            Of::Dotted => Of::Url.holds(b) || b == b'.',
-            Of::Base64 => Of::Dotted.holds(b) || matches!(b, b'+' | b'/' | b'=' | b'%'),
+            Of::Dotted => Of::Url.accepts_byte(b) || b == b'.',
+            Of::Base64 => Of::Dotted.accepts_byte(b) || matches!(b, b'+' | b'/' | b'=' | b'%'),
         }
     }
 }
@@ -46,120 +46,120 @@ struct Shape {
     mixed: bool,
 }
 
-const fn open(prefixes: &'static [&'static str], of: Of, least: usize) -> Shape {
+const fn open_shape(prefixes: &'static [&'static str], of: Of, least: usize) -> Shape {
     Shape { prefixes, of, least, most: usize::MAX, mixed: false }
 }
 
-const fn mixed(prefixes: &'static [&'static str], of: Of, least: usize) -> Shape {
-    Shape { mixed: true, ..open(prefixes, of, least) }
+const fn mixed_shape(prefixes: &'static [&'static str], of: Of, least: usize) -> Shape {
+    Shape { mixed: true, ..open_shape(prefixes, of, least) }
 }
 
-const fn exact(prefixes: &'static [&'static str], of: Of, length: usize) -> Shape {
-    Shape { most: length, mixed: true, ..open(prefixes, of, length) }
+const fn exact_shape(prefixes: &'static [&'static str], of: Of, length: usize) -> Shape {
+    Shape { most: length, mixed: true, ..open_shape(prefixes, of, length) }
 }
 
 #[rustfmt::skip]
 const SHAPES: &[Shape] = &[
     // GitHub, GitLab
-    open(&["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], Of::Dotted, 20),
-    open(&["github_pat_"], Of::Url, 20),
-    open(&["glpat-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-",
+    open_shape(&["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], Of::Dotted, 20),
+    open_shape(&["github_pat_"], Of::Url, 20),
+    open_shape(&["glpat-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-",
            "gloas-", "glsoat-", "glffct-", "glwt-", "GR1348941"], Of::Dotted, 16),
     // AWS, Google, Azure DevOps, Alibaba, Tencent, DigitalOcean
-    Shape { mixed: false, ..exact(&["AKIA", "ASIA", "ABIA", "ACCA"], Of::Upper, 16) },
-    open(&["ABSK"], Of::Base64, 100),
-    open(&["bedrock-api-key-"], Of::Base64, 40),
-    open(&["AIza"], Of::Url, 30),
-    open(&["GOCSPX-"], Of::Url, 20),
-    open(&["ya29."], Of::Dotted, 20),
-    open(&["1//0"], Of::Url, 40),
-    mixed(&["LTAI"], Of::Alnum, 16),
-    mixed(&["AKID"], Of::Alnum, 28),
-    open(&["dop_v1_", "doo_v1_", "dor_v1_"], Of::Hex, 40),
+    Shape { mixed: false, ..exact_shape(&["AKIA", "ASIA", "ABIA", "ACCA"], Of::Upper, 16) },
+    open_shape(&["ABSK"], Of::Base64, 100),
+    open_shape(&["bedrock-api-key-"], Of::Base64, 40),
+    open_shape(&["AIza"], Of::Url, 30),
+    open_shape(&["GOCSPX-"], Of::Url, 20),
+    open_shape(&["ya29."], Of::Dotted, 20),
+    open_shape(&["1//0"], Of::Url, 40),
+    mixed_shape(&["LTAI"], Of::Alnum, 16),
+    mixed_shape(&["AKID"], Of::Alnum, 28),
+    open_shape(&["dop_v1_", "doo_v1_", "dor_v1_"], Of::Hex, 40),
     // Slack, Stripe, Square, PayPal, Shopify, Plaid, Shippo, EasyPost, Flutterwave
-    open(&["xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-",
+    open_shape(&["xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-",
            "xapp-", "xwfp-"], Of::Dotted, 10),
-    open(&["sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "rk_prod_", "sk_org_"], Of::Alnum, 10),
-    open(&["whsec_"], Of::Base64, 20),
-    open(&["sq0atp-", "sq0csp-", "sq0idp-"], Of::Url, 22),
-    mixed(&["EAAA", "EAAC", "EAAB", "EAAG"], Of::Url, 56),
-    open(&["access_token$production$", "access_token$sandbox$"], Of::Alnum, 10),
-    open(&["A21AA"], Of::Url, 80),
-    open(&["shpat_", "shpca_", "shppa_", "shpss_", "shpua_"], Of::Alnum, 24),
-    open(&["access-production-", "access-sandbox-", "access-development-"], Of::Url, 36),
-    open(&["shippo_live_", "shippo_test_"], Of::Hex, 40),
-    mixed(&["EZAK", "EZTK"], Of::Alnum, 54),
-    open(&["FLWSECK-", "FLWSECK_TEST-"], Of::Url, 12),
+    open_shape(&["sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "rk_prod_", "sk_org_"], Of::Alnum, 10),
+    open_shape(&["whsec_"], Of::Base64, 20),
+    open_shape(&["sq0atp-", "sq0csp-", "sq0idp-"], Of::Url, 22),
+    mixed_shape(&["EAAA", "EAAC", "EAAB", "EAAG"], Of::Url, 56),
+    open_shape(&["access_token$production$", "access_token$sandbox$"], Of::Alnum, 10),
+    open_shape(&["A21AA"], Of::Url, 80),
+    open_shape(&["shpat_", "shpca_", "shppa_", "shpss_", "shpua_"], Of::Alnum, 24),
+    open_shape(&["access-production-", "access-sandbox-", "access-development-"], Of::Url, 36),
+    open_shape(&["shippo_live_", "shippo_test_"], Of::Hex, 40),
+    mixed_shape(&["EZAK", "EZTK"], Of::Alnum, 54),
+    open_shape(&["FLWSECK-", "FLWSECK_TEST-"], Of::Url, 12),
     // OpenAI, Anthropic, Hugging Face and others that serve models
-    open(&["sk-ant-"], Of::Url, 16),
-    mixed(&["sk-proj-", "sk-svcacct-", "sk-admin-", "sk-or-v1-", "sk-lf-", "sk-"], Of::Url, 16),
-    exact(&["sk_"], Of::Hex, 48),
-    mixed(&["hf_", "api_org_"], Of::Alnum, 20),
-    mixed(&["gsk_", "r8_", "tgp_v1_", "fw_", "xai-", "pplx-", "csk-", "pcsk_", "lsv2_pt_", "lsv2_sk_",
+    open_shape(&["sk-ant-"], Of::Url, 16),
+    mixed_shape(&["sk-proj-", "sk-svcacct-", "sk-admin-", "sk-or-v1-", "sk-lf-", "sk-"], Of::Url, 16),
+    exact_shape(&["sk_"], Of::Hex, 48),
+    mixed_shape(&["hf_", "api_org_"], Of::Alnum, 20),
+    mixed_shape(&["gsk_", "r8_", "tgp_v1_", "fw_", "xai-", "pplx-", "csk-", "pcsk_", "lsv2_pt_", "lsv2_sk_",
             "e2b_", "nvapi-", "jina_", "tvly-"], Of::Url, 30),
     // Packages: npm, PyPI, crates.io, RubyGems, NuGet, Clojars, Docker, Artifactory
-    mixed(&["npm_"], Of::Alnum, 30),
-    open(&["pypi-"], Of::Url, 40),
-    exact(&["cio"], Of::Alnum, 32),
-    open(&["rubygems_"], Of::Hex, 40),
-    exact(&["oy2"], Of::Alnum, 43),
-    open(&["CLOJARS_"], Of::Alnum, 40),
-    open(&["dckr_pat_", "dckr_oat_"], Of::Url, 20),
-    mixed(&["AKCp", "cmVmd"], Of::Alnum, 50),
+    mixed_shape(&["npm_"], Of::Alnum, 30),
+    open_shape(&["pypi-"], Of::Url, 40),
+    exact_shape(&["cio"], Of::Alnum, 32),
+    open_shape(&["rubygems_"], Of::Hex, 40),
+    exact_shape(&["oy2"], Of::Alnum, 43),
+    open_shape(&["CLOJARS_"], Of::Alnum, 40),
+    open_shape(&["dckr_pat_", "dckr_oat_"], Of::Url, 20),
+    mixed_shape(&["AKCp", "cmVmd"], Of::Alnum, 50),
     // Hosting: Heroku, Fly, Vercel, Netlify, Cloudflare, Render, Railway, Neon, Deno
-    open(&["HRKU-"], Of::Url, 30),
-    open(&["fm1r_", "fm1a_", "fm2_"], Of::Base64, 40),
-    open(&["fo1_"], Of::Url, 30),
-    mixed(&["vcp_", "vci_", "vca_", "vcr_", "vck_"], Of::Alnum, 24),
-    mixed(&["nfp_", "nfc_", "nfo_", "nfu_", "nfb_"], Of::Alnum, 24),
-    mixed(&["cfut_", "cfat_", "cfk_", "cfoat_"], Of::Url, 30),
-    open(&["v1.0-"], Of::Url, 100),
-    mixed(&["rnd_", "napi_", "ddp_", "ddo_"], Of::Alnum, 24),
+    open_shape(&["HRKU-"], Of::Url, 30),
+    open_shape(&["fm1r_", "fm1a_", "fm2_"], Of::Base64, 40),
+    open_shape(&["fo1_"], Of::Url, 30),
+    mixed_shape(&["vcp_", "vci_", "vca_", "vcr_", "vck_"], Of::Alnum, 24),
+    mixed_shape(&["nfp_", "nfc_", "nfo_", "nfu_", "nfb_"], Of::Alnum, 24),
+    mixed_shape(&["cfut_", "cfat_", "cfk_", "cfoat_"], Of::Url, 30),
+    open_shape(&["v1.0-"], Of::Url, 100),
+    mixed_shape(&["rnd_", "napi_", "ddp_", "ddo_"], Of::Alnum, 24),
     // Mail, chat and telephone: SendGrid, Mailgun, Brevo, Resend, Twilio
-    open(&["SG."], Of::Dotted, 40),
-    exact(&["key-"], Of::Hex, 32),
-    open(&["xkeysib-", "xsmtpsib-"], Of::Url, 40),
-    mixed(&["re_"], Of::Url, 30),
-    exact(&["SK", "AC"], Of::Hex, 32),
+    open_shape(&["SG."], Of::Dotted, 40),
+    exact_shape(&["key-"], Of::Hex, 32),
+    open_shape(&["xkeysib-", "xsmtpsib-"], Of::Url, 40),
+    mixed_shape(&["re_"], Of::Url, 30),
+    exact_shape(&["SK", "AC"], Of::Hex, 32),
     // Work: Atlassian, Linear, Notion, Figma, Dropbox, Postman, Typeform, Readme
-    open(&["ATATT", "ATCTT", "ATSTT"], Of::Base64, 40),
-    mixed(&["ATBB"], Of::Base64, 24),
-    open(&["lin_api_", "lin_oauth_", "lin_wh_"], Of::Alnum, 20),
-    mixed(&["ntn_"], Of::Alnum, 20),
-    exact(&["secret_"], Of::Alnum, 43),
-    open(&["figd_", "figu_", "figo_", "figh_", "figr_"], Of::Url, 24),
-    mixed(&["sl."], Of::Dotted, 60),
-    open(&["PMAK-", "PMAT-"], Of::Url, 24),
-    open(&["tfp_"], Of::Dotted, 40),
-    open(&["rdme_"], Of::Alnum, 40),
+    open_shape(&["ATATT", "ATCTT", "ATSTT"], Of::Base64, 40),
+    mixed_shape(&["ATBB"], Of::Base64, 24),
+    open_shape(&["lin_api_", "lin_oauth_", "lin_wh_"], Of::Alnum, 20),
+    mixed_shape(&["ntn_"], Of::Alnum, 20),
+    exact_shape(&["secret_"], Of::Alnum, 43),
+    open_shape(&["figd_", "figu_", "figo_", "figh_", "figr_"], Of::Url, 24),
+    mixed_shape(&["sl."], Of::Dotted, 60),
+    open_shape(&["PMAK-", "PMAT-"], Of::Url, 24),
+    open_shape(&["tfp_"], Of::Dotted, 40),
+    open_shape(&["rdme_"], Of::Alnum, 40),
     // Operations: Datadog, New Relic, Sentry, Grafana, Vault, Doppler,
     // Pulumi, Buildkite, CircleCI, Tailscale, Snyk, Sonar, Sourcegraph, Contentful, Prefect, OpenShift
-    mixed(&["ddapp_", "ddpat_", "ddapi_"], Of::Alnum, 24),
-    open(&["NRAK-", "NRII-", "NRJS-", "NRAA-", "NRRA-", "NRSP-"], Of::Url, 16),
-    open(&["sntrys_", "sntryu_", "sntryi_", "sntrya_"], Of::Base64, 40),
-    mixed(&["glsa_", "glc_"], Of::Base64, 30),
-    open(&["eyJrIjoi"], Of::Base64, 40),
-    open(&["hvs.", "hvb.", "hvr."], Of::Url, 24),
-    open(&["dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."], Of::Dotted, 30),
-    open(&["pul-"], Of::Hex, 40),
-    mixed(&["bkua_", "bkaj_", "bkpt_"], Of::Alnum, 30),
-    open(&["CCIPAT_", "CCIPRJ_"], Of::Url, 30),
-    open(&["tskey-"], Of::Url, 20),
-    mixed(&["snyk_uat.", "snyk_sat."], Of::Dotted, 30),
-    open(&["sqp_", "squ_", "sqa_"], Of::Hex, 40),
-    open(&["sgp_"], Of::Url, 40),
-    open(&["CFPAT-"], Of::Url, 40),
-    mixed(&["pnu_", "pnb_"], Of::Alnum, 30),
-    open(&["sha256~"], Of::Url, 40),
-    open(&["ops_eyJ"], Of::Base64, 60),
+    mixed_shape(&["ddapp_", "ddpat_", "ddapi_"], Of::Alnum, 24),
+    open_shape(&["NRAK-", "NRII-", "NRJS-", "NRAA-", "NRRA-", "NRSP-"], Of::Url, 16),
+    open_shape(&["sntrys_", "sntryu_", "sntryi_", "sntrya_"], Of::Base64, 40),
+    mixed_shape(&["glsa_", "glc_"], Of::Base64, 30),
+    open_shape(&["eyJrIjoi"], Of::Base64, 40),
+    open_shape(&["hvs.", "hvb.", "hvr."], Of::Url, 24),
+    open_shape(&["dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."], Of::Dotted, 30),
+    open_shape(&["pul-"], Of::Hex, 40),
+    mixed_shape(&["bkua_", "bkaj_", "bkpt_"], Of::Alnum, 30),
+    open_shape(&["CCIPAT_", "CCIPRJ_"], Of::Url, 30),
+    open_shape(&["tskey-"], Of::Url, 20),
+    mixed_shape(&["snyk_uat.", "snyk_sat."], Of::Dotted, 30),
+    open_shape(&["sqp_", "squ_", "sqa_"], Of::Hex, 40),
+    open_shape(&["sgp_"], Of::Url, 40),
+    open_shape(&["CFPAT-"], Of::Url, 40),
+    mixed_shape(&["pnu_", "pnb_"], Of::Alnum, 30),
+    open_shape(&["sha256~"], Of::Url, 40),
+    open_shape(&["ops_eyJ"], Of::Base64, 60),
     // Data: Supabase, PlanetScale, Databricks
-    open(&["sbp_", "sbp_v0_"], Of::Hex, 40),
-    open(&["sb_secret_"], Of::Url, 20),
-    open(&["pscale_tkn_", "pscale_pw_", "pscale_oauth_"], Of::Dotted, 30),
-    exact(&["dapi", "dkea", "dose"], Of::Hex, 32),
-    mixed(&["sk.eyJ"], Of::Dotted, 60),
+    open_shape(&["sbp_", "sbp_v0_"], Of::Hex, 40),
+    open_shape(&["sb_secret_"], Of::Url, 20),
+    open_shape(&["pscale_tkn_", "pscale_pw_", "pscale_oauth_"], Of::Dotted, 30),
+    exact_shape(&["dapi", "dkea", "dose"], Of::Hex, 32),
+    mixed_shape(&["sk.eyJ"], Of::Dotted, 60),
     // age
-    open(&["AGE-SECRET-KEY-"], Of::Url, 40),
+    open_shape(&["AGE-SECRET-KEY-"], Of::Url, 40),
 ];
 
 /// How many prefixes there are.
@@ -210,14 +210,14 @@ const fn of_byte(byte: usize, order: &mut [(u8, u8); COUNT], at: usize) -> usize
 }
 
 /// The end of the token that begins at the start of this text.
-pub(super) fn token(bytes: &[u8]) -> Option<usize> {
+pub(super) fn token_end(bytes: &[u8]) -> Option<usize> {
     let (first, second) = (usize::from(*bytes.first()?), bytes.get(1));
     ORDER[BEGINS[first].into()..BEGINS[first + 1].into()].iter().find_map(|(shape, prefix)| {
         let shape = &SHAPES[usize::from(*shape)];
         let prefix = shape.prefixes[usize::from(*prefix)];
         // Nearly always it is another one.
         let fits = prefix.as_bytes().get(1) == second && bytes.starts_with(prefix.as_bytes());
-        fits.then(|| shape.end(bytes, prefix.len())).flatten()
+        fits.then(|| shape.match_end(bytes, prefix.len())).flatten()
     })
 }
 
@@ -238,23 +238,23 @@ pub(super) const SECONDS: [u32; 256] = {
 };
 
 /// Does any token begin with this byte?
-pub(super) const fn begins(byte: u8) -> bool {
+pub(super) const fn may_begin_token(byte: u8) -> bool {
     BEGINS[byte as usize + 1] > BEGINS[byte as usize]
 }
 
 impl Shape {
     /// The end of the token behind that prefix. What is none is given up soon: such a text may be
     /// full of prefixes.
-    fn end(&self, bytes: &[u8], start: usize) -> Option<usize> {
+    fn match_end(&self, bytes: &[u8], start: usize) -> Option<usize> {
         let rest = &bytes[start..];
-        let least = run(&rest[..rest.len().min(self.least)], |b| self.of.holds(b));
+        let least = run_length(&rest[..rest.len().min(self.least)], |b| self.of.accepts_byte(b));
         let fits = least == self.least && (!self.mixed || is_mixed(rest));
         if !fits {
             return None;
         }
         let length = match self.most == self.least {
             true => self.most,
-            false => run(rest, |b| self.of.holds(b)),
+            false => run_length(rest, |b| self.of.accepts_byte(b)),
         };
         let ends = self.most == usize::MAX || !rest.get(length).is_some_and(|b| is_word(*b));
         ends.then_some(start + length)
@@ -267,7 +267,7 @@ const LOOK: usize = 64;
 /// Does it look drawn by chance: a digit, and ten letters and digits in a row?
 fn is_mixed(rest: &[u8]) -> bool {
     let (mut digits, mut letters, mut row, mut longest) = (false, false, 0, 0);
-    for b in rest.iter().take(LOOK).take_while(|b| Of::Dotted.holds(**b)) {
+    for b in rest.iter().take(LOOK).take_while(|b| Of::Dotted.accepts_byte(**b)) {
         digits |= b.is_ascii_digit();
         letters |= b.is_ascii_alphabetic();
         row = if b.is_ascii_alphanumeric() { row + 1 } else { 0 };
@@ -277,13 +277,13 @@ fn is_mixed(rest: &[u8]) -> bool {
 }
 
 /// [`run`] that looks no further than any token is long, for it may be asked at every byte.
-fn near(bytes: &[u8], holds: impl Fn(u8) -> bool) -> usize {
-    run(&bytes[..bytes.len().min(2 * LOOK)], holds)
+fn bounded_run_length(bytes: &[u8], holds: impl Fn(u8) -> bool) -> usize {
+    run_length(&bytes[..bytes.len().min(2 * LOOK)], holds)
 }
 
 /// Tokens that are known by what stands in their middle. The end of such a one, and where it begins,
 /// where the mark stands at `at`; it begins not before `from`.
-pub(super) fn around(bytes: &[u8], from: usize, at: usize) -> Option<std::ops::Range<usize>> {
+pub(super) fn token_around(bytes: &[u8], from: usize, at: usize) -> Option<std::ops::Range<usize>> {
     let rest = &bytes[at..];
     let before = |most: usize, holds: fn(u8) -> bool| {
         let low = from.max(at.saturating_sub(most));
@@ -295,7 +295,7 @@ pub(super) fn around(bytes: &[u8], from: usize, at: usize) -> Option<std::ops::R
         };
         back - usize::from(escape && back > 0)
     };
-    let tail = |start: usize, of: Of| near(&rest[start..], |b| of.holds(b));
+    let tail = |start: usize, of: Of| bounded_run_length(&rest[start..], |b| of.accepts_byte(b));
     let whole = |back: usize| is_start(bytes, at - back);
     let digit = |b: u8| b.is_ascii_digit();
     match rest {
@@ -307,34 +307,35 @@ pub(super) fn around(bytes: &[u8], from: usize, at: usize) -> Option<std::ops::R
         }
         // Azure AD: abc8Q~...
         [b'Q', b'~', ..] => {
-            let back = before(4, |b| Of::Dotted.holds(b) || b == b'~');
-            let length = near(&rest[2..], |b| Of::Dotted.holds(b) || b == b'~');
+            let back = before(4, |b| Of::Dotted.accepts_byte(b) || b == b'~');
+            let length =
+                bounded_run_length(&rest[2..], |b| Of::Dotted.accepts_byte(b) || b == b'~');
             let found = back == 4 && digit(bytes[at - 1]) && (31..=36).contains(&length);
             found.then(|| at - back..at + 2 + length)
         }
         // Mailchimp: 32 digits in hex, and a data centre
         [b'-', b'u', b's', b'0'..=b'9', ..] => {
-            let back = before(33, |b| Of::Hex.holds(b));
+            let back = before(33, |b| Of::Hex.accepts_byte(b));
             let found = back == 32 && whole(back) && tail(3, Of::Alnum) <= 2;
             found.then(|| at - back..at + 3 + tail(3, Of::Alnum))
         }
         // Terraform
         [b'.', b'a', b't', b'l', b'a', b's', b'v', b'1', b'.', ..] => {
-            let back = before(15, |b| Of::Alnum.holds(b));
+            let back = before(15, |b| Of::Alnum.accepts_byte(b));
             let found = back == 14 && tail(9, Of::Url) >= 40;
-            found.then(|| at - back..at + 9 + run(&rest[9..], |b| Of::Url.holds(b)))
+            found.then(|| at - back..at + 9 + run_length(&rest[9..], |b| Of::Url.accepts_byte(b)))
         }
         // New Relic's licences
         [b'N', b'R', b'A', b'L', ..] => {
-            let back = before(64, |b| Of::Alnum.holds(b));
+            let back = before(64, |b| Of::Alnum.accepts_byte(b));
             ((32..=44).contains(&back) && whole(back) && tail(4, Of::Alnum) == 0)
                 .then(|| at - back..at + 4)
         }
         [b'.', ..] => {
-            let back = before(31, |b| Of::Url.holds(b));
+            let back = before(31, |b| Of::Url.accepts_byte(b));
             let length = match &bytes[at - back..at] {
-                [b'p', b'a', b't', ..] if back == 17 => airtable(rest),
-                [b'M' | b'N' | b'O', ..] if (23..=28).contains(&back) => discord(rest),
+                [b'p', b'a', b't', ..] if back == 17 => airtable_length(rest),
+                [b'M' | b'N' | b'O', ..] if (23..=28).contains(&back) => discord_length(rest),
                 _ => None,
             };
             length.filter(|_| is_mixed(&bytes[at - back..])).map(|length| at - back..at + length)
@@ -344,15 +345,15 @@ pub(super) fn around(bytes: &[u8], from: usize, at: usize) -> Option<std::ops::R
 }
 
 /// How much of an Airtable token this is from its point on.
-fn airtable(rest: &[u8]) -> Option<usize> {
-    (near(&rest[1..], |b| Of::Hex.holds(b)) == 64).then_some(65)
+fn airtable_length(rest: &[u8]) -> Option<usize> {
+    (bounded_run_length(&rest[1..], |b| Of::Hex.accepts_byte(b)) == 64).then_some(65)
 }
 
 /// And of one of Discord: behind a number in base64 a time, and what is drawn by chance.
-fn discord(rest: &[u8]) -> Option<usize> {
-    let time = run(&rest[1..rest.len().min(9)], |b| Of::Url.holds(b));
+fn discord_length(rest: &[u8]) -> Option<usize> {
+    let time = run_length(&rest[1..rest.len().min(9)], |b| Of::Url.accepts_byte(b));
     let last = rest.get(8..).filter(|_| time == 6 && rest[7] == b'.')?;
-    let length = near(last, |b| Of::Url.holds(b));
+    let length = bounded_run_length(last, |b| Of::Url.accepts_byte(b));
     ((27..=40).contains(&length) && is_mixed(last)).then_some(8 + length)
 }
 
@@ -369,14 +370,14 @@ const HOOKS: &[&str] = &[
 ];
 
 /// Behind `://`: where the secret of such an address begins, and where it ends.
-pub(super) fn hook(bytes: &[u8]) -> Option<std::ops::Range<usize>> {
-    let host = run(&bytes[..bytes.len().min(80)], |b| Of::Dotted.holds(b));
+pub(super) fn webhook_secret(bytes: &[u8]) -> Option<std::ops::Range<usize>> {
+    let host = run_length(&bytes[..bytes.len().min(80)], |b| Of::Dotted.accepts_byte(b));
     let start = HOOKS.iter().find_map(|hook| {
         let (name, path) = hook.split_at(hook.find('/')?);
         let fits =
             bytes[..host].ends_with(name.as_bytes()) && bytes[host..].starts_with(path.as_bytes());
         fits.then_some(host + path.len())
     })?;
-    let end = start + run(&bytes[start..], |b| Of::Base64.holds(b) || b == b'@');
+    let end = start + run_length(&bytes[start..], |b| Of::Base64.accepts_byte(b) || b == b'@');
     (end - start >= 16).then_some(start..end)
 }

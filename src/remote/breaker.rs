@@ -19,7 +19,7 @@ const PAUSE: u64 = 30_000;
 
 /// What the file holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
+pub struct BreakerNote {
     /// Since when the server is down, in milliseconds since 1970.
     pub since: u64,
     /// When it was last tried.
@@ -30,7 +30,7 @@ pub struct Note {
 
 /// What is to be done with an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
+pub enum BreakerState {
     /// Ask.
     Closed,
     /// Ask once: it is time to look again.
@@ -47,48 +47,52 @@ pub struct Breaker {
 
 impl Breaker {
     /// Of that server, wherever it was configured: the same name may mean another elsewhere.
-    pub fn of(state: &Path, remote: &Remote) -> Breaker {
-        Breaker::named(state, remote, "")
+    pub fn for_questions(state: &Path, remote: &Remote) -> Breaker {
+        Breaker::with_suffix(state, remote, "")
     }
 
     /// The one for what it is told.
-    pub fn told(state: &Path, remote: &Remote) -> Breaker {
-        Breaker::named(state, remote, if remote.dialect.facts().decides { "-told" } else { "" })
+    pub fn for_messages(state: &Path, remote: &Remote) -> Breaker {
+        Breaker::with_suffix(
+            state,
+            remote,
+            if remote.dialect.facts().decides { "-told" } else { "" },
+        )
     }
 
-    fn named(state: &Path, remote: &Remote, end: &str) -> Breaker {
+    fn with_suffix(state: &Path, remote: &Remote, end: &str) -> Breaker {
         let urls: Vec<&str> = remote.urls.iter().map(|url| url.text.as_str()).collect();
-        let hash = &trust::hash(urls.join(" ").as_bytes())[..8];
+        let hash = &trust::sha256_hex(urls.join(" ").as_bytes())[..8];
         Breaker { path: state.join(format!("remote-{}-{hash}{end}.json", remote.name)) }
     }
 
     /// What is known of it; None = nothing is wrong. A file that cannot be read says nothing.
-    pub fn note(&self) -> Option<Note> {
-        serde_json::from_slice(&files::state(&self.path, files::SMALL).ok()?).ok()
+    pub fn read_note(&self) -> Option<BreakerNote> {
+        serde_json::from_slice(&files::read_state(&self.path, files::SMALL).ok()?).ok()
     }
 
     /// Is it too early to try the server again? Notes nothing.
-    pub fn pauses(&self) -> bool {
-        self.note().is_some_and(|note| now().abs_diff(note.tried) < PAUSE)
+    pub fn is_pausing(&self) -> bool {
+        self.read_note().is_some_and(|note| unix_milliseconds().abs_diff(note.tried) < PAUSE)
     }
 
     /// May it be asked? Notes that it is tried.
-    pub fn look(&self) -> State {
-        let Some(note) = self.note() else { return State::Closed };
-        let now = now();
+    pub fn check_state(&self) -> BreakerState {
+        let Some(note) = self.read_note() else { return BreakerState::Closed };
+        let now = unix_milliseconds();
         // A clock that was set back must not keep it open.
         if now.abs_diff(note.tried) < PAUSE {
-            return State::Open(note.cause);
+            return BreakerState::Open(note.cause);
         }
-        self.write(&Note { tried: now, ..note });
-        State::Probe
+        self.write_note(&BreakerNote { tried: now, ..note });
+        BreakerState::Probe
     }
 
     /// It was down for a whole event.
     pub fn open(&self, cause: &str) {
-        let now = now();
-        let since = self.note().map_or(now, |note| note.since);
-        self.write(&Note { since, tried: now, cause: cause.into() });
+        let now = unix_milliseconds();
+        let since = self.read_note().map_or(now, |note| note.since);
+        self.write_note(&BreakerNote { since, tried: now, cause: cause.into() });
     }
 
     /// It answered: had it been down?
@@ -96,14 +100,14 @@ impl Breaker {
         fs::remove_file(&self.path).is_ok()
     }
 
-    fn write(&self, note: &Note) {
+    fn write_note(&self, note: &BreakerNote) {
         // Lost, the server is asked once more.
-        let _ = files::replace(&self.path, &serde_json::to_vec(note).unwrap_or_default());
+        let _ = files::replace_file(&self.path, &serde_json::to_vec(note).unwrap_or_default());
     }
 }
 
 /// Milliseconds since 1970.
-pub fn now() -> u64 {
+pub fn unix_milliseconds() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     now.as_millis() as u64
 }
@@ -116,26 +120,29 @@ mod tests {
     fn it_opens_waits_probes_and_closes() {
         let dir = tempfile::tempdir().unwrap();
         let breaker = Breaker { path: dir.path().join("state/remote-x-0.json") };
-        assert_eq!(breaker.look(), State::Closed);
+        assert_eq!(breaker.check_state(), BreakerState::Closed);
         breaker.open("connection refused");
-        assert_eq!(breaker.look(), State::Open("connection refused".into()));
-        assert!(breaker.pauses());
+        assert_eq!(breaker.check_state(), BreakerState::Open("connection refused".into()));
+        assert!(breaker.is_pausing());
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
             let mode = fs::metadata(&breaker.path).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600);
         }
-        let mut note = breaker.note().unwrap();
+        let mut note = breaker.read_note().unwrap();
         note.tried -= PAUSE;
-        breaker.write(&note);
-        assert!(!breaker.pauses());
-        assert_eq!(breaker.look(), State::Probe);
-        assert!(matches!(breaker.look(), State::Open(_)), "one probe, then it waits again");
+        breaker.write_note(&note);
+        assert!(!breaker.is_pausing());
+        assert_eq!(breaker.check_state(), BreakerState::Probe);
+        assert!(
+            matches!(breaker.check_state(), BreakerState::Open(_)),
+            "one probe, then it waits again"
+        );
         let since = note.since;
         breaker.open("HTTP 503");
-        assert_eq!(breaker.note().unwrap().since, since);
+        assert_eq!(breaker.read_note().unwrap().since, since);
         assert!(breaker.close() && !breaker.close());
-        assert_eq!(breaker.look(), State::Closed);
+        assert_eq!(breaker.check_state(), BreakerState::Closed);
     }
 }

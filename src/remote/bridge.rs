@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::breaker::{Breaker, State, now};
+use super::breaker::{Breaker, BreakerState, unix_milliseconds};
 use super::secret::Credentials;
-use super::sender::Report;
+use super::sender::SpoolReport;
 use super::spool::Message;
-use super::{at_home, http, page, privacy};
+use super::{agent_page, at_home, http, privacy};
 use crate::dialect::bridge::json::Json;
-use crate::dialect::bridge::{Bridge, DIR, PORT, ROUTES, Route, route};
-use crate::dialect::{Request, Setting, Settings, time};
+use crate::dialect::bridge::{Bridge, DIR, PORT, ROUTES, Route, agent_route};
+use crate::dialect::{Request, Setting, Settings, format_time};
 use crate::env;
 use crate::paths::Paths;
 use crate::payload;
@@ -22,7 +22,7 @@ use crate::redact;
 use crate::rule::file::Remote;
 use crate::rule::file::remote::{Send, Url};
 
-use self::files::{Files, Place};
+use self::files::{CandidateDirectory, Files};
 
 mod files;
 
@@ -47,13 +47,13 @@ pub struct Flags {
 
 impl Flags {
     /// The bridge that they mean, by a name that no config can give.
-    pub fn remote(&self, agent: &str) -> Remote {
-        let urls = vec![Url::here(self.port.unwrap_or(PORT), "")];
+    pub fn to_remote(&self, agent: &str) -> Remote {
+        let urls = vec![Url::on_this_machine(self.port.unwrap_or(PORT), "")];
         let mut own = Settings::default();
         if let Some(dir) = &self.dir {
             own.set(&DIR, Setting::Path(dir.clone()));
         }
-        let new = Remote::new(&format!("@{}", route(agent).name), &Bridge);
+        let new = Remote::new(&format!("@{}", agent_route(agent).name), &Bridge);
         // Without a port it may have moved on from its own.
         Remote { urls, search: self.port.is_none(), own, ..new }
     }
@@ -61,7 +61,7 @@ impl Flags {
 
 /// Why there is no event to send, in the words of the bridge's own hooks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fault {
+pub struct InputFault {
     /// Where it failed.
     pub context: String,
     /// Why.
@@ -86,12 +86,12 @@ impl Failed {
         Failed { message, code: None, elsewhere: false, answered: false, slow: false }
     }
 
-    fn status(status: u16) -> Failed {
+    fn from_status(status: u16) -> Failed {
         let elsewhere = matches!(status, 404 | 405 | 501);
         Failed { elsewhere, answered: true, ..Failed::new(format!("HTTP {status}")) }
     }
 
-    fn of(cause: &str, url: &Url) -> Failed {
+    fn from_cause(cause: &str, url: &Url) -> Failed {
         let host = url.endpoint().split('/').nth(2).unwrap_or_default();
         let host = host.replace("localhost", "127.0.0.1");
         let coded = |message: String, code| Failed { code: Some(code), ..Failed::new(message) };
@@ -114,14 +114,15 @@ impl Failed {
 }
 
 /// One request to the listener, wherever it is.
-fn post(remote: &Remote, request: &Request, body: &[u8]) -> Result<(), Failed> {
-    let credentials = Credentials::of(remote, request, request.deadline).map_err(Failed::new)?;
+fn post_event(remote: &Remote, request: &Request, body: &[u8]) -> Result<(), Failed> {
+    let credentials =
+        Credentials::for_remote(remote, request, request.deadline).map_err(Failed::new)?;
     let to = |url: &Url| {
-        let url = &page(remote, url, request.event.agent);
+        let url = &agent_page(remote, url, request.event.agent);
         let left = request.deadline.saturating_duration_since(Instant::now());
         let timeout = remote.timeout.min(left);
         let answer = http::send(remote, &request.home, url, &credentials, Some(body), timeout);
-        let answer = answer.map_err(|failure| Failed::of(&failure.cause, url))?;
+        let answer = answer.map_err(|failure| Failed::from_cause(&failure.cause, url))?;
         let says = || answer.body.as_ref().is_ok_and(|body| is_json(body));
         match answer.status {
             // Who did not say where it is does not mean whatever is there.
@@ -130,7 +131,7 @@ fn post(remote: &Remote, request: &Request, body: &[u8]) -> Result<(), Failed> {
                 ..Failed::new(format!("no listener: HTTP {} without JSON", answer.status))
             }),
             200 | 201 => Ok(()),
-            status => Err(Failed::status(status)),
+            status => Err(Failed::from_status(status)),
         }
     };
     let mut failed = Failed::new("its time is up");
@@ -141,16 +142,16 @@ fn post(remote: &Remote, request: &Request, body: &[u8]) -> Result<(), Failed> {
         }
     }
     match remote.search && failed.elsewhere {
-        true => find(remote, &request.home).map_or(Err(failed), |url| to(&url)),
+        true => find_listener(remote, &request.home).map_or(Err(failed), |url| to(&url)),
         false => Err(failed),
     }
 }
 
 /// The first port where the listener says that it is there.
-fn find(remote: &Remote, home: &Path) -> Option<Url> {
+fn find_listener(remote: &Remote, home: &Path) -> Option<Url> {
     let end = Instant::now() + HEALTH.1;
     PORTS.into_iter().find_map(|port| {
-        let url = |path: &str| Url::here(port, path);
+        let url = |path: &str| Url::on_this_machine(port, path);
         let timeout = HEALTH.0.min(end.saturating_duration_since(Instant::now()));
         let nothing = Credentials::default();
         let answer = http::send(remote, home, &url("/health"), &nothing, None, timeout).ok()?;
@@ -169,7 +170,7 @@ fn is_json(body: &[u8]) -> bool {
 ///
 /// # Errors
 /// Why neither has it.
-pub(super) fn deliver(
+pub(super) fn deliver_message(
     message: &Message,
     request: &Request,
     remote: &Remote,
@@ -177,15 +178,15 @@ pub(super) fn deliver(
     human: bool,
 ) -> Result<bool, String> {
     if let Some(fault) = &message.fault {
-        let files = files(message, request, remote)?;
-        files.add_error(error(&fault.context, &fault.message, None, None))?;
+        let files = message_files(message, request, remote)?;
+        files.add_error(error_entry(&fault.context, &fault.message, None, None))?;
         return Ok(false);
     }
-    let breaker = Breaker::of(&paths.state, remote);
-    let came = match breaker.look() {
+    let breaker = Breaker::for_questions(&paths.state, remote);
+    let came = match breaker.check_state() {
         // Only a listener that hangs costs time.
-        State::Open(why) if !human => Err(Failed::new(why)),
-        _ => post(remote, request, message.body.as_bytes()),
+        BreakerState::Open(why) if !human => Err(Failed::new(why)),
+        _ => post_event(remote, request, message.body.as_bytes()),
     };
     match came {
         Ok(()) => {
@@ -196,36 +197,36 @@ pub(super) fn deliver(
             if failed.slow {
                 breaker.open(&failed.message);
             }
-            keep(message, request, remote, &failed).map(|()| false)
+            keep_event(message, request, remote, &failed).map(|()| false)
         }
     }
 }
 
 /// The files for the message.
-fn files(message: &Message, request: &Request, remote: &Remote) -> Result<Files, String> {
-    let route = route(request.event.agent);
-    let places = places(remote, &request.home, Path::new(&message.root), route);
-    Files::lock(files::usable(&places)?, route.name, PATIENCE)
+fn message_files(message: &Message, request: &Request, remote: &Remote) -> Result<Files, String> {
+    let route = agent_route(request.event.agent);
+    let places = candidate_directories(remote, &request.home, Path::new(&message.root), route);
+    Files::lock_directory(files::first_writable(&places)?, route.name, PATIENCE)
 }
 
 /// Notes the failure, and keeps the event.
-fn keep(
+fn keep_event(
     message: &Message,
     request: &Request,
     remote: &Remote,
     failed: &Failed,
 ) -> Result<(), String> {
-    let files = files(message, request, remote)?;
+    let files = message_files(message, request, remote)?;
     let length = message.body.encode_utf16().count();
-    let about = json!({ "path": route(request.event.agent).name, "dataLength": length });
-    files.add_error(error("http_send_failed", &failed.message, failed.code, Some(about)))?;
+    let about = json!({ "path": agent_route(request.event.agent).name, "dataLength": length });
+    files.add_error(error_entry("http_send_failed", &failed.message, failed.code, Some(about)))?;
     let mut event = match Json::parse_in(&message.body, 1) {
         Some(object @ Json::Object(_)) => object,
         other => {
             if other.is_none() {
                 let preview: String = message.body.chars().take(PREVIEW).collect();
                 let about = json!({ "rawDataPreview": preview });
-                files.add_error(error(
+                files.add_error(error_entry(
                     "json_parse_error",
                     "the event is no JSON",
                     None,
@@ -235,14 +236,14 @@ fn keep(
             Json::Object(vec![("\"__hook_raw\"".into(), Json::text(&message.body))])
         }
     };
-    event.set("__hook_timestamp", Json::text(&time(message.time)));
+    event.set("__hook_timestamp", Json::text(&format_time(message.time)));
     event.set("__hook_received", Json::Scalar(message.time.to_string()));
-    let mut events = match files.events()? {
+    let mut events = match files.read_events()? {
         Some(events) => events,
         None => {
-            let about = json!({ "file": files.fallback() });
+            let about = json!({ "file": files.fallback_file() });
             let why = "the file was no JSON, and is set aside";
-            files.add_error(error("fallback_file_read_error", why, None, Some(about)))?;
+            files.add_error(error_entry("fallback_file_read_error", why, None, Some(about)))?;
             Vec::new()
         }
     };
@@ -251,14 +252,14 @@ fn keep(
 }
 
 /// An entry of the file of errors.
-fn error(context: &str, message: &str, code: Option<&str>, about: Option<Value>) -> Json {
-    let now = now();
+fn error_entry(context: &str, message: &str, code: Option<&str>, about: Option<Value>) -> Json {
+    let now = unix_milliseconds();
     let mut error =
         json!({ "message": message, "stack": format!("Error: {message}"), "name": "Error" });
     if let Some(code) = code {
         error["code"] = code.into();
     }
-    let mut entry = json!({ "timestamp": time(now), "context": context, "error": error });
+    let mut entry = json!({ "timestamp": format_time(now), "context": context, "error": error });
     if let Some(about) = about {
         entry["additionalData"] = about;
     }
@@ -267,16 +268,21 @@ fn error(context: &str, message: &str, code: Option<&str>, about: Option<Value>)
 }
 
 /// Where the files may be. Never in a project, nor where others could read them.
-fn places(remote: &Remote, home: &Path, root: &Path, route: &Route) -> Vec<Place> {
+fn candidate_directories(
+    remote: &Remote,
+    home: &Path,
+    root: &Path,
+    route: &Route,
+) -> Vec<CandidateDirectory> {
     if let Some(dir) = remote.own.path(&DIR) {
-        return vec![Place { dir: at_home(dir, home), shared: false }];
+        return vec![CandidateDirectory { dir: at_home(dir, home), shared: false }];
     }
-    let mut out = vec![Place { dir: home.join(route.dir), shared: false }];
+    let mut out = vec![CandidateDirectory { dir: home.join(route.dir), shared: false }];
     // A repository's settings can set that variable: what counts is where it leads.
-    if let Ok(temporary) = env::temporary().canonicalize() {
+    if let Ok(temporary) = env::temporary_directory().canonicalize() {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
         if root.parent().is_none() || !temporary.starts_with(root) {
-            out.push(Place { dir: temporary.join(".a24z-hooks"), shared: true });
+            out.push(CandidateDirectory { dir: temporary.join(".a24z-hooks"), shared: true });
         }
     }
     out
@@ -284,19 +290,19 @@ fn places(remote: &Remote, home: &Path, root: &Path, route: &Route) -> Vec<Place
 
 /// Sends what is in the files to the listener, and takes out of them what it took. `request` makes the
 /// request for the events of an agent.
-pub(super) fn drain(
+pub(super) fn drain_files(
     remote: &Remote,
     home: &Path,
     root: &Path,
     patience: Duration,
     request: &dyn Fn(&str) -> Request,
-) -> Report {
-    let mut report = Report { remote: remote.name.clone(), ..Report::default() };
+) -> SpoolReport {
+    let mut report = SpoolReport { remote: remote.name.clone(), ..SpoolReport::default() };
     for route in ROUTES {
-        for place in places(remote, home, root, route) {
-            if place.is_safe() && place.dir.join(files::name(route.name)).exists() {
+        for place in candidate_directories(remote, home, root, route) {
+            if place.is_safe() && place.dir.join(files::fallback_name(route.name)).exists() {
                 let request = || request(route.agent);
-                let drained = Files::lock(&place.dir, route.name, patience)
+                let drained = Files::lock_directory(&place.dir, route.name, patience)
                     .and_then(|files| drain_file(&files, remote, &request, &mut report));
                 if let Err(why) = drained {
                     report.kept += 1;
@@ -309,12 +315,12 @@ pub(super) fn drain(
 }
 
 /// What is sent of an event in a file, which another program may have written: never a secret.
-fn shown(event: &Json) -> Vec<u8> {
-    let text = event.compact().into_bytes();
+fn redacted_event(event: &Json) -> Vec<u8> {
+    let text = event.to_compact().into_bytes();
     let Ok(mut object) = payload::parse(&text) else {
-        return privacy::text(&text, Send::Full).into_bytes();
+        return privacy::shown_text(&text, Send::Full).into_bytes();
     };
-    match redact::fields(&mut object) {
+    match redact::mask_fields(&mut object) {
         true => serde_json::to_vec(&object).unwrap_or_default(),
         false => text,
     }
@@ -324,9 +330,9 @@ fn drain_file(
     files: &Files,
     remote: &Remote,
     request: &dyn Fn() -> Request,
-    report: &mut Report,
+    report: &mut SpoolReport,
 ) -> Result<(), String> {
-    let Some(mut events) = files.events()? else {
+    let Some(mut events) = files.read_events()? else {
         report.aside += 1;
         return Ok(());
     };
@@ -339,7 +345,7 @@ fn drain_file(
         if gone {
             return true;
         }
-        let came = post(remote, &request(), &shown(event));
+        let came = post_event(remote, &request(), &redacted_event(event));
         if let Err(failed) = &came {
             gone = !failed.answered;
             report.why.clone_from(&failed.message);

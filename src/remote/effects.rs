@@ -7,9 +7,9 @@ use crate::redact;
 use crate::text;
 
 /// The effects in one text: `delete /srv/x (tree); execute rm`.
-pub fn told(analysis: &Analysis) -> String {
+pub fn describe_effects(analysis: &Analysis) -> String {
     let mut effects: Vec<&Effect> = analysis.effects.iter().collect();
-    crate::order::sort_by_key(&mut effects, |effect| rank(effect));
+    crate::order::sort_by_key(&mut effects, |effect| effect_rank(effect));
     let mut all: Vec<String> = Vec::new();
     for effect in effects {
         let one = told_one(analysis, effect);
@@ -27,7 +27,7 @@ pub fn told(analysis: &Analysis) -> String {
 }
 
 /// What is done comes before what is looked at, and that before the programs that do it.
-fn rank(effect: &Effect) -> u8 {
+fn effect_rank(effect: &Effect) -> u8 {
     match effect.word {
         Word::Execute if effect.grade != Grade::Unknown => 3,
         Word::Read => 2,
@@ -38,10 +38,10 @@ fn rank(effect: &Effect) -> u8 {
 
 fn told_one(analysis: &Analysis, effect: &Effect) -> String {
     let program = || analysis.commands.get(effect.command?).map(|command| command.name.clone());
-    let object = match (effect.grade, effect.object(), effect.word) {
-        (_, Some(object), _) => quoted(&object),
+    let object = match (effect.grade, effect.object_text(), effect.word) {
+        (_, Some(object), _) => quote_object(&object),
         (Grade::Unknown, ..) => " what is not known".into(),
-        (_, None, Word::Execute) => program().map_or_else(String::new, |name| quoted(&name)),
+        (_, None, Word::Execute) => program().map_or_else(String::new, |name| quote_object(&name)),
         _ => String::new(),
     };
     let perhaps = if effect.grade == Grade::Certain { "" } else { "perhaps " };
@@ -50,8 +50,8 @@ fn told_one(analysis: &Analysis, effect: &Effect) -> String {
 }
 
 /// What the agent calls it, so that it cannot pass for the effect behind it, nor for the end of them.
-fn quoted(object: &str) -> String {
-    let object = redact::secrets(object);
+fn quote_object(object: &str) -> String {
+    let object = redact::mask_secrets(object);
     match object.contains([';', '[', ']', '"', '\n', '\t']) {
         true => format!(" {object:?}"),
         false => format!(" {object}"),

@@ -34,7 +34,7 @@ const OUTPUT: usize = 8 << 10;
 
 /// A server's answer.
 #[derive(Debug)]
-pub struct Answer {
+pub struct HttpAnswer {
     /// The HTTP status.
     pub status: u16,
     /// `Retry-After`, where it says how long.
@@ -56,7 +56,7 @@ pub fn send(
     credentials: &Credentials,
     body: Option<&[u8]>,
     timeout: Duration,
-) -> Result<Answer, Failure> {
+) -> Result<HttpAnswer, Failure> {
     let sent = Arc::new(Sent::default());
     let socket = remote.socket.as_ref().map(|path| at_home(path, home));
     // Never the environment's. This machine is reached without one.
@@ -65,7 +65,7 @@ pub fn send(
     let failed = |error| {
         let sent = sent.last().is_some();
         let time = connect.filter(|_| !sent).unwrap_or(timeout).min(timeout);
-        let mut failure = failure(error, time, sent);
+        let mut failure = convert_error(error, time, sent);
         if proxy.is_some() && !sent {
             failure.cause.insert_str(0, "the proxy: ");
         }
@@ -74,13 +74,13 @@ pub fn send(
     let own = remote.dialect.facts().is_own && (url.loopback || socket.is_some());
     let until = Instant::now() + timeout;
     let dial = Dial { until, connect, socket, own, sent: Arc::clone(&sent) };
-    let agent = agent(remote, home, proxy, dial, timeout)?;
+    let agent = http_agent(remote, home, proxy, dial, timeout)?;
     let mut request = http::Request::builder().uri(&url.text);
     if body.is_some() {
         let kind = remote.dialect.content_type(&remote.own);
         request = request.method("POST").header("Content-Type", kind);
     }
-    for (name, value) in credentials.headers(body.unwrap_or_default()) {
+    for (name, value) in credentials.request_headers(body.unwrap_or_default()) {
         request = request.header(name, value);
     }
     let unusable = |error: http::Error| failed(error.into());
@@ -105,10 +105,10 @@ pub fn send(
             read => read,
         },
     };
-    Ok(Answer { status, after, waited, body: body.map_err(failed) })
+    Ok(HttpAnswer { status, after, waited, body: body.map_err(failed) })
 }
 
-fn agent(
+fn http_agent(
     remote: &Remote,
     home: &Path,
     proxy: Option<&str>,
@@ -144,7 +144,7 @@ fn agent(
 }
 
 /// What an error of the client means. `sent`: something has left.
-fn failure(error: ureq::Error, timeout: Duration, sent: bool) -> Failure {
+fn convert_error(error: ureq::Error, timeout: Duration, sent: bool) -> Failure {
     let again = |cause: &str| Failure::new(cause, true, sent);
     let never = |cause: String| Failure::new(cause, false, sent);
     let invalid = |why: &str| never(format!("invalid answer: {why}"));

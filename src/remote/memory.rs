@@ -12,12 +12,12 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use self::pattern::{Pattern, patterns};
+use self::pattern::{Pattern, event_patterns};
 use crate::effect::{Analysis, Arg, Effect, Grade, Place, Target, Word};
 use crate::event::Event;
 use crate::files;
-use crate::journal::clean;
-use crate::remote::breaker::now;
+use crate::journal::redact_and_cut;
+use crate::remote::breaker::unix_milliseconds;
 use crate::rule::file::Remote;
 use crate::trust;
 use crate::verdict::Verb;
@@ -33,7 +33,7 @@ const OLD: Duration = Duration::from_secs(86_400);
 
 /// One answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct RememberedAnswer {
     /// When, in milliseconds since 1970.
     pub time: u64,
     /// Until when it holds.
@@ -62,7 +62,7 @@ pub struct Answer {
 
 /// A call that a human is to be asked about.
 #[derive(Debug)]
-pub struct Call<'c> {
+pub struct AskedCall<'c> {
     /// Its event.
     pub event: &'c Event,
     /// What it does.
@@ -95,55 +95,60 @@ pub struct Memory {
 
 impl Memory {
     /// None where the session has no name.
-    pub fn of(state: &Path, session: &str) -> Option<Memory> {
-        let hash = trust::hash(session.as_bytes());
-        let path = dir(state).join(format!("{}.jsonl", &hash[..32]));
+    pub fn for_session(state: &Path, session: &str) -> Option<Memory> {
+        let hash = trust::sha256_hex(session.as_bytes());
+        let path = memory_directory(state).join(format!("{}.jsonl", &hash[..32]));
         (!session.is_empty()).then(|| Memory { session: session.to_string(), path })
     }
 
     /// What the human at that server said of calls like this; None = they are asked. A no comes before a yes.
-    pub fn recall(&self, remote: &Remote, call: &Call<'_>) -> Option<Recall> {
-        let server = server(remote);
-        let mut all = read(&self.path);
+    pub fn recall_answer(&self, remote: &Remote, call: &AskedCall<'_>) -> Option<Recall> {
+        let server = server_key(remote);
+        let mut all = read_answers(&self.path);
         all.retain(|one| one.server == server && one.session == self.session);
         if all.is_empty() {
             return None;
         }
-        let (now, keys, does) = (now(), keys(remote, call), does(call));
-        all.retain(|one| keys.contains(&one.key) && one.holds(now));
+        let (now, keys, does) = (unix_milliseconds(), call_keys(remote, call), effect_kinds(call));
+        all.retain(|one| keys.contains(&one.key) && one.is_valid(now));
         let no = all.iter().find(|one| !one.allow);
         let one = no.or_else(|| all.iter().find(|one| one.covers(call, &does)))?;
         let (verb, pattern) = (one.verb(), one.pattern.clone());
-        Some(Recall { verb, pattern, time: one.time, until: one.end() })
+        Some(Recall { verb, pattern, time: one.time, until: one.expiry_time() })
     }
 
     /// Keeps what the human said of this call for the rest of the session. Returns what it is remembered
     /// by; None where such a call is not remembered.
-    pub fn keep(&self, remote: &Remote, call: &Call<'_>, allow: bool) -> Option<String> {
+    pub fn keep_answer(
+        &self,
+        remote: &Remote,
+        call: &AskedCall<'_>,
+        allow: bool,
+    ) -> Option<String> {
         let cwd = &call.place.cwd;
-        let mut known = known(remote, call);
+        let mut known = call_patterns(remote, call);
         // What lies elsewhere is like nothing else.
         if allow && !is_below(call.analysis, cwd) {
             known.retain(|one| one.whole);
         }
         let pattern = known.into_iter().next()?;
-        let time = now();
-        let answer = Answer {
+        let time = unix_milliseconds();
+        let answer = RememberedAnswer {
             time,
             until: time + remote.remember.as_millis() as u64,
             session: self.session.clone(),
             remote: remote.name.clone(),
-            server: server(remote),
+            server: server_key(remote),
             allow,
-            pattern: clean(&pattern.text),
+            pattern: redact_and_cut(&pattern.text),
             whole: pattern.whole,
-            key: key(&pattern, cwd),
+            key: pattern_key(&pattern, cwd),
             cwd: cwd.clone(),
-            does: does(call),
+            does: effect_kinds(call),
             asks: call.asks.clone(),
         };
         let line = serde_json::to_vec(&answer).ok()?;
-        append(&self.path, &[&line[..], b"\n"].concat(), ROOM).ok()?;
+        append_line(&self.path, &[&line[..], b"\n"].concat(), ROOM).ok()?;
         Some(answer.pattern)
     }
 
@@ -151,20 +156,20 @@ impl Memory {
     ///
     /// # Errors
     /// Where the file cannot be removed.
-    pub fn end(&self) -> std::io::Result<()> {
-        remove(&self.path)
+    pub fn end_session(&self) -> std::io::Result<()> {
+        remove_entry(&self.path)
     }
 }
 
-impl Answer {
+impl RememberedAnswer {
     /// Does it still hold? Neither a clock that was set back nor a line that somebody changed makes it
     /// hold longer than any may.
-    fn holds(&self, now: u64) -> bool {
-        (self.time..self.end()).contains(&now)
+    fn is_valid(&self, now: u64) -> bool {
+        (self.time..self.expiry_time()).contains(&now)
     }
 
     /// Until when it holds.
-    fn end(&self) -> u64 {
+    fn expiry_time(&self) -> u64 {
         self.until.min(self.time.saturating_add(OLD.as_millis() as u64))
     }
 
@@ -174,7 +179,7 @@ impl Answer {
     }
 
     /// Has the human seen a call that did all that this one does?
-    fn covers(&self, call: &Call<'_>, does: &BTreeSet<String>) -> bool {
+    fn covers(&self, call: &AskedCall<'_>, does: &BTreeSet<String>) -> bool {
         self.allow
             && does.is_subset(&self.does)
             && call.asks.is_subset(&self.asks)
@@ -183,11 +188,12 @@ impl Answer {
 }
 
 /// All answers that still hold, by session, oldest first.
-pub fn all(state: &Path) -> Vec<Answer> {
-    let now = now();
-    let files = fs::read_dir(dir(state)).into_iter().flatten().flatten();
-    let mut all: Vec<Answer> = files.flat_map(|file| read(&file.path())).collect();
-    all.retain(|one| one.holds(now));
+pub fn valid_answers(state: &Path) -> Vec<RememberedAnswer> {
+    let now = unix_milliseconds();
+    let files = fs::read_dir(memory_directory(state)).into_iter().flatten().flatten();
+    let mut all: Vec<RememberedAnswer> =
+        files.flat_map(|file| read_answers(&file.path())).collect();
+    all.retain(|one| one.is_valid(now));
     crate::order::sort_by(&mut all, |a, b| (&a.session, a.time).cmp(&(&b.session, b.time)));
     all
 }
@@ -196,20 +202,22 @@ pub fn all(state: &Path) -> Vec<Answer> {
 ///
 /// # Errors
 /// Where a file cannot be removed.
-pub fn clear(state: &Path, session: &str) -> std::io::Result<()> {
-    let files = match fs::read_dir(dir(state)) {
+pub fn clear_sessions(state: &Path, session: &str) -> std::io::Result<()> {
+    let files = match fs::read_dir(memory_directory(state)) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         files => files?,
     };
     for path in files.flatten().map(|file| file.path()) {
-        if session.is_empty() || read(&path).iter().any(|one| one.session.starts_with(session)) {
-            remove(&path)?;
+        if session.is_empty()
+            || read_answers(&path).iter().any(|one| one.session.starts_with(session))
+        {
+            remove_entry(&path)?;
         }
     }
     Ok(())
 }
 
-fn remove(path: &Path) -> std::io::Result<()> {
+fn remove_entry(path: &Path) -> std::io::Result<()> {
     let removed = match path.is_dir() && !path.is_symlink() {
         true => fs::remove_dir_all(path),
         false => fs::remove_file(path),
@@ -220,25 +228,25 @@ fn remove(path: &Path) -> std::io::Result<()> {
     }
 }
 
-fn dir(state: &Path) -> PathBuf {
+fn memory_directory(state: &Path) -> PathBuf {
     state.join("memory")
 }
 
 /// The newest answers of a file; a line that is none counts for nothing.
-fn read(path: &Path) -> Vec<Answer> {
+fn read_answers(path: &Path) -> Vec<RememberedAnswer> {
     let Ok(text) = files::state_text(path, 2 * ROOM) else { return Vec::new() };
     let answers = text.lines().rev().filter_map(|line| serde_json::from_str(line).ok());
-    let mut answers: Vec<Answer> = answers.take(MOST).collect();
+    let mut answers: Vec<RememberedAnswer> = answers.take(MOST).collect();
     answers.reverse();
     answers
 }
 
 /// Adds a line to a session's file, which is no larger than `room` then. One write: what comes at once does
 /// not mix.
-pub(super) fn append(path: &Path, line: &[u8], room: u64) -> std::io::Result<()> {
+pub(super) fn append_line(path: &Path, line: &[u8], room: u64) -> std::io::Result<()> {
     let dir = path.parent().unwrap_or(path);
-    sweep(dir);
-    let mut file = files::append(path)?;
+    sweep_sessions(dir);
+    let mut file = files::open_to_append(path)?;
     if file.metadata()?.len() + line.len() as u64 > room {
         return Err(ErrorKind::StorageFull.into());
     }
@@ -246,7 +254,7 @@ pub(super) fn append(path: &Path, line: &[u8], room: u64) -> std::io::Result<()>
 }
 
 /// Takes away what sessions left that never ended.
-fn sweep(dir: &Path) {
+fn sweep_sessions(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let modified = entry.metadata().and_then(|meta| meta.modified());
         let age = modified.map(|time| SystemTime::now().duration_since(time).unwrap_or_default());
@@ -257,34 +265,34 @@ fn sweep(dir: &Path) {
 }
 
 /// Which server: whatever of its settings changes, it is asked anew.
-fn server(remote: &Remote) -> String {
-    trust::hash(format!("{remote:?}").as_bytes())[..32].to_string()
+fn server_key(remote: &Remote) -> String {
+    trust::sha256_hex(format!("{remote:?}").as_bytes())[..32].to_string()
 }
 
 /// What answers for this call are known by; nothing where they are not remembered: the server is not
 /// to be, or not all of the call is understood.
-fn keys(remote: &Remote, call: &Call<'_>) -> Vec<String> {
-    known(remote, call).iter().map(|one| key(one, &call.place.cwd)).collect()
+fn call_keys(remote: &Remote, call: &AskedCall<'_>) -> Vec<String> {
+    call_patterns(remote, call).iter().map(|one| pattern_key(one, &call.place.cwd)).collect()
 }
 
-fn known(remote: &Remote, call: &Call<'_>) -> Vec<Pattern> {
+fn call_patterns(remote: &Remote, call: &AskedCall<'_>) -> Vec<Pattern> {
     let understood = call.analysis.effects.iter().all(|one| one.grade != Grade::Unknown);
     match understood && !remote.remember.is_zero() {
-        true => patterns(call.event, call.analysis, call.place),
+        true => event_patterns(call.event, call.analysis, call.place),
         false => Vec::new(),
     }
 }
 
 /// A command is another one in another directory.
-fn key(pattern: &Pattern, cwd: &str) -> String {
+fn pattern_key(pattern: &Pattern, cwd: &str) -> String {
     let place = if pattern.whole || pattern.text.starts_with("Bash(") { cwd } else { "" };
     let text = format!("{}\0{}\0{place}", pattern.whole, pattern.text);
-    trust::hash(text.as_bytes())[..32].to_string()
+    trust::sha256_hex(text.as_bytes())[..32].to_string()
 }
 
 /// The kinds of effects: on one path, and also on many or on what is hidden; at which host. A host that
 /// is not known is any.
-fn does(call: &Call<'_>) -> BTreeSet<String> {
+fn effect_kinds(call: &AskedCall<'_>) -> BTreeSet<String> {
     let kinds = |one: &Effect| {
         let kind = format!("{} {}", one.word.text(), one.host.as_deref().unwrap_or_default());
         let path = one.path.as_ref();
@@ -301,7 +309,8 @@ fn does(call: &Call<'_>) -> BTreeSet<String> {
         let hidden = if path.filter(is_hidden).is_some() { " hidden" } else { "" };
         [format!("{kind}{wide}{hidden}"), kind]
     };
-    let toward = (0..call.analysis.commands.len()).filter_map(|at| toward(call.analysis, at));
+    let toward =
+        (0..call.analysis.commands.len()).filter_map(|at| command_recipient(call.analysis, at));
     call.analysis.effects.iter().flat_map(kinds).chain(toward).collect()
 }
 
@@ -310,7 +319,7 @@ const TALK: &[&str] = &["-u", "--set-upstream", "-v", "--verbose", "-q", "--quie
 
 /// Whom a command that leaves this machine is for, in its own words: the remote and its branch, a
 /// context, a registry. None where it stays here.
-fn toward(analysis: &Analysis, at: usize) -> Option<String> {
+fn command_recipient(analysis: &Analysis, at: usize) -> Option<String> {
     let away = |word: &Word| match word {
         Word::Network | Word::Send | Word::Remote | Word::System => true,
         Word::Named(name) => {

@@ -12,13 +12,13 @@ mod linux;
 /// # Errors
 /// Whose it is, or that nobody can say.
 #[cfg(target_os = "linux")]
-pub(super) fn tcp(stream: &TcpStream) -> io::Result<()> {
+pub(super) fn check_tcp(stream: &TcpStream) -> io::Result<()> {
     let (peer, own) = (stream.peer_addr()?, stream.local_addr()?);
     let found = linux::asked(peer, own).unwrap_or_else(|| linux::listed(peer, own));
     let me = rustix::process::geteuid().as_raw();
     match found.iter().find(|uid| **uid != 0 && **uid != me) {
-        Some(_) => Err(refused("it belongs to another user")),
-        None if found.is_empty() => Err(refused("nobody can say whose it is")),
+        Some(_) => Err(refusal_error("it belongs to another user")),
+        None if found.is_empty() => Err(refusal_error("nobody can say whose it is")),
         None => Ok(()),
     }
 }
@@ -34,11 +34,11 @@ pub(super) fn tcp(_: &TcpStream) -> io::Result<()> {
 /// # Errors
 /// Whose it is, or that nobody can say.
 #[cfg(target_os = "linux")]
-pub(super) fn unix(stream: &std::os::unix::net::UnixStream) -> io::Result<()> {
+pub(super) fn check_unix(stream: &std::os::unix::net::UnixStream) -> io::Result<()> {
     let uid = rustix::net::sockopt::socket_peercred(stream)?.uid;
     match uid.is_root() || uid == rustix::process::geteuid() {
         true => Ok(()),
-        false => Err(refused("it belongs to another user")),
+        false => Err(refusal_error("it belongs to another user")),
     }
 }
 
@@ -49,6 +49,6 @@ pub(super) fn unix(_: &std::os::unix::net::UnixStream) -> io::Result<()> {
 }
 
 #[cfg(target_os = "linux")]
-fn refused(why: &str) -> io::Error {
+fn refusal_error(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, why)
 }

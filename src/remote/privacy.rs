@@ -74,17 +74,17 @@ const WHAT: &[&str] = &["command", "file_path", "notebook_path", "path", "url"];
 const RESULTS: &[&str] = &["tool_response", "tool_result"];
 
 /// What of the request is shown with this setting, to a human or to a program; None = all of it, as it came.
-pub(super) fn view(request: &Request, send: Send, human: bool) -> Option<Request> {
-    let salt = if send == Send::Hash { salt(&request.salt) } else { String::new() };
+pub(super) fn restricted_view(request: &Request, send: Send, human: bool) -> Option<Request> {
+    let salt = if send == Send::Hash { load_salt(&request.salt) } else { String::new() };
     let veil = Veil { send, salt, human };
     let event = &request.event;
     let mut raw = event.raw.clone();
-    let mut differs = veil.payload(&mut raw);
+    let mut differs = veil.veil_payload(&mut raw);
     let input = match event.raw.get("tool_input") == Some(&event.input) {
         true => raw["tool_input"].clone(),
         false => {
             let mut input = event.input.clone();
-            differs |= veil.input(&mut input) | (human && write_out(&mut input));
+            differs |= veil.veil_input(&mut input) | (human && write_out(&mut input));
             input
         }
     };
@@ -93,14 +93,14 @@ pub(super) fn view(request: &Request, send: Send, human: bool) -> Option<Request
         Note::Nothing if asks => Note::Effects(request.effects.clone()),
         _ => request.note.clone(),
     };
-    veil.note(&mut note);
+    veil.veil_note(&mut note);
     differs |= note != request.note;
     // What a dialect sends that hands on the bytes; in a test they say so themselves.
     let parsed = payload::parse(&request.bytes).ok();
     let all = parsed.as_ref().is_some_and(|object| is_all(&request.bytes, object));
     let (object, veiled) = match parsed.filter(|object| *object != event.raw) {
         Some(mut object) => {
-            let veiled = veil.payload(&mut object);
+            let veiled = veil.veil_payload(&mut object);
             (object, veiled)
         }
         None => (raw.clone(), differs),
@@ -112,9 +112,9 @@ pub(super) fn view(request: &Request, send: Send, human: bool) -> Option<Request
     let shown = |text: &str, place: bool| {
         let mut value = Value::String(text.into());
         if place {
-            veil.place(&mut value)
+            veil.veil_value(&mut value)
         } else {
-            redact::json(&mut value)
+            redact::mask_json(&mut value)
         };
         if human {
             write_out(&mut value);
@@ -142,12 +142,12 @@ pub(super) fn view(request: &Request, send: Send, human: bool) -> Option<Request
 }
 
 /// What is shown of bytes that are no event.
-pub(super) fn text(bytes: &[u8], send: Send) -> String {
+pub(super) fn shown_text(bytes: &[u8], send: Send) -> String {
     let mut value = Value::String(String::from_utf8_lossy(bytes).into_owned());
     if send == Send::Full {
-        redact::json(&mut value)
+        redact::mask_json(&mut value)
     } else {
-        hide(&mut value)
+        hide_texts(&mut value)
     };
     value.as_str().unwrap_or_default().to_string()
 }
@@ -160,8 +160,8 @@ struct Veil {
 }
 
 impl Veil {
-    fn payload(&self, map: &mut Map<String, Value>) -> bool {
-        let masked = self.mask(map);
+    fn veil_payload(&self, map: &mut Map<String, Value>) -> bool {
+        let masked = self.mask_fields(map);
         if !self.human {
             return masked;
         }
@@ -169,58 +169,60 @@ impl Veil {
         shown.fold(masked, |differs, (_, value)| write_out(value) | differs)
     }
 
-    fn mask(&self, map: &mut Map<String, Value>) -> bool {
+    fn mask_fields(&self, map: &mut Map<String, Value>) -> bool {
         if self.send == Send::Full {
-            return redact::fields(map);
+            return redact::mask_fields(map);
         }
         let mut differs = false;
         for (key, value) in map {
             differs |= match (key.as_str(), value) {
-                (key, value) if NAMES.contains(&key) => redact::json(value),
-                (key, value) if PLACES.contains(&key) => self.place(value),
-                ("tool_input", value) => self.input(value),
+                (key, value) if NAMES.contains(&key) => redact::mask_json(value),
+                (key, value) if PLACES.contains(&key) => self.veil_value(value),
+                ("tool_input", value) => self.veil_input(value),
                 // A batch of calls.
                 ("tool_calls", Value::Array(calls)) => {
                     calls.iter_mut().fold(false, |differs, call| {
                         let call = match call {
-                            Value::Object(call) => self.payload(call),
-                            other => hide(other),
+                            Value::Object(call) => self.veil_payload(call),
+                            other => hide_texts(other),
                         };
                         differs | call
                     })
                 }
-                (_, value) => hide(value),
+                (_, value) => hide_texts(value),
             };
         }
         differs
     }
 
-    fn input(&self, input: &mut Value) -> bool {
+    fn veil_input(&self, input: &mut Value) -> bool {
         match input {
-            input if self.send == Send::Full => redact::json(input),
+            input if self.send == Send::Full => redact::mask_json(input),
             Value::Object(map) => map.iter_mut().fold(false, |differs, (key, value)| {
                 let shown = WHAT.contains(&key.as_str());
-                differs | if shown { self.place(value) } else { hide(value) }
+                differs | if shown { self.veil_value(value) } else { hide_texts(value) }
             }),
-            other => hide(other),
+            other => hide_texts(other),
         }
     }
 
-    fn place(&self, value: &mut Value) -> bool {
+    fn veil_value(&self, value: &mut Value) -> bool {
         match value {
             Value::String(text) if self.send == Send::Hash && !text.is_empty() => {
-                *text =
-                    format!("sha256:{}", trust::hash(format!("{}{text}", self.salt).as_bytes()));
+                *text = format!(
+                    "sha256:{}",
+                    trust::sha256_hex(format!("{}{text}", self.salt).as_bytes())
+                );
                 true
             }
-            Value::String(_) => redact::json(value),
-            _ if self.send == Send::Full => redact::json(value),
-            _ => hide(value),
+            Value::String(_) => redact::mask_json(value),
+            _ if self.send == Send::Full => redact::mask_json(value),
+            _ => hide_texts(value),
         }
     }
 
     /// What hookctl itself says of an event: its words and the rule's name stay readable.
-    fn note(&self, note: &mut Note) {
+    fn veil_note(&self, note: &mut Note) {
         let texts = match note {
             Note::Nothing | Note::Test => return,
             Note::Effects(effects) => [None, Some(effects)],
@@ -233,8 +235,8 @@ impl Veil {
                 write_out(&mut value);
             }
             match says_more && self.send != Send::Full {
-                true => hide(&mut value),
-                false => redact::json(&mut value),
+                true => hide_texts(&mut value),
+                false => redact::mask_json(&mut value),
             };
             *text = value.as_str().unwrap_or_default().to_string();
         }
@@ -259,7 +261,7 @@ fn write_out(value: &mut Value) -> bool {
                 return any;
             }
             for (key, value) in std::mem::take(map) {
-                let mut key = text::visible(&key);
+                let mut key = text::make_visible(&key);
                 // Another one may be called so from the first.
                 while map.contains_key(&key) {
                     key.push('_');
@@ -273,14 +275,14 @@ fn write_out(value: &mut Value) -> bool {
 }
 
 /// Puts its length in place of each text; keys, numbers and the shape stay.
-fn hide(value: &mut Value) -> bool {
+fn hide_texts(value: &mut Value) -> bool {
     match value {
         Value::String(text) if !text.is_empty() => {
             *text = format!("[{} bytes]", text.len());
             true
         }
-        Value::Array(items) => items.iter_mut().fold(false, |any, item| any | hide(item)),
-        Value::Object(map) => map.values_mut().fold(false, |any, value| any | hide(value)),
+        Value::Array(items) => items.iter_mut().fold(false, |any, item| any | hide_texts(item)),
+        Value::Object(map) => map.values_mut().fold(false, |any, value| any | hide_texts(value)),
         _ => false,
     }
 }
@@ -288,11 +290,11 @@ fn hide(value: &mut Value) -> bool {
 /// Is everything that the bytes say in the object? Of a key that comes twice only one value is, and
 /// the other has not been looked at.
 fn is_all(bytes: &[u8], object: &Map<String, Value>) -> bool {
-    fn texts(value: &Value) -> usize {
+    fn count_texts(value: &Value) -> usize {
         match value {
             Value::String(_) => 1,
-            Value::Array(items) => items.iter().map(texts).sum(),
-            Value::Object(map) => map.values().map(|value| 1 + texts(value)).sum(),
+            Value::Array(items) => items.iter().map(count_texts).sum(),
+            Value::Object(map) => map.values().map(|value| 1 + count_texts(value)).sum(),
             _ => 0,
         }
     }
@@ -303,28 +305,28 @@ fn is_all(bytes: &[u8], object: &Map<String, Value>) -> bool {
         quotes += usize::from(!escaped);
         rest = rest.get(at + if escaped { 2 } else { 1 }..).unwrap_or_default();
     }
-    quotes == 2 * object.values().map(|value| 1 + texts(value)).sum::<usize>()
+    quotes == 2 * object.values().map(|value| 1 + count_texts(value)).sum::<usize>()
 }
 
 /// What makes hashes of this installation its own: nobody else can tell what `ls` would be. Where
 /// it cannot be kept, it is good for this event only.
-fn salt(path: &Path) -> String {
+fn load_salt(path: &Path) -> String {
     let read = || files::state_text(path, files::SMALL).ok().filter(|text| text.len() == 64);
     let make = || {
         let dir = path.parent()?;
         files::private_dir(dir).ok()?;
         // For its owner's eyes only, as the system's temporary files are.
         let mut file = tempfile::NamedTempFile::new_in(dir).ok()?;
-        file.write_all(random().as_bytes()).ok()?;
+        file.write_all(random_salt().as_bytes()).ok()?;
         // Of two that come at once the first stays.
         let _ = file.persist_noclobber(path);
         read()
     };
-    read().or_else(make).unwrap_or_else(random)
+    read().or_else(make).unwrap_or_else(random_salt)
 }
 
-fn random() -> String {
-    (0..4).map(|_| format!("{:016x}", dialect::random())).collect()
+fn random_salt() -> String {
+    (0..4).map(|_| format!("{:016x}", dialect::random_number())).collect()
 }
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::breaker::now;
+use super::breaker::unix_milliseconds;
 use super::memory;
-use crate::dialect::random;
+use crate::dialect::random_number;
 use crate::event::Event;
 use crate::files;
 use crate::rule::file::Remote;
@@ -59,7 +59,7 @@ pub struct Questions {
 
 /// A line of the file.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Line {
+struct QuestionLine {
     id: u64,
     time: u64,
     /// The server's addresses, hashed.
@@ -72,8 +72,8 @@ struct Line {
 
 impl Questions {
     /// None where the session has no name.
-    pub fn of(state: &Path, session: &str) -> Option<Questions> {
-        let name = &trust::hash(session.as_bytes())[..32];
+    pub fn for_session(state: &Path, session: &str) -> Option<Questions> {
+        let name = &trust::sha256_hex(session.as_bytes())[..32];
         let path = state.join("asked").join(format!("{name}.jsonl"));
         (!session.is_empty()).then_some(Questions { path })
     }
@@ -83,45 +83,51 @@ impl Questions {
     ///
     /// # Errors
     /// Where nothing can be written, or no more.
-    pub(super) fn note(&self, remote: &Remote, shown: &Event, kept: bool) -> std::io::Result<u64> {
-        let id = random();
-        let at = if kept { addresses(remote) } else { Vec::new() };
-        self.add(id, at, Some(hashed(&pattern(shown))))?;
+    pub(super) fn note_question(
+        &self,
+        remote: &Remote,
+        shown: &Event,
+        kept: bool,
+    ) -> std::io::Result<u64> {
+        let id = random_number();
+        let at = if kept { server_addresses(remote) } else { Vec::new() };
+        self.append_entry(id, at, Some(short_hash(&answer_pattern(shown))))?;
         Ok(id)
     }
 
     /// The answer to that question was for this one call: nothing is remembered of it.
-    pub fn once(&self, question: &Question) {
+    pub fn note_single_use(&self, question: &Question) {
         // Not noted, it may have been for the session.
-        let _ = self.add(question.id, Vec::new(), None);
+        let _ = self.append_entry(question.id, Vec::new(), None);
     }
 
     /// Why the answer for the session to that question, remembered by `pattern` where it says so, is not
     /// known to be a human's; None = it is, and noted.
-    pub fn doubt(
+    pub fn distrust_and_note(
         &self,
         remote: &Remote,
         question: Option<&Question>,
         pattern: Option<&str>,
     ) -> Option<Doubt> {
-        self.seems(remote, question, pattern).or_else(|| self.keep(remote, question?, pattern))
+        self.find_distrust(remote, question, pattern)
+            .or_else(|| self.note_pattern(remote, question?, pattern))
     }
 
     /// The same where nothing comes of it.
-    pub fn seems(
+    pub fn find_distrust(
         &self,
         remote: &Remote,
         question: Option<&Question>,
         pattern: Option<&str>,
     ) -> Option<Doubt> {
         let Some(question) = question else { return Some(Doubt::Unrecorded) };
-        let Ok(lines) = self.lines() else { return Some(Doubt::Unrecorded) };
+        let Ok(lines) = self.read_lines() else { return Some(Doubt::Unrecorded) };
         let asked = lines.iter().find(|line| line.id == question.id && line.key.is_some());
         let Some(asked) = asked else { return Some(Doubt::Unrecorded) };
         if question.waited < HUMAN.as_millis() as u64 {
             return Some(Doubt::Fast);
         }
-        let key = pattern.map(hashed);
+        let key = pattern.map(short_hash);
         if remote.dialect.facts().remembers && key.is_some() && key != asked.key {
             return Some(Doubt::Other);
         }
@@ -129,7 +135,7 @@ impl Questions {
         if asked.at.is_empty() {
             return None;
         }
-        let here = addresses(remote);
+        let here = server_addresses(remote);
         let once = |id: u64| lines.iter().any(|line| line.id == id && line.key.is_none());
         let before = lines.iter().take_while(|line| line.id != question.id).any(|line| {
             line.at.iter().any(|at| here.contains(at))
@@ -140,22 +146,28 @@ impl Questions {
     }
 
     /// What another protocol than cdev's remembers the answer by is only known when it is there.
-    fn keep(&self, remote: &Remote, asked: &Question, pattern: Option<&str>) -> Option<Doubt> {
-        let key = pattern.map(hashed);
-        let lines = self.lines().unwrap_or_default();
+    fn note_pattern(
+        &self,
+        remote: &Remote,
+        asked: &Question,
+        pattern: Option<&str>,
+    ) -> Option<Doubt> {
+        let key = pattern.map(short_hash);
+        let lines = self.read_lines().unwrap_or_default();
         let own = lines.iter().find(|line| line.id == asked.id && line.key.is_some());
         let known = key.is_none() || own.is_none_or(|own| own.at.is_empty() || own.key == key);
-        let noted = known || self.add(random(), addresses(remote), key).is_ok();
+        let noted =
+            known || self.append_entry(random_number(), server_addresses(remote), key).is_ok();
         (!noted).then_some(Doubt::Unrecorded)
     }
 
-    fn add(&self, id: u64, at: Vec<String>, key: Option<String>) -> std::io::Result<()> {
-        let line = serde_json::to_vec(&Line { id, time: now(), at, key })?;
-        memory::append(&self.path, &[&line[..], b"\n"].concat(), ROOM)
+    fn append_entry(&self, id: u64, at: Vec<String>, key: Option<String>) -> std::io::Result<()> {
+        let line = serde_json::to_vec(&QuestionLine { id, time: unix_milliseconds(), at, key })?;
+        memory::append_line(&self.path, &[&line[..], b"\n"].concat(), ROOM)
     }
 
     /// All lines; one that is none is an error, for it may have been the one that counts.
-    fn lines(&self) -> std::io::Result<Vec<Line>> {
+    fn read_lines(&self) -> std::io::Result<Vec<QuestionLine>> {
         let text = files::state_text(&self.path, 2 * ROOM)?;
         let line = |line| serde_json::from_str(line).map_err(|_| ErrorKind::InvalidData.into());
         text.lines().map(line).collect()
@@ -163,19 +175,19 @@ impl Questions {
 }
 
 /// Who answers there, whatever else the files say of the server.
-fn addresses(remote: &Remote) -> Vec<String> {
+fn server_addresses(remote: &Remote) -> Vec<String> {
     match &remote.socket {
-        Some(path) => vec![hashed(&path.to_string_lossy())],
-        None => remote.urls.iter().map(|url| hashed(&url.place())).collect(),
+        Some(path) => vec![short_hash(&path.to_string_lossy())],
+        None => remote.urls.iter().map(|url| short_hash(&url.host_and_port())).collect(),
     }
 }
 
-fn hashed(text: &str) -> String {
-    trust::hash(text.as_bytes())[..16].to_string()
+fn short_hash(text: &str) -> String {
+    trust::sha256_hex(text.as_bytes())[..16].to_string()
 }
 
 /// What cdev would remember an answer to this question by. Source: contracts of its server, by experiment.
-fn pattern(shown: &Event) -> String {
+fn answer_pattern(shown: &Event) -> String {
     let (tool, text) = (&shown.tool, |key| shown.input.get(key).and_then(|value| value.as_str()));
     let what = match tool.as_str() {
         "Bash" => {
@@ -188,15 +200,15 @@ fn pattern(shown: &Event) -> String {
                 (Some(first), _) => format!("{first}:*"),
             }
         }
-        name if FILES.contains(&name) => file(text("file_path").unwrap_or_default()),
+        name if FILES.contains(&name) => file_pattern(text("file_path").unwrap_or_default()),
         _ => "*".into(),
     };
     format!("{tool}({what})")
 }
 
 /// Files of that kind, else those of its directory.
-fn file(path: &str) -> String {
-    let path = clean(path);
+fn file_pattern(path: &str) -> String {
+    let path = clean_path(path);
     let (dir, name) = path.rsplit_once('/').unwrap_or(("", &path));
     match name.rfind('.') {
         _ if matches!(name, "" | "." | "..") => "*".into(),
@@ -208,7 +220,7 @@ fn file(path: &str) -> String {
 }
 
 /// The path without `.`, `..` and doubled slashes, by its text.
-fn clean(path: &str) -> String {
+fn clean_path(path: &str) -> String {
     let root = path.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
@@ -229,7 +241,9 @@ mod tests {
     use serde_json::{Value, json};
 
     fn of(tool: &str, input: Value) -> String {
-        pattern(&dry::event(dry::call(Kind::PreToolUse, tool, input, "/p"), None).1)
+        answer_pattern(
+            &dry::parse_event(dry::tool_call_payload(Kind::PreToolUse, tool, input, "/p"), None).1,
+        )
     }
 
     #[test]
@@ -269,7 +283,7 @@ mod tests {
         dir: tempfile::TempDir,
         remotes: &'c [Remote],
         remote: usize,
-        calls: &'c [memory::Call<'c>],
+        calls: &'c [memory::AskedCall<'c>],
         /// What the server remembers of the session: pattern, answer, and after how many milliseconds it says that.
         known: Vec<(String, bool, u64)>,
         /// What the human said for the session while we listened: call, until when.
@@ -295,14 +309,14 @@ mod tests {
         fn ask(&mut self, call: usize, taps: [Tap; 2]) -> (bool, bool) {
             let (remote, one) = (&self.remotes[self.remote], &self.calls[call]);
             let state = self.dir.path();
-            let store = memory::Memory::of(state, "s").unwrap();
-            if let Some(said) = store.recall(remote, one) {
+            let store = memory::Memory::for_session(state, "s").unwrap();
+            if let Some(said) = store.recall_answer(remote, one) {
                 return (said.verb == crate::verdict::Verb::Allow, false);
             }
-            let questions = Questions::of(state, "s").unwrap();
+            let questions = Questions::for_session(state, "s").unwrap();
             for (tap, anew) in taps.into_iter().zip([false, true]) {
-                let id = questions.note(remote, one.event, !anew).ok();
-                let own = pattern(one.event);
+                let id = questions.note_question(remote, one.event, !anew).ok();
+                let own = answer_pattern(one.event);
                 let words = |known: &str| known[5..known.len() - 3].to_string();
                 let begins = |known: &str| {
                     let text = self.words(call);
@@ -328,14 +342,14 @@ mod tests {
                 }
                 let question = id.map(|id| Question { id, waited });
                 if let (false, Some(question)) = (session, &question) {
-                    questions.once(question);
+                    questions.note_single_use(question);
                 }
                 if !yes || !session {
                     return (yes, human);
                 }
-                if questions.doubt(remote, question.as_ref(), Some(&under)).is_none() {
-                    let until = now() + remote.remember.as_millis() as u64;
-                    if store.keep(remote, one, true).is_some() {
+                if questions.distrust_and_note(remote, question.as_ref(), Some(&under)).is_none() {
+                    let until = unix_milliseconds() + remote.remember.as_millis() as u64;
+                    if store.keep_answer(remote, one, true).is_some() {
                         self.heard.push((call, until));
                     }
                     return (true, human);
@@ -349,14 +363,14 @@ mod tests {
     /// while we listened and not too long ago.
     #[test]
     fn no_call_is_allowed_that_nobody_allowed() {
-        use crate::config::{Config, Source};
+        use crate::config::{Config, LayerFile};
         use crate::effect::{self, Place};
         let remote = |remember: &str| {
             let text = format!(
                 "[remote.x]\nurl = \"http://127.0.0.1:1\"\ndialect = \"cdev\"\n{remember}\n"
             );
-            let source = Source::of(crate::rule::Layer::User, "config.toml".into(), text);
-            Config::alone(source).remotes().next().unwrap().1.clone()
+            let source = LayerFile::from_text(crate::rule::Layer::User, "config.toml".into(), text);
+            Config::from_source(source).remotes().next().unwrap().1.clone()
         };
         let mut brief = remote("");
         brief.remember = Duration::from_millis(4);
@@ -376,14 +390,19 @@ mod tests {
             .iter()
             .map(|command| {
                 let input = json!({ "command": command });
-                dry::event(dry::call(Kind::PreToolUse, "Bash", input, &place.cwd), None).1
+                dry::parse_event(
+                    dry::tool_call_payload(Kind::PreToolUse, "Bash", input, &place.cwd),
+                    None,
+                )
+                .1
             })
             .collect();
-        let analyses: Vec<_> = events.iter().map(|event| effect::analyse(event, &place)).collect();
-        let calls: Vec<memory::Call<'_>> = events
+        let analyses: Vec<_> =
+            events.iter().map(|event| effect::analyse_event(event, &place)).collect();
+        let calls: Vec<memory::AskedCall<'_>> = events
             .iter()
             .zip(&analyses)
-            .map(|(event, analysis)| memory::Call {
+            .map(|(event, analysis)| memory::AskedCall {
                 event,
                 analysis,
                 place: &place,
@@ -419,18 +438,21 @@ mod tests {
                     0 => {
                         if let Some(call) = play.open.pop() {
                             // Even of a server that stalls.
-                            play.known.push((pattern(calls[call].event), true, 900));
+                            play.known.push((answer_pattern(calls[call].event), true, 900));
                         }
                     }
                     // The same by another program.
-                    1 => play.known.push((pattern(calls[next(6)].event), true, 3)),
+                    1 => play.known.push((answer_pattern(calls[next(6)].event), true, 3)),
                     2 => play.remote = next(4),
-                    3 => memory::clear(play.dir.path(), "").unwrap(),
-                    4 => memory::Memory::of(play.dir.path(), "s").unwrap().end().unwrap(),
+                    3 => memory::clear_sessions(play.dir.path(), "").unwrap(),
+                    4 => memory::Memory::for_session(play.dir.path(), "s")
+                        .unwrap()
+                        .end_session()
+                        .unwrap(),
                     5 => play.known.clear(),
                     6 => std::thread::sleep(Duration::from_millis(5)),
                     _ => {
-                        let (call, start) = (next(6), now());
+                        let (call, start) = (next(6), unix_milliseconds());
                         let (allow, tapped) = play.ask(call, taps);
                         let like = |(seen, until): &(usize, u64)| {
                             let (seen, own) = (commands[*seen], commands[call]);

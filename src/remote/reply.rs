@@ -10,9 +10,9 @@ use crate::verdict::Verb;
 impl Reply {
     /// What the answer amounts to for this event: the settings of the server, and what the event can
     /// express.
-    pub fn settle(mut self, remote: &Remote, event: &Event) -> Reply {
+    pub fn apply_settings(mut self, remote: &Remote, event: &Event) -> Reply {
         let kind = event.kind;
-        if self.input.is_some() && !self.verb.is_some_and(Verb::stops) && !self.explicit {
+        if self.input.is_some() && !self.verb.is_some_and(Verb::stops_call) && !self.explicit {
             self.verb = match remote.on_modify {
                 Amounts::Silent => None,
                 Amounts::Allow => Some(Verb::Allow),
@@ -30,14 +30,14 @@ impl Reply {
         {
             self.notes.push("a changed input needs an allow beside it on PermissionRequest".into());
         }
-        self.fit(event);
+        self.fit_to_event(event);
         self
     }
 
     /// What the event cannot express becomes stricter, or a note.
-    fn fit(&mut self, event: &Event) {
+    fn fit_to_event(&mut self, event: &Event) {
         let kind = event.kind;
-        let verbs = agent::of(event).spec(kind).map_or(&[][..], |spec| spec.verbs);
+        let verbs = agent::from_event(event).event_spec(kind).map_or(&[][..], |spec| spec.verbs);
         let drop = |reply: &mut Reply, why: &str| {
             reply.notes.push(format!("{} cannot {why}: {}", kind.name(), reply.reason));
             reply.verb = None;

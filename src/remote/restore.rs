@@ -21,35 +21,37 @@ const PIECE: usize = 4;
 ///
 /// # Errors
 /// Where it changed a text that it has seen only in part: that cannot be used.
-pub(super) fn restore(
+pub(super) fn restore_hidden(
     reply: &mut Reply,
     send: Send,
     human: bool,
     seen: &Event,
     own: &Event,
 ) -> Result<(), String> {
-    let back = Back { send, human };
+    let back = Restorer { send, human };
     if let Some(new) = reply.input.take()
-        && let Value::Object(new) = back.value(Value::Object(new), &seen.input, &own.input)?
+        && let Value::Object(new) =
+            back.restore_value(Value::Object(new), &seen.input, &own.input)?
     {
         reply.input = Some(new).filter(|new| own.input.as_object() != Some(new));
     }
     if let Some(new) = reply.response.take() {
         let none = Value::Null;
-        let (seen, own) = (seen.response().unwrap_or(&none), own.response().unwrap_or(&none));
-        reply.response = Some(back.value(new, seen, own)?).filter(|new| new != own);
+        let (seen, own) =
+            (seen.tool_response().unwrap_or(&none), own.tool_response().unwrap_or(&none));
+        reply.response = Some(back.restore_value(new, seen, own)?).filter(|new| new != own);
     }
     Ok(())
 }
 
-struct Back {
+struct Restorer {
     send: Send,
     human: bool,
 }
 
-impl Back {
+impl Restorer {
     /// The value with the own texts in place of those that were shown for them.
-    fn value(&self, new: Value, seen: &Value, own: &Value) -> Result<Value, String> {
+    fn restore_value(&self, new: Value, seen: &Value, own: &Value) -> Result<Value, String> {
         if new == *seen {
             return Ok(own.clone());
         }
@@ -63,8 +65,8 @@ impl Back {
             (Value::Object(new), Value::Object(seen), Value::Object(own)) => {
                 let field = |(key, value): (String, Value)| {
                     let value = match (seen.get(&key), own.get(&key)) {
-                        (Some(seen), Some(own)) => self.value(value, seen, own)?,
-                        _ => self.unseen(value)?,
+                        (Some(seen), Some(own)) => self.restore_value(value, seen, own)?,
+                        _ => self.reject_stand_ins(value)?,
                     };
                     Ok((key, value))
                 };
@@ -74,16 +76,16 @@ impl Back {
                 if new.len() == seen.len() && seen.len() == own.len() =>
             {
                 let items = new.into_iter().zip(seen.iter().zip(own));
-                let items = items.map(|(new, (seen, own))| self.value(new, seen, own));
+                let items = items.map(|(new, (seen, own))| self.restore_value(new, seen, own));
                 Ok(Value::Array(items.collect::<Result<_, String>>()?))
             }
             (Value::Array(new), Value::Array(seen), Value::Array(own)) => {
-                self.items(new, seen, own)
+                self.restore_items(new, seen, own)
             }
             (Value::String(new), Value::String(seen), Value::String(own)) => {
                 self.text(new, seen, own)
             }
-            (new, _, _) => self.unseen(new),
+            (new, _, _) => self.reject_stand_ins(new),
         }
     }
 
@@ -101,11 +103,16 @@ impl Back {
                     || new.to_ascii_lowercase().contains("redacted")
             }
         };
-        if lost { Err(self.why()) } else { Ok(Value::String(new)) }
+        if lost { Err(self.describe_refusal()) } else { Ok(Value::String(new)) }
     }
 
     /// An array that became longer or shorter: its items are told by what they are.
-    fn items(&self, new: Vec<Value>, seen: &[Value], own: &[Value]) -> Result<Value, String> {
+    fn restore_items(
+        &self,
+        new: Vec<Value>,
+        seen: &[Value],
+        own: &[Value],
+    ) -> Result<Value, String> {
         // Where two that are not the same look the same, nobody knows which was meant.
         let mut known: HashMap<String, Option<&Value>> = HashMap::new();
         for (seen, own) in seen.iter().zip(own) {
@@ -114,24 +121,24 @@ impl Back {
         }
         let item = |new: Value| match known.get(&new.to_string()) {
             Some(Some(own)) => Ok((*own).clone()),
-            Some(None) => Err(self.why()),
-            None => self.unseen(new),
+            Some(None) => Err(self.describe_refusal()),
+            None => self.reject_stand_ins(new),
         };
         Ok(Value::Array(new.into_iter().map(item).collect::<Result<_, String>>()?))
     }
 
     /// What the server put where nothing was, which must be its own.
-    fn unseen(&self, new: Value) -> Result<Value, String> {
-        fn any(value: &Value, found: &dyn Fn(&str) -> bool) -> bool {
+    fn reject_stand_ins(&self, new: Value) -> Result<Value, String> {
+        fn any_text(value: &Value, found: &dyn Fn(&str) -> bool) -> bool {
             match value {
                 Value::String(text) => found(text),
-                Value::Array(items) => items.iter().any(|item| any(item, found)),
-                Value::Object(map) => map.values().any(|value| any(value, found)),
+                Value::Array(items) => items.iter().any(|item| any_text(item, found)),
+                Value::Object(map) => map.values().any(|value| any_text(value, found)),
                 _ => false,
             }
         }
-        match any(&new, &|text| self.stand_ins(text) > 0) {
-            true => Err(self.why()),
+        match any_text(&new, &|text| self.stand_ins(text) > 0) {
+            true => Err(self.describe_refusal()),
             false => Ok(new),
         }
     }
@@ -168,7 +175,7 @@ impl Back {
         count
     }
 
-    fn why(&self) -> String {
+    fn describe_refusal(&self) -> String {
         match self.send {
             Send::Full => "it changes a text from which a secret was taken out".into(),
             _ => "it changes a text that it was not shown".into(),

@@ -10,11 +10,11 @@ use sha2::Sha256;
 use ureq::http;
 
 use super::{Request, at_home};
-use crate::act::{self, End, Job};
+use crate::act::{self, CommandEnd, Job};
 use crate::env;
 use crate::files;
 use crate::rule::file::Remote;
-use crate::rule::file::remote::{Secret, variables};
+use crate::rule::file::remote::{Secret, split_variables};
 
 /// The header of the signature.
 const SIGNATURE: &str = "X-Hookctl-Signature";
@@ -34,11 +34,15 @@ impl Credentials {
     ///
     /// # Errors
     /// What cannot be had or sent, without its value.
-    pub fn of(remote: &Remote, request: &Request, limit: Instant) -> Result<Credentials, String> {
+    pub fn for_remote(
+        remote: &Remote,
+        request: &Request,
+        limit: Instant,
+    ) -> Result<Credentials, String> {
         let mut headers = Vec::new();
         for (name, value) in &remote.headers {
             let mut filled = String::new();
-            for (text, variable) in variables(value) {
+            for (text, variable) in split_variables(value) {
                 filled.push_str(text);
                 let listed = variable.filter(|v| remote.allow_vars.iter().any(|known| known == v));
                 filled.push_str(&listed.and_then(env::get).unwrap_or_default());
@@ -46,7 +50,7 @@ impl Credentials {
             headers.push((name.clone(), filled));
         }
         let had = |from: &Option<Secret>, what: &str| {
-            from.as_ref().map(|from| read(from, what, request, limit)).transpose()
+            from.as_ref().map(|from| read_secret(from, what, request, limit)).transpose()
         };
         if let Some(token) = had(&remote.token, "token")? {
             headers.push(("Authorization".into(), format!("Bearer {token}")));
@@ -59,29 +63,34 @@ impl Credentials {
     }
 
     /// The headers of a request with that body that is sent now.
-    pub fn headers(&self, body: &[u8]) -> Vec<(String, String)> {
+    pub fn request_headers(&self, body: &[u8]) -> Vec<(String, String)> {
         let mut headers = self.headers.clone();
         if let Some(key) = &self.key {
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            headers.push((SIGNATURE.into(), signature(key, now.as_secs(), body)));
+            headers.push((SIGNATURE.into(), sign_body(key, now.as_secs(), body)));
         }
         headers
     }
 }
 
 /// A secret from where it is kept. `what` it is for, where it cannot be had.
-fn read(from: &Secret, what: &str, request: &Request, limit: Instant) -> Result<String, String> {
+fn read_secret(
+    from: &Secret,
+    what: &str,
+    request: &Request,
+    limit: Instant,
+) -> Result<String, String> {
     let text = match from {
         Secret::Env(name) => {
             return env::get(name).ok_or_else(|| format!("${name}, its {what}, is not set"));
         }
         Secret::File(path) => {
             let path = at_home(path, &request.home);
-            let text = files::text(&path, files::SMALL)
-                .map_err(|refusal| format!("its {what}: {}", refusal.about(&path)))?;
+            let text = files::read_text(&path, files::SMALL)
+                .map_err(|refusal| format!("its {what}: {}", refusal.describe_for(&path)))?;
             text.trim().to_string()
         }
-        Secret::Command(script) => printed(script, request, limit)
+        Secret::Command(script) => printed_line(script, request, limit)
             .map_err(|why| format!("the command for its {what} failed, {why}"))?,
     };
     match text.is_empty() {
@@ -91,7 +100,7 @@ fn read(from: &Secret, what: &str, request: &Request, limit: Instant) -> Result<
 }
 
 /// The first line that a command prints; nothing of its output is ever told.
-fn printed(script: &str, request: &Request, limit: Instant) -> Result<String, String> {
+fn printed_line(script: &str, request: &Request, limit: Instant) -> Result<String, String> {
     let _running = RUNNING.read();
     let left = limit.saturating_duration_since(Instant::now());
     if left.is_zero() {
@@ -110,13 +119,13 @@ fn printed(script: &str, request: &Request, limit: Instant) -> Result<String, St
     };
     let outcomes = act::run_all(vec![job], limit);
     match outcomes.first() {
-        Some(outcome) if outcome.succeeded() => {
+        Some(outcome) if outcome.is_success() => {
             Ok(outcome.stdout.lines().next().unwrap_or_default().trim().to_string())
         }
-        Some(outcome) if matches!(outcome.end, End::Timeout(_) | End::Deadline) => {
+        Some(outcome) if matches!(outcome.end, CommandEnd::Timeout(_) | CommandEnd::Deadline) => {
             Err("killed: its time was up".into())
         }
-        Some(outcome) => Err(outcome.ended()),
+        Some(outcome) => Err(outcome.describe_end()),
         None => Err("it did not run".into()),
     }
 }
@@ -128,7 +137,7 @@ pub fn wait_for_commands() {
 }
 
 /// `t=SECONDS,v1=HEX`: the HMAC-SHA256 of `SECONDS.BODY`.
-fn signature(key: &str, seconds: u64, body: &[u8]) -> String {
+fn sign_body(key: &str, seconds: u64, body: &[u8]) -> String {
     // A key may have any length.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key.as_bytes()) else { return String::new() };
     mac.update(format!("{seconds}.").as_bytes());
@@ -165,7 +174,7 @@ mod tests {
                 "a770a6c545b644a045d77e31a7ba98f040488548c60842ea3d51030463ff1b4c",
             ),
         ] {
-            let found = signature(key, 1_795_183_819, body.as_bytes());
+            let found = sign_body(key, 1_795_183_819, body.as_bytes());
             assert_eq!(found, format!("t=1795183819,v1={hex}"));
         }
     }

@@ -12,16 +12,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::Map;
 
-use super::breaker::{Breaker, State};
+use super::breaker::{Breaker, BreakerState};
 use super::bridge::Flags;
 use super::spool::{Message, Spool};
-use super::told::bare;
-use super::transport::{Call, Failure, Said};
-use super::{bridge, first, read};
+use super::told::bare_event;
+use super::transport::{Failure, ServerCall, ServerResponse};
+use super::{bridge, first_address, read_reply};
 use crate::agent;
 use crate::config::Config;
 use crate::dialect::Request;
-use crate::dialect::bridge::known;
+use crate::dialect::bridge::known_agent;
 use crate::event::Event;
 use crate::journal;
 use crate::paths::Paths;
@@ -38,7 +38,7 @@ const STALE: Duration = Duration::from_secs(30);
 
 /// What came of one spool.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct SpoolReport {
     /// The server's name.
     pub remote: String,
     /// How many messages were delivered.
@@ -60,7 +60,7 @@ pub struct Report {
 /// # Errors
 /// Why there is none.
 #[cfg(unix)]
-pub fn start(paths: &Paths) -> io::Result<()> {
+pub fn start_sender(paths: &Paths) -> io::Result<()> {
     use std::process::{Command, Stdio};
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["flush", "--quiet", "--config"]).arg(&paths.config);
@@ -78,8 +78,8 @@ pub fn start(paths: &Paths) -> io::Result<()> {
 pub fn start(paths: &Paths) -> io::Result<()> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let paths = paths.clone();
-    crate::threads::builder().spawn(move || {
-        flush(&paths, Spool::all(&paths.spool()), false);
+    crate::threads::thread_builder().spawn(move || {
+        flush_spools(&paths, Spool::all(&paths.spool()), false);
         let _ = sender.send(());
     })?;
     let _ = receiver.recv_timeout(Duration::from_secs(2));
@@ -96,9 +96,9 @@ pub fn detach() {
 
 /// Sends what waits in these spools, all at the same time. A human is not put off by servers that
 /// were down a moment ago.
-pub fn flush(paths: &Paths, spools: Vec<Spool>, human: bool) -> Vec<Report> {
+pub fn flush_spools(paths: &Paths, spools: Vec<Spool>, human: bool) -> Vec<SpoolReport> {
     thread::scope(|scope| {
-        let start = |spool| scope.spawn(move || Run::new(paths, spool, human).run());
+        let start = |spool| scope.spawn(move || SpoolRun::new(paths, spool, human).send_spool());
         let threads: Vec<_> = spools.into_iter().map(start).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     })
@@ -108,29 +108,35 @@ pub fn flush(paths: &Paths, spools: Vec<Spool>, human: bool) -> Vec<Report> {
 ///
 /// # Errors
 /// Why neither has it.
-pub fn deliver(message: &Message, flags: &Flags, paths: &Paths) -> Result<bool, String> {
-    let remote = Remote { deadline: LIVE, ..flags.remote(&message.agent) };
-    bridge::deliver(message, &request(message, &remote, paths), &remote, paths, false)
+pub fn deliver_message(message: &Message, flags: &Flags, paths: &Paths) -> Result<bool, String> {
+    let remote = Remote { deadline: LIVE, ..flags.to_remote(&message.agent) };
+    bridge::deliver_message(
+        message,
+        &message_request(message, &remote, paths),
+        &remote,
+        paths,
+        false,
+    )
 }
 
 /// Sends what bridges could not take when it happened, out of their files.
-pub fn drain<'r>(
+pub fn drain_bridges<'r>(
     bridges: impl Iterator<Item = &'r Remote>,
     paths: &Paths,
     root: &Path,
-) -> Vec<Report> {
+) -> Vec<SpoolReport> {
     let drained = bridges.map(|remote| {
         let request = |agent: &str| {
             let message = Message { agent: agent.into(), ..Message::default() };
-            request(&message, remote, paths)
+            message_request(&message, remote, paths)
         };
-        bridge::drain(remote, &paths.home, root, PATIENCE, &request)
+        bridge::drain_files(remote, &paths.home, root, PATIENCE, &request)
     });
     drained.collect()
 }
 
 /// One spool on its way.
-struct Run<'a> {
+struct SpoolRun<'a> {
     paths: &'a Paths,
     spool: Spool,
     human: bool,
@@ -140,24 +146,24 @@ struct Run<'a> {
     looked: bool,
     /// One attempt, to see whether the server is there again.
     probe: bool,
-    report: Report,
+    report: SpoolReport,
 }
 
-impl<'a> Run<'a> {
-    fn new(paths: &'a Paths, spool: Spool, human: bool) -> Run<'a> {
-        let report = Report { remote: spool.remote(), ..Report::default() };
+impl<'a> SpoolRun<'a> {
+    fn new(paths: &'a Paths, spool: Spool, human: bool) -> SpoolRun<'a> {
+        let report = SpoolReport { remote: spool.remote_name(), ..SpoolReport::default() };
         let configs = BTreeMap::new();
-        Run { paths, spool, human, configs, looked: false, probe: false, report }
+        SpoolRun { paths, spool, human, configs, looked: false, probe: false, report }
     }
 
-    fn run(mut self) -> Report {
+    fn send_spool(mut self) -> SpoolReport {
         // Who adds a message while the lock is held starts no sender. So after it was given back
         // there is another look: either that finds the message, or its hook finds the lock free.
-        while !self.spool.waiting().is_empty() {
+        while !self.spool.waiting_messages().is_empty() {
             let patience = if self.human { PATIENCE } else { Duration::ZERO };
             match self.spool.lock(patience) {
                 Ok(Some(_lock)) => {
-                    if let Err(why) = self.drain() {
+                    if let Err(why) = self.drain_spool() {
                         self.report.why = why;
                         break;
                     }
@@ -174,23 +180,23 @@ impl<'a> Run<'a> {
         }
         // What came in this moment has a sender of its own.
         if !self.report.why.is_empty() {
-            self.report.kept = self.spool.waiting().len();
+            self.report.kept = self.spool.waiting_messages().len();
         }
         self.report
     }
 
     /// Sends until nothing is left, or the reason why the rest stays.
-    fn drain(&mut self) -> Result<(), String> {
+    fn drain_spool(&mut self) -> Result<(), String> {
         loop {
-            let waiting = self.spool.waiting();
+            let waiting = self.spool.waiting_messages();
             if waiting.is_empty() {
                 return Ok(());
             }
             for path in waiting {
-                match Spool::read(&path) {
+                match Spool::read_message(&path) {
                     Ok(Some(message)) => {
-                        self.send(&message)?;
-                        remove(&path)?;
+                        self.send_message(&message)?;
+                        remove_message(&path)?;
                     }
                     // An event made room meanwhile.
                     Ok(None) => {}
@@ -205,10 +211,10 @@ impl<'a> Run<'a> {
     }
 
     /// Ok = it is done with: delivered, or dropped.
-    fn send(&mut self, message: &Message) -> Result<(), String> {
+    fn send_message(&mut self, message: &Message) -> Result<(), String> {
         let (remote, journal) = self.remote(message)?;
-        let request = request(message, &remote, self.paths);
-        let note = |notes: &str, one: Option<journal::Remote>| {
+        let request = message_request(message, &remote, self.paths);
+        let note = |notes: &str, one: Option<journal::RemoteRecord>| {
             let line = journal::Line {
                 event: message.event.clone(),
                 decision: "failed".into(),
@@ -219,33 +225,33 @@ impl<'a> Run<'a> {
             journal::append(&self.paths.journal(), &journal, line);
         };
         if remote.dialect.facts().keeps_files {
-            let came = bridge::deliver(message, &request, &remote, self.paths, self.human);
+            let came = bridge::deliver_message(message, &request, &remote, self.paths, self.human);
             let sent = came.inspect_err(|why| note(why, None))?;
             self.report.sent += usize::from(sent);
             self.report.filed += usize::from(!sent);
             return Ok(());
         }
-        let breaker = Breaker::told(&self.paths.state, &remote);
+        let breaker = Breaker::for_messages(&self.paths.state, &remote);
         if !self.looked && !self.human {
-            match breaker.look() {
-                State::Closed => {}
-                State::Probe => self.probe = true,
-                State::Open(why) => return Err(format!("it has been down: {why}")),
+            match breaker.check_state() {
+                BreakerState::Closed => {}
+                BreakerState::Probe => self.probe = true,
+                BreakerState::Open(why) => return Err(format!("it has been down: {why}")),
             }
         }
         self.looked = true;
         let start = Instant::now();
-        let (mut attempts, mut endpoint) = (0, first(&remote, request.event.kind, true));
+        let (mut attempts, mut endpoint) = (0, first_address(&remote, request.event.kind, true));
         let outcome = self.tell(message, &request, &remote, &mut attempts, &mut endpoint);
         let note = |outcome: &str, cause: &str| {
-            let one = journal::Remote {
+            let one = journal::RemoteRecord {
                 name: remote.name.clone(),
                 endpoint: endpoint.clone(),
                 attempts,
                 ms: start.elapsed().as_millis() as u64,
                 outcome: outcome.into(),
                 cause: cause.into(),
-                ..journal::Remote::default()
+                ..journal::RemoteRecord::default()
             };
             note(cause, Some(one));
         };
@@ -259,7 +265,7 @@ impl<'a> Run<'a> {
                 self.report.sent += 1;
                 // Whatever it says, it has it.
                 if !remote.dialect.facts().decides
-                    && let Ok(reply) = read(&remote, &request, &answer.body)
+                    && let Ok(reply) = read_reply(&remote, &request, &answer.body)
                 {
                     reply.notes.iter().for_each(|said| note("answered", said));
                 }
@@ -292,7 +298,7 @@ impl<'a> Run<'a> {
                 && layer.is_project() == message.project
                 && remote.send as u8 <= message.send
         };
-        let own = message.bridge.as_ref().map(|flags| flags.remote(&message.agent));
+        let own = message.bridge.as_ref().map(|flags| flags.to_remote(&message.agent));
         let named = || config.remotes().find(meant).map(|(_, remote)| remote.clone());
         let Some(remote) = own.or_else(named) else {
             let (name, dir) = (&message.remote, self.spool.dir().display());
@@ -310,21 +316,21 @@ impl<'a> Run<'a> {
         remote: &Remote,
         attempts: &mut u32,
         endpoint: &mut String,
-    ) -> Result<Said, Failure> {
+    ) -> Result<ServerResponse, Failure> {
         let live = remote.dialect.facts().is_live;
-        let age = Duration::from_millis(super::breaker::now().abs_diff(message.time));
+        let age = Duration::from_millis(super::breaker::unix_milliseconds().abs_diff(message.time));
         if live && age > STALE {
             return Err(Failure::new("it is too old by now", false, false));
         }
         let limit = if live { Instant::now() + LIVE } else { request.deadline };
         let retries = if self.probe || live { 0 } else { remote.retries };
         let told = Some(message.body.as_bytes());
-        Call { request, remote, retries, limit, told }.run(attempts, endpoint)
+        ServerCall { request, remote, retries, limit, told }.try_addresses(attempts, endpoint)
     }
 }
 
 /// What was sent and cannot be taken away would be sent again and again.
-fn remove(path: &Path) -> Result<(), String> {
+fn remove_message(path: &Path) -> Result<(), String> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(format!("{}: {error}", path.display()))
@@ -334,9 +340,10 @@ fn remove(path: &Path) -> Result<(), String> {
 }
 
 /// The request of an event that is long over: what is left of it is its message.
-fn request(message: &Message, remote: &Remote, paths: &Paths) -> Request {
-    let whose = agent::by_id(&message.agent).unwrap_or(agent::usual()).id();
-    let event = bare(known(&message.agent).unwrap_or(whose), &message.event, Map::new());
+fn message_request(message: &Message, remote: &Remote, paths: &Paths) -> Request {
+    let whose = agent::by_id(&message.agent).unwrap_or(agent::default_agent()).id();
+    let event =
+        bare_event(known_agent(&message.agent).unwrap_or(whose), &message.event, Map::new());
     let event = Event { cwd: message.root.clone(), ..event };
     let deadline = Instant::now() + remote.deadline;
     let request = Request::new(event, Vec::new(), deadline, paths);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::bridge::{Fault, Flags};
+use super::bridge::{Flags, InputFault};
 use crate::files::{self, Refusal};
 use crate::rule::Layer;
 use crate::trust;
@@ -54,7 +54,7 @@ pub struct Message {
     pub body: String,
     /// Why there is nothing to send: a bridge only notes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fault: Option<Fault>,
+    pub fault: Option<InputFault>,
     /// The bridge of the message, where its own hook says what it is, and no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bridge: Option<Flags>,
@@ -70,18 +70,18 @@ pub struct Spool {
 
 impl Spool {
     /// In that directory, the spool of a server of one project's files, or of the user's and the administrator's.
-    pub fn of(spools: &Path, layer: Layer, remote: &str, root: &Path) -> Spool {
+    pub fn for_server(spools: &Path, layer: Layer, remote: &str, root: &Path) -> Spool {
         let spool = Spool { dir: spools.join(remote), largest: LARGEST };
         match layer.is_project() {
-            true => spool.apart(&root.to_string_lossy()),
+            true => spool.for_other_server(&root.to_string_lossy()),
             false => spool,
         }
     }
 
     /// The one of another server with that name: what one does not take keeps no other waiting.
-    pub fn apart(self, by: &str) -> Spool {
+    pub fn for_other_server(self, by: &str) -> Spool {
         // No name has a dot.
-        let dir = self.dir.with_extension(&trust::hash(by.as_bytes())[..8]);
+        let dir = self.dir.with_extension(&trust::sha256_hex(by.as_bytes())[..8]);
         Spool { dir, ..self }
     }
 
@@ -91,7 +91,7 @@ impl Spool {
     }
 
     /// Every spool there that was ever used.
-    pub fn all(spools: &Path) -> Vec<Spool> {
+    pub fn all_spools(spools: &Path) -> Vec<Spool> {
         let entries = fs::read_dir(spools).into_iter().flatten().flatten();
         let dirs = entries.map(|entry| entry.path()).filter(|path| path.is_dir());
         let mut dirs: Vec<PathBuf> = dirs.collect();
@@ -100,7 +100,7 @@ impl Spool {
     }
 
     /// The server's name.
-    pub fn remote(&self) -> String {
+    pub fn remote_name(&self) -> String {
         let name = self.dir.file_name().unwrap_or_default().to_string_lossy();
         name.split('.').next().unwrap_or_default().to_string()
     }
@@ -121,7 +121,7 @@ impl Spool {
             return Err(format!("it is larger than {} MiB", self.largest >> 20));
         }
         let draft = self.dir.join(format!("{}.tmp", message.id));
-        let written = files::create(&draft)
+        let written = files::create_private(&draft)
             .and_then(|mut file| file.write_all(&bytes))
             .and_then(|()| fs::rename(&draft, draft.with_extension("json")));
         if let Err(error) = written {
@@ -133,7 +133,7 @@ impl Spool {
 
     fn make_room(&self) -> usize {
         let sized = |path: PathBuf| (fs::metadata(&path).map_or(0, |meta| meta.len()), path);
-        let all: Vec<(u64, PathBuf)> = self.waiting().into_iter().map(sized).collect();
+        let all: Vec<(u64, PathBuf)> = self.waiting_messages().into_iter().map(sized).collect();
         let (mut count, mut room) = (all.len(), all.iter().map(|(size, _)| size).sum::<u64>());
         let mut gone = 0;
         for (size, path) in all {
@@ -148,7 +148,7 @@ impl Spool {
     }
 
     /// The messages that wait, oldest first: their names begin with the time.
-    pub fn waiting(&self) -> Vec<PathBuf> {
+    pub fn waiting_messages(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let paths = entries.map(|entry| entry.path());
         let mut found: Vec<PathBuf> =
@@ -161,8 +161,8 @@ impl Spool {
     ///
     /// # Errors
     /// Why it cannot be used.
-    pub fn read(path: &Path) -> Result<Option<Message>, String> {
-        match files::state(path, ANY) {
+    pub fn read_message(path: &Path) -> Result<Option<Message>, String> {
+        match files::read_state(path, ANY) {
             Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|why| why.to_string()),
             Err(Refusal::Absent) => Ok(None),
             Err(refusal) => Err(format!("it {refusal}")),
@@ -192,8 +192,8 @@ impl Spool {
         loop {
             if let Some(lock) = self.try_lock()? {
                 let probe = self.dir.join("probe");
-                files::replace(&probe, b"").and_then(|()| fs::remove_file(&probe))?;
-                self.sweep();
+                files::replace_file(&probe, b"").and_then(|()| fs::remove_file(&probe))?;
+                self.sweep_abandoned();
                 return Ok(Some(lock));
             }
             if Instant::now() >= end {
@@ -204,7 +204,7 @@ impl Spool {
     }
 
     fn try_lock(&self) -> io::Result<Option<File>> {
-        let file = files::edit(&self.dir.join("lock"))?;
+        let file = files::open_to_edit(&self.dir.join("lock"))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(file)),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -212,7 +212,7 @@ impl Spool {
         }
     }
 
-    fn sweep(&self) {
+    fn sweep_abandoned(&self) {
         for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
             let path = entry.path();
             let old = || {
@@ -227,9 +227,10 @@ impl Spool {
 }
 
 /// How many messages wait for servers of that name.
-pub fn waiting(spools: &Path, remote: &str) -> usize {
-    let spools = Spool::all(spools).into_iter().filter(|spool| spool.remote() == remote);
-    spools.map(|spool| spool.waiting().len()).sum()
+pub fn count_waiting(spools: &Path, remote: &str) -> usize {
+    let spools =
+        Spool::all_spools(spools).into_iter().filter(|spool| spool.remote_name() == remote);
+    spools.map(|spool| spool.waiting_messages().len()).sum()
 }
 
 #[cfg(test)]
@@ -254,29 +255,32 @@ mod tests {
     #[test]
     fn a_full_spool_loses_its_oldest() {
         let dir = tempfile::tempdir().unwrap();
-        let spool = Spool::of(dir.path(), Layer::User, "x", Path::new("/p"));
+        let spool = Spool::for_server(dir.path(), Layer::User, "x", Path::new("/p"));
         let gone: usize = (0..MOST + 3).map(|id| spool.put(&message(id, 10)).unwrap()).sum();
-        assert_eq!((gone, waiting(dir.path(), "x")), (3, MOST));
-        assert_eq!(Spool::read(&spool.waiting()[0]).unwrap(), Some(message(3, 10)));
+        assert_eq!((gone, count_waiting(dir.path(), "x")), (3, MOST));
+        assert_eq!(
+            Spool::read_message(&spool.waiting_messages()[0]).unwrap(),
+            Some(message(3, 10))
+        );
         // By size: four of these and nothing else.
-        let spool = Spool::of(dir.path(), Layer::Local, "x", Path::new("/p"));
+        let spool = Spool::for_server(dir.path(), Layer::Local, "x", Path::new("/p"));
         let size = LARGEST - 200;
         let gone: usize = (0..6).map(|id| spool.put(&message(id, size)).unwrap()).sum();
-        assert_eq!((gone, spool.waiting().len()), (2, 4));
+        assert_eq!((gone, spool.waiting_messages().len()), (2, 4));
         assert!(spool.put(&message(7, LARGEST)).unwrap_err().contains("larger than 1 MiB"));
-        assert_eq!(waiting(dir.path(), "x"), MOST + 4, "of the user and of the project");
+        assert_eq!(count_waiting(dir.path(), "x"), MOST + 4, "of the user and of the project");
     }
 
     #[test]
     fn one_sends_and_what_the_killed_left_goes() {
         let dir = tempfile::tempdir().unwrap();
-        let spool = Spool::of(dir.path(), Layer::User, "x", Path::new("/p"));
+        let spool = Spool::for_server(dir.path(), Layer::User, "x", Path::new("/p"));
         spool.put(&message(1, 10)).unwrap();
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
             let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-            assert_eq!((mode(&spool.dir), mode(&spool.waiting()[0])), (0o700, 0o600));
+            assert_eq!((mode(&spool.dir), mode(&spool.waiting_messages()[0])), (0o700, 0o600));
         }
         let draft = spool.dir.join("old.tmp");
         let file = File::create(&draft).unwrap();
@@ -287,6 +291,6 @@ mod tests {
         assert!(spool.lock(Duration::ZERO).unwrap().is_none());
         drop(lock);
         assert!(spool.is_idle());
-        assert_eq!((spool.waiting().len(), spool.remote().as_str()), (1, "x"));
+        assert_eq!((spool.waiting_messages().len(), spool.remote_name().as_str()), (1, "x"));
     }
 }

@@ -20,22 +20,23 @@ use crate::rule::file::Remote;
 pub fn config(remote: &Remote, home: &Path) -> Result<TlsConfig, String> {
     let mut config = TlsConfig::builder();
     if let Some(path) = &remote.ca {
-        let authorities = certificates(&at_home(path, home))?;
-        config = config.root_certs(RootCerts::new_with_certs(&of(&authorities)));
+        let authorities = read_certificates(&at_home(path, home))?;
+        config = config.root_certs(RootCerts::new_with_certs(&to_certificates(&authorities)));
     }
     if let Some((cert, key)) = &remote.identity {
-        config = config.client_cert(Some(identity(&at_home(cert, home), &at_home(key, home))?));
+        config =
+            config.client_cert(Some(client_identity(&at_home(cert, home), &at_home(key, home))?));
     }
     Ok(config.build())
 }
 
-fn identity(cert: &Path, key: &Path) -> Result<ClientCert, String> {
-    let chain = certificates(cert)?;
+fn client_identity(cert: &Path, key: &Path) -> Result<ClientCert, String> {
+    let chain = read_certificates(cert)?;
     let fail = |why: &dyn fmt::Display| format!("{}: {why}", key.display());
-    let bytes = files::read(key, files::LARGE).map_err(|refusal| refusal.about(key))?;
+    let bytes = files::read(key, files::LARGE).map_err(|refusal| refusal.describe_for(key))?;
     let parsed = PrivateKeyDer::from_pem_slice(&bytes)
         .map_err(|_| fail(&"no private key in it that is not encrypted"))?;
-    let shown = of(&chain);
+    let shown = to_certificates(&chain);
     // ureq panics where they do not go together.
     CertifiedKey::from_der(chain, parsed, &ring::default_provider())
         .map_err(|_| fail(&format!("it is not the key of {}", cert.display())))?;
@@ -44,9 +45,9 @@ fn identity(cert: &Path, key: &Path) -> Result<ClientCert, String> {
 }
 
 /// The certificates of a PEM file, of which it has at least one.
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let fail = |why: &dyn fmt::Display| format!("{}: {why}", path.display());
-    let bytes = files::read(path, files::LARGE).map_err(|refusal| refusal.about(path))?;
+    let bytes = files::read(path, files::LARGE).map_err(|refusal| refusal.describe_for(path))?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
     match found {
         Ok(found) if !found.is_empty() => Ok(found),
@@ -55,6 +56,6 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     }
 }
 
-fn of(found: &[CertificateDer<'static>]) -> Vec<Certificate<'static>> {
+fn to_certificates(found: &[CertificateDer<'static>]) -> Vec<Certificate<'static>> {
     found.iter().map(|one| Certificate::from_der(one).to_owned()).collect()
 }

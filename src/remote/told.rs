@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 
 use super::breaker::Breaker;
-use super::bridge::{Fault, Flags};
+use super::bridge::{Flags, InputFault};
 use super::spool::{Message, Spool};
-use super::{first, key, privacy, sender};
+use super::{claim_key, first_address, privacy, sender};
 use crate::config::Config;
 use crate::dialect::Request;
 use crate::event::{Event, Kind};
@@ -21,7 +21,7 @@ use crate::paths::{self, Paths};
 use crate::payload;
 use crate::rule::Layer;
 use crate::rule::file::Remote;
-use crate::stdin::{End, Input};
+use crate::stdin::{Input, InputEnd};
 
 /// How long the second registration of hookctl waits for the first to have told the servers.
 const SECOND: Duration = Duration::from_secs(2);
@@ -51,7 +51,7 @@ impl Told {
 
     /// What bridges get of what came in and cannot be judged, an event of that kind if it tells that;
     /// None where there is none that wants it. How it ended nobody can say.
-    pub fn unread(
+    pub fn from_unreadable(
         input: Input,
         agent: &'static str,
         kind: Option<Kind>,
@@ -70,19 +70,19 @@ impl Told {
         if remotes.is_empty() {
             return None;
         }
-        let event = bare(agent, kind.map_or("", Kind::name), Map::new());
+        let event = bare_event(agent, kind.map_or("", Kind::name), Map::new());
         let request = Request::new(event, Vec::new(), Instant::now(), paths);
         Some(Told { request, remotes, root, paths: paths.clone(), unread: Some(input) })
     }
 
     /// Puts a message for each server into its spool and sees to it that they are sent; `line` notes
     /// what came of it.
-    pub fn queue(self, line: &mut journal::Line) {
+    pub fn queue_messages(self, line: &mut journal::Line) {
         let mut send = false;
         for (layer, remote) in &self.remotes {
             send |= self.put(*layer, remote, line);
         }
-        if send && let Err(error) = sender::start(&self.paths) {
+        if send && let Err(error) = sender::start_sender(&self.paths) {
             line.notes.push(no_sender(&error));
         }
     }
@@ -91,45 +91,48 @@ impl Told {
     fn put(&self, layer: Layer, remote: &Remote, line: &mut journal::Line) -> bool {
         let event = &self.request.event;
         let (state, facts) = (&self.paths.state, remote.dialect.facts());
-        let down = || Breaker::told(state, remote).pauses() || Breaker::of(state, remote).pauses();
+        let down = || {
+            Breaker::for_messages(state, remote).is_pausing()
+                || Breaker::for_questions(state, remote).is_pausing()
+        };
         // Later is too late.
         if facts.is_live && down() {
             return false;
         }
         let bytes = self.unread.as_ref().map_or(&self.request.bytes, |input| &input.bytes);
-        let key = key(&event.name, bytes, &format!("tell {remote:?}"));
+        let key = claim_key(&event.name, bytes, &format!("tell {remote:?}"));
         let window = Duration::from_millis(if event.call_id().is_some() { 5_000 } else { 700 });
         let claim = once::claim(&self.paths.notes(), &key, window, Instant::now() + SECOND);
         if matches!(claim, Claim::Done(_)) {
             return false;
         }
-        let mut spool = Spool::of(&self.paths.spool(), layer, &remote.name, &self.root);
+        let mut spool = Spool::for_server(&self.paths.spool(), layer, &remote.name, &self.root);
         if facts.keeps_files {
             spool = spool.for_events();
         }
-        let (outcome, cause) = match spool.put(&self.message(layer, remote)) {
+        let (outcome, cause) = match spool.put(&self.make_message(layer, remote)) {
             Ok(0) => ("queued", String::new()),
-            Ok(gone) => ("queued", full(gone)),
+            Ok(gone) => ("queued", spool_full_note(gone)),
             Err(why) => ("failed", format!("not told: {why}")),
         };
-        line.remotes.push(journal::Remote {
+        line.remotes.push(journal::RemoteRecord {
             name: remote.name.clone(),
-            endpoint: first(remote, event.kind, true),
+            endpoint: first_address(remote, event.kind, true),
             outcome: outcome.into(),
             cause,
-            ..journal::Remote::default()
+            ..journal::RemoteRecord::default()
         });
         // While it is down or somebody sends already, nobody need start. What a bridge does not take
         // has its own file to go to.
         let send = outcome == "queued" && (facts.keeps_files || !down()) && spool.is_idle();
-        claim.done(b"told");
+        claim.finish(b"told");
         send
     }
 
-    fn message(&self, layer: Layer, remote: &Remote) -> Message {
+    fn make_message(&self, layer: Layer, remote: &Remote) -> Message {
         let (body, fault) = match &self.unread {
-            None => (body(&self.request, remote), None),
-            Some(input) => unread(input, remote),
+            None => (body_text(&self.request, remote), None),
+            Some(input) => unreadable_body(input, remote),
         };
         Message {
             id: self.request.id.clone(),
@@ -151,42 +154,43 @@ impl Told {
 ///
 /// # Errors
 /// Why neither the listener nor a file nor the spool has it, or others are lost for it, or wait longer.
-pub fn forward(
+pub fn forward_input(
     agent: &'static str,
     flags: Flags,
     input: Input,
     paths: &Paths,
 ) -> Result<(), String> {
-    let remote = flags.remote(agent);
-    let object = payload::parse(&input.bytes).ok().filter(|_| fault(&input).is_none());
+    let remote = flags.to_remote(agent);
+    let object = payload::parse(&input.bytes).ok().filter(|_| stdin_fault(&input).is_none());
     let name = object.as_ref().and_then(|object| object.get("hook_event_name")?.as_str());
     let name = name.unwrap_or_default().to_string();
     let (bytes, unread) = match object {
         Some(_) => (input.bytes, None),
         None => (Vec::new(), Some(input)),
     };
-    let event = bare(agent, &name, object.unwrap_or_default());
+    let event = bare_event(agent, &name, object.unwrap_or_default());
     let root = paths::project_root(&std::env::current_dir().unwrap_or_default(), &paths.home);
-    let spool = Spool::of(&paths.spool(), Layer::User, &remote.name, &root);
-    let spool = spool.apart(&format!("{flags:?}")).for_events();
+    let spool = Spool::for_server(&paths.spool(), Layer::User, &remote.name, &root);
+    let spool = spool.for_other_server(&format!("{flags:?}")).for_events();
     let request = Request::new(event, bytes, Instant::now(), paths);
     let told = Told { unread, ..Told::new(request, Vec::new(), root, paths.clone()) };
-    let message = Message { bridge: Some(flags.clone()), ..told.message(Layer::User, &remote) };
+    let message =
+        Message { bridge: Some(flags.clone()), ..told.make_message(Layer::User, &remote) };
     let gone = match spool.put(&message) {
         Ok(gone) => gone,
         Err(why) => {
-            let delivered = sender::deliver(&message, &flags, paths).map(drop);
+            let delivered = sender::deliver_message(&message, &flags, paths).map(drop);
             return delivered.map_err(|error| format!("not told: {error}; {why}"));
         }
     };
     if spool.is_idle() {
         // The next event's takes it along.
-        sender::start(paths).map_err(|error| no_sender(&error))?;
+        sender::start_sender(paths).map_err(|error| no_sender(&error))?;
     }
-    if gone > 0 { Err(full(gone)) } else { Ok(()) }
+    if gone > 0 { Err(spool_full_note(gone)) } else { Ok(()) }
 }
 
-fn full(gone: usize) -> String {
+fn spool_full_note(gone: usize) -> String {
     format!("the spool is full: its oldest were dropped: {gone}")
 }
 
@@ -194,12 +198,12 @@ fn no_sender(error: &io::Error) -> String {
     format!("no sender could be started: {error}; run `hookctl flush`")
 }
 
-fn body(request: &Request, remote: &Remote) -> String {
-    String::from_utf8_lossy(&super::body(request, remote)).into_owned()
+fn body_text(request: &Request, remote: &Remote) -> String {
+    String::from_utf8_lossy(&super::request_body(request, remote)).into_owned()
 }
 
 /// An event of which only the agent is known, and its name if there is one.
-pub(super) fn bare(agent: &'static str, name: &str, raw: Map<String, Value>) -> Event {
+pub(super) fn bare_event(agent: &'static str, name: &str, raw: Map<String, Value>) -> Event {
     Event {
         agent,
         kind: Kind::from_name(name),
@@ -213,23 +217,24 @@ pub(super) fn bare(agent: &'static str, name: &str, raw: Map<String, Value>) -> 
 }
 
 /// What a bridge gets of bytes that are no event: their text, or why there is none.
-fn unread(input: &Input, remote: &Remote) -> (String, Option<Fault>) {
-    match fault(input) {
-        None => (privacy::text(&input.bytes, remote.send), None),
+fn unreadable_body(input: &Input, remote: &Remote) -> (String, Option<InputFault>) {
+    match stdin_fault(input) {
+        None => (privacy::shown_text(&input.bytes, remote.send), None),
         fault => (String::new(), fault),
     }
 }
 
 /// What the bridge's own hooks call it when stdin does not come as a whole.
-fn fault(input: &Input) -> Option<Fault> {
-    let fault = |context: &str, message: String| Some(Fault { context: context.into(), message });
+fn stdin_fault(input: &Input) -> Option<InputFault> {
+    let fault =
+        |context: &str, message: String| Some(InputFault { context: context.into(), message });
     match &input.end {
-        End::Failed(why) => fault("stdin_read_error", why.clone()),
-        End::Open => fault("hook_fatal_error", "Timeout reading stdin".into()),
-        End::Closed if input.oversized => {
+        InputEnd::Failed(why) => fault("stdin_read_error", why.clone()),
+        InputEnd::Open => fault("hook_fatal_error", "Timeout reading stdin".into()),
+        InputEnd::Closed if input.oversized => {
             let most = input.bytes.len() >> 20;
             fault("hook_fatal_error", format!("stdin is larger than {most} MiB"))
         }
-        End::Closed => None,
+        InputEnd::Closed => None,
     }
 }

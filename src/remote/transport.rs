@@ -4,9 +4,9 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::http::{self, Answer};
+use super::http::{self, HttpAnswer};
 use super::secret::Credentials;
-use super::{Request, address};
+use super::{Request, event_address};
 use crate::dialect::Dialect;
 use crate::rule::file::Remote;
 use crate::rule::file::remote::Url;
@@ -47,7 +47,7 @@ impl Failure {
 
 /// What a server said.
 #[derive(Debug)]
-pub struct Said {
+pub struct ServerResponse {
     /// The body of its answer.
     pub body: String,
     /// From the request's last byte to the answer's first.
@@ -56,7 +56,7 @@ pub struct Said {
 
 /// One question to one server.
 #[derive(Debug)]
-pub struct Call<'a> {
+pub struct ServerCall<'a> {
     /// What is asked.
     pub request: &'a Request,
     /// Who is asked.
@@ -69,28 +69,33 @@ pub struct Call<'a> {
     pub told: Option<&'a [u8]>,
 }
 
-impl Call<'_> {
+impl ServerCall<'_> {
     /// Asks one address after the other until one answers.
     ///
     /// # Errors
     /// The last failure.
-    pub fn run(&self, attempts: &mut u32, endpoint: &mut String) -> Result<Said, Failure> {
+    pub fn try_addresses(
+        &self,
+        attempts: &mut u32,
+        endpoint: &mut String,
+    ) -> Result<ServerResponse, Failure> {
         let body = match self.told {
             Some(body) => body.to_vec(),
-            None => super::body(self.request, self.remote),
+            None => super::request_body(self.request, self.remote),
         };
         let dialect = self.remote.dialect;
         if body.len() > dialect.facts().largest {
             let why = format!("the event is larger than {} KB", dialect.facts().largest / 1000);
             return Err(Failure::new(why, false, false));
         }
-        let credentials = Credentials::of(self.remote, self.request, self.limit)
+        let credentials = Credentials::for_remote(self.remote, self.request, self.limit)
             .map_err(|why| Failure::new(why, false, false))?;
         let mut last = Failure::new("its time is up", true, false);
         // The server is down where nothing else was seen, and it had all the time it may take.
         let mut down = true;
         for url in &self.remote.urls {
-            let url = &*address(self.remote, url, self.request.event.kind, self.told.is_some());
+            let url =
+                &*event_address(self.remote, url, self.request.event.kind, self.told.is_some());
             *endpoint = url.endpoint().to_string();
             let mut left = self.retries;
             loop {
@@ -102,7 +107,7 @@ impl Call<'_> {
                 *attempts += 1;
                 let start = Instant::now();
                 let timeout = self.remote.timeout.min(time);
-                last = match self.attempt(url, &credentials, &body, timeout) {
+                last = match self.attempt_request(url, &credentials, &body, timeout) {
                     Ok(said) => return Ok(said),
                     Err(failure) => failure,
                 };
@@ -123,7 +128,7 @@ impl Call<'_> {
                     break;
                 }
                 left -= 1;
-                thread::sleep((pause + jitter(pause)).min(time));
+                thread::sleep((pause + add_jitter(pause)).min(time));
             }
         }
         last.down = down;
@@ -131,24 +136,24 @@ impl Call<'_> {
     }
 
     /// One request and its answer, checked.
-    fn attempt(
+    fn attempt_request(
         &self,
         url: &Url,
         credentials: &Credentials,
         body: &[u8],
         timeout: Duration,
-    ) -> Result<Said, Failure> {
+    ) -> Result<ServerResponse, Failure> {
         let home = &self.request.home;
         let mut answer = http::send(self.remote, home, url, credentials, Some(body), timeout)?;
         if self.told.is_some() {
             let said = std::mem::replace(&mut answer.body, Ok(Vec::new())).unwrap_or_default();
             judge_status(self.remote.dialect, &answer)?;
             let body = String::from_utf8_lossy(&said).into_owned();
-            return Ok(Said { body, waited: answer.waited });
+            return Ok(ServerResponse { body, waited: answer.waited });
         }
         let text = judge_status(self.remote.dialect, &answer)?;
-        match super::read(self.remote, self.request, &text) {
-            Ok(_) => Ok(Said { body: text, waited: answer.waited }),
+        match super::read_reply(self.remote, self.request, &text) {
+            Ok(_) => Ok(ServerResponse { body: text, waited: answer.waited }),
             Err(why) => Err(Failure::new(format!("invalid answer: {why}"), false, true)),
         }
     }
@@ -158,22 +163,22 @@ impl Call<'_> {
 ///
 /// # Errors
 /// Why it is not there, does not speak this protocol, or takes no questions.
-pub fn test(
+pub fn send_test_event(
     remote: &Remote,
     request: &Request,
     url: &Url,
     limit: Instant,
 ) -> Result<(u16, String), Failure> {
-    let url = address(remote, url, request.event.kind, false);
-    let credentials =
-        Credentials::of(remote, request, limit).map_err(|why| Failure::new(why, false, false))?;
-    let body = super::body(request, remote);
+    let url = event_address(remote, url, request.event.kind, false);
+    let credentials = Credentials::for_remote(remote, request, limit)
+        .map_err(|why| Failure::new(why, false, false))?;
+    let body = super::request_body(request, remote);
     let timeout = remote.timeout.min(limit.saturating_duration_since(Instant::now()));
     let answer = http::send(remote, &request.home, &url, &credentials, Some(&body), timeout)?;
     let text = judge_status(remote.dialect, &answer)?;
     if remote.dialect.facts().decides {
         let invalid = |why| Failure::new(format!("invalid answer: {why}"), false, true);
-        let reply = super::read(remote, request, &text).map_err(invalid)?;
+        let reply = super::read_reply(remote, request, &text).map_err(invalid)?;
         // What nobody is asked about is answered at once.
         let answered = reply.passed_over || !matches!(reply.verb, None | Some(Verb::Ask));
         if remote.dialect.facts().is_human && !answered {
@@ -185,7 +190,7 @@ pub fn test(
 }
 
 /// Which statuses are an answer, and which are worth another attempt.
-pub fn judge_status(dialect: &dyn Dialect, answer: &Answer) -> Result<String, Failure> {
+pub fn judge_status(dialect: &dyn Dialect, answer: &HttpAnswer) -> Result<String, Failure> {
     let status = answer.status;
     let hint = dialect.facts().hints.iter().find(|(of, _)| *of == status).map(|(_, hint)| hint);
     let cause = match hint {
@@ -209,7 +214,7 @@ pub fn judge_status(dialect: &dyn Dialect, answer: &Answer) -> Result<String, Fa
 }
 
 /// Up to a tenth more: many clients that failed together must not come back together.
-fn jitter(pause: Duration) -> Duration {
+fn add_jitter(pause: Duration) -> Duration {
     // The standard library's hash keys are the system's randomness.
     pause / 1000 * (RandomState::new().hash_one(pause) % 101) as u32
 }
@@ -221,18 +226,18 @@ mod tests {
     #[test]
     fn s1_29_a_pause_is_a_little_longer_but_never_shorter() {
         let pause = Duration::from_secs(1);
-        let found: Vec<Duration> = (0..200).map(|_| jitter(pause)).collect();
+        let found: Vec<Duration> = (0..200).map(|_| add_jitter(pause)).collect();
         assert!(found.iter().all(|more| *more <= pause / 10));
         assert!(found.iter().any(|more| *more != found[0]));
-        assert_eq!(jitter(Duration::ZERO), Duration::ZERO);
+        assert_eq!(add_jitter(Duration::ZERO), Duration::ZERO);
     }
 
     #[test]
     fn s1_24_s1_25_which_statuses_are_tried_again() {
         let of = |status| {
             judge_status(
-                crate::dialect::usual(),
-                &Answer {
+                crate::dialect::default_dialect(),
+                &HttpAnswer {
                     status,
                     after: Duration::ZERO,
                     waited: Duration::ZERO,

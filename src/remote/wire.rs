@@ -48,11 +48,11 @@ impl<In: Transport> Connector<In> for Dial {
         let limit = self.connect.map(|limit| Instant::now() + limit);
         let until = limit.map_or(self.until, |limit| limit.min(self.until));
         let stream = match &self.socket {
-            Some(path) => unix(path, until, self.own)?,
-            None => tcp(&details.addrs, until)?,
+            Some(path) => connect_unix(path, until, self.own)?,
+            None => connect_tcp(&details.addrs, until)?,
         };
         if self.own && self.socket.is_none() {
-            peer::tcp(&stream)?;
+            peer::check_tcp(&stream)?;
         }
         let config = details.config;
         let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());
@@ -62,16 +62,16 @@ impl<In: Transport> Connector<In> for Dial {
 }
 
 /// What is left of the time.
-fn left(until: Instant) -> Result<Duration, Error> {
+fn time_left(until: Instant) -> Result<Duration, Error> {
     let left = until.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(Error::Timeout(Timeout::Global)) } else { Ok(left) }
 }
 
-fn tcp(addrs: &[SocketAddr], until: Instant) -> Result<TcpStream, Error> {
+fn connect_tcp(addrs: &[SocketAddr], until: Instant) -> Result<TcpStream, Error> {
     let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for (at, addr) in addrs.iter().enumerate() {
         // Half of the time that is left; the last has all of it.
-        let left = left(until)?;
+        let left = time_left(until)?;
         let share = if at + 1 < addrs.len() { left / 2 } else { left };
         match TcpStream::connect_timeout(addr, share.max(Duration::from_millis(1))) {
             Ok(stream) => {
@@ -89,18 +89,18 @@ fn tcp(addrs: &[SocketAddr], until: Instant) -> Result<TcpStream, Error> {
 /// The Unix socket, of the user or root where it must be their `own`. Once it is open, it is a stream like any other to
 /// the system.
 #[cfg(unix)]
-fn unix(path: &std::path::Path, until: Instant, own: bool) -> Result<TcpStream, Error> {
+fn connect_unix(path: &std::path::Path, until: Instant, own: bool) -> Result<TcpStream, Error> {
     use std::sync::mpsc;
     let (sender, receiver) = mpsc::channel();
     let socket = path.to_path_buf();
     // With a full queue it waits for ever.
-    crate::threads::builder().spawn(move || {
+    crate::threads::thread_builder().spawn(move || {
         let _ = sender.send(UnixStream::connect(socket));
     })?;
-    match receiver.recv_timeout(left(until)?) {
+    match receiver.recv_timeout(time_left(until)?) {
         Ok(Ok(stream)) => {
             if own {
-                peer::unix(&stream)?;
+                peer::check_unix(&stream)?;
             }
             Ok(OwnedFd::from(stream).into())
         }
@@ -132,7 +132,7 @@ fn in_time(error: io::Error) -> Error {
 }
 
 /// macOS refuses to set it once the other side has closed: what is read then says so.
-fn settable(result: io::Result<()>) -> io::Result<()> {
+fn ignore_closed(result: io::Result<()>) -> io::Result<()> {
     result.or_else(|error| match error.kind() {
         io::ErrorKind::InvalidInput if cfg!(target_vendor = "apple") => Ok(()),
         _ => Err(error),
@@ -144,7 +144,7 @@ fn settable(result: io::Result<()>) -> io::Result<()> {
 pub struct Sent(Mutex<Option<Instant>>);
 
 impl Sent {
-    fn now(&self) {
+    fn mark_now(&self) {
         if let Ok(mut last) = self.0.lock() {
             *last = Some(Instant::now());
         }
@@ -177,10 +177,10 @@ impl Transport for Wire {
 
     fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> Result<(), Error> {
         let mut done = 0;
-        self.sent.now();
+        self.sent.mark_now();
         while done < amount {
-            let left = left(self.until)?;
-            settable(self.stream.set_write_timeout(Some(left)))?;
+            let left = time_left(self.until)?;
+            ignore_closed(self.stream.set_write_timeout(Some(left)))?;
             match self.stream.write(&self.buffers.output()[done..amount]) {
                 Ok(0) => return Err(Error::Io(io::ErrorKind::BrokenPipe.into())),
                 Ok(len) => done += len,
@@ -193,8 +193,8 @@ impl Transport for Wire {
 
     fn await_input(&mut self, _: NextTimeout) -> Result<bool, Error> {
         loop {
-            let left = left(self.until)?;
-            settable(self.stream.set_read_timeout(Some(left)))?;
+            let left = time_left(self.until)?;
+            ignore_closed(self.stream.set_read_timeout(Some(left)))?;
             match self.stream.read(self.buffers.input_append_buf()) {
                 Ok(len) => {
                     self.buffers.input_appended(len);

@@ -69,7 +69,7 @@ impl Verdict {
     }
 
     /// The command that it waits for.
-    pub fn run(&self) -> Option<&Command> {
+    pub fn awaited_command(&self) -> Option<&Command> {
         match self {
             Verdict::None { run } | Verdict::Stop { run, .. } => run.as_ref(),
             Verdict::NotUnderstood { .. } | Verdict::Allow { .. } => None,
@@ -77,7 +77,7 @@ impl Verdict {
     }
 
     /// The same with another verb, if there is one at all.
-    pub fn turn(&mut self, to: Verb) {
+    pub fn replace_verb(&mut self, to: Verb) {
         match self {
             Verdict::Stop { verb, .. } | Verdict::NotUnderstood { verb, .. } => *verb = to,
             Verdict::Allow { reason, .. } => {

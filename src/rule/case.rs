@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
 use super::fault::{Fault, meant};
-use super::reader::{Item, Reader, json};
+use super::reader::{Item, Reader, to_json_value};
 use crate::event::Kind;
 use crate::files;
 use crate::verdict::Verb;
@@ -35,21 +35,21 @@ pub const KEYS: &[(&str, &str)] = &[
 const CALLS: &[&str] = &["command", "read", "write", "payload", "tool"];
 
 /// The words of `verdict`.
-const VERDICTS: &[(&str, Verdict)] = &[
-    ("halt", Verdict::Is(Some(Verb::Halt))),
-    ("deny", Verdict::Is(Some(Verb::Deny))),
-    ("block", Verdict::Is(Some(Verb::Deny))),
-    ("defer", Verdict::Is(Some(Verb::Defer))),
-    ("ask", Verdict::Is(Some(Verb::Ask))),
-    ("allow", Verdict::Is(Some(Verb::Allow))),
-    ("silent", Verdict::Is(None)),
-    ("stopped", Verdict::Stopped),
-    ("passed", Verdict::Passed),
+const VERDICTS: &[(&str, ExpectedVerdict)] = &[
+    ("halt", ExpectedVerdict::Is(Some(Verb::Halt))),
+    ("deny", ExpectedVerdict::Is(Some(Verb::Deny))),
+    ("block", ExpectedVerdict::Is(Some(Verb::Deny))),
+    ("defer", ExpectedVerdict::Is(Some(Verb::Defer))),
+    ("ask", ExpectedVerdict::Is(Some(Verb::Ask))),
+    ("allow", ExpectedVerdict::Is(Some(Verb::Allow))),
+    ("silent", ExpectedVerdict::Is(None)),
+    ("stopped", ExpectedVerdict::Stopped),
+    ("passed", ExpectedVerdict::Passed),
 ];
 
 /// What is expected, as a word says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum ExpectedVerdict {
     /// Exactly that; None = silence.
     Is(Option<Verb>),
     /// Anything that stops the call.
@@ -60,20 +60,20 @@ enum Verdict {
 
 /// The verdict that a test expects.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedVerdict {
     /// As written: `deny`, `not allow`.
     pub text: String,
-    verdict: Verdict,
+    verdict: ExpectedVerdict,
     not: bool,
 }
 
-impl Wanted {
+impl WantedVerdict {
     /// Is that verdict what was expected? None = silence.
-    pub fn holds(&self, verb: Option<Verb>) -> bool {
+    pub fn accepts_verdict(&self, verb: Option<Verb>) -> bool {
         let is = match self.verdict {
-            Verdict::Is(wanted) => verb == wanted,
-            Verdict::Stopped => verb.is_some_and(Verb::stops),
-            Verdict::Passed => !verb.is_some_and(Verb::stops),
+            ExpectedVerdict::Is(wanted) => verb == wanted,
+            ExpectedVerdict::Stopped => verb.is_some_and(Verb::stops_call),
+            ExpectedVerdict::Passed => !verb.is_some_and(Verb::stops_call),
         };
         is != self.not
     }
@@ -81,7 +81,7 @@ impl Wanted {
 
 /// The call or event of a case.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Call {
+pub enum CaseCall {
     /// A tool with the value of its main field.
     Main(String, String),
     /// A tool with its whole input.
@@ -98,20 +98,20 @@ pub struct Case {
     /// Its line in the file, from 1.
     pub line: usize,
     /// What happens.
-    pub call: Call,
+    pub call: CaseCall,
     /// The session's directory as written; None = the project's root.
     pub cwd: Option<String>,
     /// The event; None = what the payload says.
     pub event: Option<Kind>,
     /// The verdict.
-    pub wanted: Wanted,
+    pub wanted: WantedVerdict,
     /// The rule that gives it.
     pub rule: Option<String>,
 }
 
 impl Case {
     /// Is that the rule that was expected? A bare id means any layer's.
-    pub fn names(&self, rule: &str) -> bool {
+    pub fn accepts_rule(&self, rule: &str) -> bool {
         self.rule.as_deref().is_none_or(|wanted| {
             wanted == rule || rule.split_once(':').is_some_and(|(_, id)| id == wanted)
         })
@@ -131,7 +131,7 @@ pub struct Cases {
 
 /// Reads the tests of a file; names of payload files are meant from `base`. A file that is no TOML has
 /// none: that is the other reader's fault to tell.
-pub fn read(text: &str, base: &Path) -> Cases {
+pub fn read_cases(text: &str, base: &Path) -> Cases {
     let mut out = Cases::default();
     let Ok(table) = DeTable::parse(text) else { return out };
     let table = table.get_ref();
@@ -139,7 +139,7 @@ pub fn read(text: &str, base: &Path) -> Cases {
     let Some(value) = table.get("test") else { return out };
     let mut r = Reader::new(text);
     let DeValue::Array(items) = value.get_ref() else {
-        r.fault(
+        r.add_error(
             "wrong-type",
             format!("expected tables for `test`, found a {}", value.get_ref().type_str()),
             value.span(),
@@ -150,7 +150,7 @@ pub fn read(text: &str, base: &Path) -> Cases {
     };
     for item in items {
         let before = r.faults.len();
-        let cases = Raw::read(item, &mut r).and_then(|raw| raw.cases(base, &mut r));
+        let cases = Raw::read(item, &mut r).and_then(|raw| raw.into_cases(base, &mut r));
         if r.faults.len() == before {
             out.cases.extend(cases.unwrap_or_default());
         }
@@ -159,24 +159,24 @@ pub fn read(text: &str, base: &Path) -> Cases {
     out
 }
 
-type Place<T> = Option<(T, Range<usize>)>;
+type Located<T> = Option<(T, Range<usize>)>;
 
 /// A test as written: every value of its type, nothing else settled.
 #[derive(Default)]
 struct Raw {
     span: Range<usize>,
-    name: Place<String>,
+    name: Located<String>,
     /// The keys of [`CALLS`] that are there.
     calls: Vec<(&'static str, Range<usize>)>,
     /// The values of `command`, `read` or `write`.
     values: Vec<(String, Range<usize>)>,
-    payload: Place<Value>,
-    tool: Place<String>,
-    input: Place<Map<String, Value>>,
-    cwd: Place<String>,
-    event: Place<String>,
-    verdict: Place<String>,
-    rule: Place<String>,
+    payload: Located<Value>,
+    tool: Located<String>,
+    input: Located<Map<String, Value>>,
+    cwd: Located<String>,
+    event: Located<String>,
+    verdict: Located<String>,
+    rule: Located<String>,
 }
 
 impl Raw {
@@ -192,14 +192,14 @@ impl Raw {
                 "command" | "read" | "write" => raw.values = r.strings(value),
                 "payload" => match value.get_ref() {
                     DeValue::Table(_) | DeValue::String(_) => {
-                        raw.payload = json(value).map(|payload| (payload, value.span()));
+                        raw.payload = to_json_value(value).map(|payload| (payload, value.span()));
                     }
                     _ => r.wrong_type(value, "a table, or the name of a JSON file"),
                 },
                 "tool" => raw.tool = r.string(value),
                 "input" => {
                     if r.table(value, "input").is_some()
-                        && let Some(Value::Object(input)) = json(value)
+                        && let Some(Value::Object(input)) = to_json_value(value)
                     {
                         raw.input = Some((input, key.span()));
                     }
@@ -215,16 +215,16 @@ impl Raw {
     }
 
     /// What is meant; None where that cannot be told.
-    fn cases(self, base: &Path, r: &mut Reader<'_>) -> Option<Vec<Case>> {
-        let calls = self.calls(base, r);
-        let event = self.event(r);
-        let wanted = self.wanted(r);
+    fn into_cases(self, base: &Path, r: &mut Reader<'_>) -> Option<Vec<Case>> {
+        let calls = self.read_calls(base, r);
+        let event = self.event_kind(r);
+        let wanted = self.wanted_verdict(r);
         let (calls, event, wanted) = (calls?, event?, wanted?);
         let name = self.name.map(|(name, _)| name).unwrap_or_default();
         let (cwd, rule) = (self.cwd.map(|(cwd, _)| cwd), self.rule.map(|(rule, _)| rule));
-        let case = |(call, at): (Call, Range<usize>)| Case {
+        let case = |(call, at): (CaseCall, Range<usize>)| Case {
             name: name.clone(),
-            line: r.line(at.start),
+            line: r.line_number(at.start),
             call,
             cwd: cwd.clone(),
             event,
@@ -235,16 +235,16 @@ impl Raw {
     }
 
     /// Each call with its place.
-    fn calls(&self, base: &Path, r: &mut Reader<'_>) -> Option<Vec<(Call, Range<usize>)>> {
+    fn read_calls(&self, base: &Path, r: &mut Reader<'_>) -> Option<Vec<(CaseCall, Range<usize>)>> {
         let (key, _) = match self.calls.as_slice() {
             [one] => one,
             [] => {
-                r.fault("bad-test", "the test has no call", self.span.clone())
+                r.add_error("bad-test", "the test has no call", self.span.clone())
                     .with_hint(format!("one of {}", CALLS.join(", ")));
                 return None;
             }
             [(first, _), (second, span), ..] => {
-                r.fault(
+                r.add_error(
                     "bad-test",
                     format!("`{second}` beside `{first}`: a test has one call"),
                     span.clone(),
@@ -254,12 +254,12 @@ impl Raw {
             }
         };
         if let Some((_, span)) = self.input.as_ref().filter(|_| *key != "tool") {
-            r.fault("bad-test", format!("`input` beside `{key}`"), span.clone())
+            r.add_error("bad-test", format!("`input` beside `{key}`"), span.clone())
                 .with_hint("`input` belongs to `tool`");
         }
         let main = |tool: &str| {
             let call = |(value, at): &(String, Range<usize>)| {
-                (Call::Main(tool.to_string(), value.clone()), at.clone())
+                (CaseCall::Main(tool.to_string(), value.clone()), at.clone())
             };
             Some(self.values.iter().map(call).collect())
         };
@@ -269,15 +269,15 @@ impl Raw {
             "write" => main("Write"),
             "tool" => {
                 let input = self.input.as_ref().map(|(input, _)| input.clone());
-                let call = Call::Tool(self.tool.as_ref()?.0.clone(), input.unwrap_or_default());
+                let call = CaseCall::Tool(self.tool.as_ref()?.0.clone(), input.unwrap_or_default());
                 Some(vec![(call, self.span.clone())])
             }
             _ => {
                 let (payload, span) = self.payload.as_ref()?;
-                match object(payload, base) {
-                    Ok(payload) => Some(vec![(Call::Payload(payload), self.span.clone())]),
+                match payload_object(payload, base) {
+                    Ok(payload) => Some(vec![(CaseCall::Payload(payload), self.span.clone())]),
                     Err(why) => {
-                        r.fault("bad-test", why, span.clone());
+                        r.add_error("bad-test", why, span.clone());
                         None
                     }
                 }
@@ -285,35 +285,35 @@ impl Raw {
         }
     }
 
-    fn event(&self, r: &mut Reader<'_>) -> Option<Option<Kind>> {
+    fn event_kind(&self, r: &mut Reader<'_>) -> Option<Option<Kind>> {
         let whole = self.calls.iter().any(|(key, _)| *key == "payload");
         let Some((name, span)) = &self.event else {
             return Some((!whole).then_some(Kind::PreToolUse));
         };
         let kind = Kind::from_name(name);
         if kind == Kind::Other {
-            r.fault("unknown-event", format!("`{name}` is no event"), span.clone()).hint =
+            r.add_error("unknown-event", format!("`{name}` is no event"), span.clone()).hint =
                 meant(name, Kind::ALL.iter().map(|kind| kind.name()));
             return None;
         }
         if !whole && !kind.is_tool() {
-            r.fault("bad-test", format!("{name} carries no call of a tool"), span.clone())
+            r.add_error("bad-test", format!("{name} carries no call of a tool"), span.clone())
                 .with_hint("write the whole event as `payload`");
         }
         if whole {
             let named =
                 self.payload.as_ref().and_then(|(payload, _)| payload.get("hook_event_name"));
             if named.is_some_and(|named| named != name.as_str()) {
-                r.fault("bad-test", "the payload names another event", span.clone())
+                r.add_error("bad-test", "the payload names another event", span.clone())
                     .with_hint("leave one of the two out");
             }
         }
         Some(Some(kind))
     }
 
-    fn wanted(&self, r: &mut Reader<'_>) -> Option<Wanted> {
+    fn wanted_verdict(&self, r: &mut Reader<'_>) -> Option<WantedVerdict> {
         let Some((text, span)) = &self.verdict else {
-            r.fault("bad-test", "the test expects nothing", self.span.clone())
+            r.add_error("bad-test", "the test expects nothing", self.span.clone())
                 .with_hint("verdict = \"deny\", or what else should come of it");
             return None;
         };
@@ -325,12 +325,12 @@ impl Raw {
             r.unknown_word("verdict", word, span.clone(), VERDICTS.iter().map(|(name, _)| *name));
             return None;
         };
-        let wanted = Wanted { text: text.clone(), verdict: *verdict, not };
+        let wanted = WantedVerdict { text: text.clone(), verdict: *verdict, not };
         if let Some((rule, span)) = &self.rule
-            && *verdict == Verdict::Is(None)
+            && *verdict == ExpectedVerdict::Is(None)
             && !not
         {
-            r.fault(
+            r.add_error(
                 "bad-test",
                 format!("`{rule}` cannot give silence: no rule does"),
                 span.clone(),
@@ -342,7 +342,7 @@ impl Raw {
 }
 
 /// The payload itself, or what the file of that name holds.
-fn object(payload: &Value, base: &Path) -> Result<Map<String, Value>, String> {
+fn payload_object(payload: &Value, base: &Path) -> Result<Map<String, Value>, String> {
     match payload {
         Value::Object(payload) => Ok(payload.clone()),
         Value::String(name) => {
@@ -360,7 +360,7 @@ mod tests {
 
     fn faults(test: &str) -> Vec<(&'static str, String)> {
         let text = format!("[[test]]\n{test}\n");
-        let read = read(&text, Path::new("/nowhere"));
+        let read = read_cases(&text, Path::new("/nowhere"));
         assert_eq!(read.cases.is_empty(), !read.faults.is_empty(), "{test}");
         let part = |fault: &Fault| text[fault.span.clone()].to_string();
         read.faults.iter().map(|fault| (fault.code, part(fault))).collect()
@@ -408,25 +408,25 @@ mod tests {
             assert_eq!(found, wanted, "{test}");
         }
         let text = "[test]\ncommand = \"ls\"\n";
-        assert_eq!(read(text, Path::new("/")).faults[0].code, "wrong-type");
+        assert_eq!(read_cases(text, Path::new("/")).faults[0].code, "wrong-type");
     }
 
     #[test]
     fn a_list_is_as_many_cases_each_with_its_line() {
         let text = "[rule.x]\ndeny = \"x\"\n[[test]]\nname = \"n\"\ncommand = [\n  \"a\",\n  \"b\",\n]\nverdict = \"deny\"\n";
-        let read = read(text, Path::new("/"));
+        let read = read_cases(text, Path::new("/"));
         assert!(!read.alone);
         let lines: Vec<usize> = read.cases.iter().map(|case| case.line).collect();
         assert_eq!(lines, [6, 7]);
-        assert_eq!(read.cases[1].call, Call::Main("Bash".into(), "b".into()));
-        assert!(super::read("[[test]]\n", Path::new("/")).alone);
+        assert_eq!(read.cases[1].call, CaseCall::Main("Bash".into(), "b".into()));
+        assert!(super::read_cases("[[test]]\n", Path::new("/")).alone);
     }
 
     #[test]
     fn what_words_mean() {
         let wanted = |text: &str| {
             let text = format!("[[test]]\ncommand = \"x\"\nverdict = \"{text}\"\n");
-            read(&text, Path::new("/")).cases.remove(0).wanted
+            read_cases(&text, Path::new("/")).cases.remove(0).wanted
         };
         let verbs = [None, Some(Verb::Allow), Some(Verb::Ask), Some(Verb::Deny)];
         for (word, holds) in [
@@ -437,14 +437,16 @@ mod tests {
             ("not allow", [true, false, true, true]),
             ("not stopped", [true, true, false, false]),
         ] {
-            assert_eq!(verbs.map(|verb| wanted(word).holds(verb)), holds, "{word}");
+            assert_eq!(verbs.map(|verb| wanted(word).accepts_verdict(verb)), holds, "{word}");
         }
     }
 
     #[test]
     fn a_bare_id_means_any_layer() {
         let text = "[[test]]\ncommand = \"x\"\nverdict = \"deny\"\nrule = \"a\"\n";
-        let case = read(text, Path::new("/")).cases.remove(0);
-        assert!(case.names("a") && case.names("user:a") && !case.names("user:b"));
+        let case = read_cases(text, Path::new("/")).cases.remove(0);
+        assert!(
+            case.accepts_rule("a") && case.accepts_rule("user:a") && !case.accepts_rule("user:b")
+        );
     }
 }

@@ -26,11 +26,11 @@ impl CommandPattern {
     /// # Errors
     /// Why it cannot be meant.
     pub fn parse(text: &str) -> Result<CommandPattern, String> {
-        compiled::command(text).map(|compiled| CommandPattern::sound(&compiled))
+        compiled::compile_command(text).map(|compiled| CommandPattern::from_compiled(&compiled))
     }
 
     /// A pattern that was compiled before.
-    pub fn sound(compiled: &str) -> CommandPattern {
+    pub fn from_compiled(compiled: &str) -> CommandPattern {
         CommandPattern { forms: compiled.to_string() }
     }
 
@@ -39,47 +39,49 @@ impl CommandPattern {
     /// # Errors
     /// Why it cannot be meant.
     pub fn from_permission(text: &str) -> Result<CommandPattern, String> {
-        compiled::permission(text).map(|compiled| CommandPattern::sound(&compiled))
+        compiled::compile_permission(text).map(|compiled| CommandPattern::from_compiled(&compiled))
     }
 
     /// The forms that could be of the command, by its program; None for one that cannot be read.
     fn forms_of(&self, command: &SubCommand) -> impl Iterator<Item = Option<Form<'_>>> {
-        let could_be = |group: &Group<'_>| command.name.is_empty() || group.names(&command.name);
-        compiled::groups(&self.forms)
+        let could_be =
+            |group: &Group<'_>| command.name.is_empty() || group.has_program(&command.name);
+        compiled::read_groups(&self.forms)
             .filter(move |group| group.as_ref().is_none_or(could_be))
             .flat_map(|group| {
                 let damaged = group.is_none().then_some(None);
-                group.into_iter().flat_map(Group::forms).chain(damaged)
+                group.into_iter().flat_map(Group::read_forms).chain(damaged)
             })
     }
 
     /// Does one of the forms hold for the command?
-    fn any(&self, command: &SubCommand, holds: impl Fn(&Form<'_>) -> bool) -> bool {
+    fn any_form(&self, command: &SubCommand, holds: impl Fn(&Form<'_>) -> bool) -> bool {
         self.forms_of(command).any(|form| form.is_some_and(|form| holds(&form)))
     }
 
     /// The programs that the pattern names: see [`compiled::programs`].
-    pub fn programs(&self) -> Option<Vec<String>> {
+    pub fn program_names(&self) -> Option<Vec<String>> {
         compiled::programs(&self.forms)
     }
 
     /// Is this sub-command one of the pattern's? `Maybe` where that hangs on a value that is known
     /// only at run time.
-    pub fn hits(&self, command: &SubCommand) -> Truth {
+    pub fn match_command(&self, command: &SubCommand) -> Truth {
         // One that cannot be read could be any.
-        let hits = |form: Option<Form<'_>>| form.map_or(Truth::Yes, |form| form.hits(command));
+        let hits =
+            |form: Option<Form<'_>>| form.map_or(Truth::Yes, |form| form.match_command(command));
         self.forms_of(command).fold(Truth::No, |truth, form| truth.or(hits(form)))
     }
 
     /// May an allow on this pattern cover the sub-command: it matches for certain, the program is
     /// what its name says, and every option beyond the pattern is known to be harmless?
-    pub fn covers(&self, command: &SubCommand, bases: &Bases) -> bool {
-        self.any(command, |form| {
-            form.means(command, bases)
-                && form.names(command)
+    pub fn covers_command(&self, command: &SubCommand, bases: &Bases) -> bool {
+        self.any_form(command, |form| {
+            form.surely_means(command, bases)
+                && form.is_close_enough(command)
                 && (command.genuine || form.very_file().is_some())
                 && command.options.iter().all(|opt| {
-                    form.options.iter().any(|wanted| wanted.admits(opt, command))
+                    form.options.iter().any(|wanted| wanted.admits_option(opt, command))
                         || (!form.exact_options && opt.harmless)
                 })
                 && !command.args.iter().any(|arg| arg.text.is_none())
@@ -88,59 +90,59 @@ impl CommandPattern {
 
     /// Is the sub-command surely one that an allow or an `unless` on this pattern speaks of? One with
     /// a slash names that file, where a deny takes any program of its name.
-    pub fn means(&self, command: &SubCommand, bases: &Bases) -> bool {
-        self.any(command, |form| form.means(command, bases))
+    pub fn surely_means(&self, command: &SubCommand, bases: &Bases) -> bool {
+        self.any_form(command, |form| form.surely_means(command, bases))
     }
 }
 
 impl PatternList<CommandPattern> {
     /// Is this sub-command one of these? For deny and ask.
-    pub fn hit(&self, command: &SubCommand) -> Truth {
-        self.hits(|p| p.hits(command), |p| p.hits(command) == Truth::Yes)
+    pub fn match_command(&self, command: &SubCommand) -> Truth {
+        self.match_any(|p| p.match_command(command), |p| p.match_command(command) == Truth::Yes)
     }
 }
 
 impl OptionPattern<'_> {
     /// Is the option one of that name, in any of its spellings?
-    fn names(&self, opt: &Opt) -> bool {
+    fn has_name(&self, opt: &Opt) -> bool {
         glob::matches(self.name, &opt.name)
             || opt.aliases.iter().any(|alias| glob::matches(self.name, alias))
     }
 
-    fn is(&self, opt: &Opt) -> bool {
-        self.names(opt)
-            || bundle(self.name).is_some_and(|mut letters| letters.any(|l| l == opt.name))
+    fn matches_option(&self, opt: &Opt) -> bool {
+        self.has_name(opt)
+            || unbundle_letters(self.name).is_some_and(|mut letters| letters.any(|l| l == opt.name))
     }
 
     /// Is the option one that an allow on the pattern means, with its value?
-    fn admits(&self, opt: &Opt, command: &SubCommand) -> bool {
-        self.is(opt)
+    fn admits_option(&self, opt: &Opt, command: &SubCommand) -> bool {
+        self.matches_option(opt)
             && self.value.as_ref().is_none_or(|wanted| match value_of(opt, command) {
-                Value::Known(value) => glob::matches(wanted, value),
-                Value::Unknown | Value::None => false,
+                OptionValue::Known(value) => glob::matches(wanted, value),
+                OptionValue::Unknown | OptionValue::None => false,
             })
     }
 
     /// `guess`: an argument known only at run time may be the option.
-    fn holds(&self, command: &SubCommand, guess: bool) -> Truth {
+    fn match_options(&self, command: &SubCommand, guess: bool) -> Truth {
         let mut best = Truth::No;
-        for opt in command.options.iter().filter(|opt| self.names(opt)) {
+        for opt in command.options.iter().filter(|opt| self.has_name(opt)) {
             best = best.or(match &self.value {
                 None => Truth::Yes,
                 Some(wanted) => match value_of(opt, command) {
-                    Value::Known(value) => Truth::from(glob::matches(wanted, value)),
-                    Value::Unknown => Truth::Maybe,
-                    Value::None => Truth::No,
+                    OptionValue::Known(value) => Truth::from(glob::matches(wanted, value)),
+                    OptionValue::Unknown => Truth::Maybe,
+                    OptionValue::None => Truth::No,
                 },
             });
         }
         if best == Truth::No
             && self.value.is_none()
-            && let Some(letters) = bundle(self.name)
+            && let Some(letters) = unbundle_letters(self.name)
         {
             let all = letters.fold(Truth::Yes, |truth, letter| {
                 let single = OptionPattern { name: &letter, value: None };
-                truth.and(single.holds(command, guess))
+                truth.and(single.match_options(command, guess))
             });
             best = best.or(all);
         }
@@ -151,7 +153,7 @@ impl OptionPattern<'_> {
     }
 }
 
-enum Value<'a> {
+enum OptionValue<'a> {
     Known(&'a str),
     Unknown,
     None,
@@ -159,20 +161,20 @@ enum Value<'a> {
 
 /// The value of an option in either form: `--opt=value`, or the next argument where the program's
 /// table does not say otherwise.
-fn value_of<'a>(opt: &'a Opt, command: &'a SubCommand) -> Value<'a> {
+fn value_of<'a>(opt: &'a Opt, command: &'a SubCommand) -> OptionValue<'a> {
     let arg = opt.value.as_ref().or_else(|| {
         // Not by its bytes: all words of a text within the text have the same.
         let at = opt.at + 1;
         command.args.get(at).filter(|_| command.is_doubtful(at))
     });
     match arg {
-        Some(arg) => arg.text.as_deref().map_or(Value::Unknown, Value::Known),
-        None => Value::None,
+        Some(arg) => arg.text.as_deref().map_or(OptionValue::Unknown, OptionValue::Known),
+        None => OptionValue::None,
     }
 }
 
 /// `-rf` as `-r` and `-f`; None for what is not a bundle of letters.
-fn bundle(name: &str) -> Option<impl Iterator<Item = String> + '_> {
+fn unbundle_letters(name: &str) -> Option<impl Iterator<Item = String> + '_> {
     let letters = name.strip_prefix('-')?;
     (letters.len() > 1 && letters.bytes().all(|b| b.is_ascii_alphanumeric()))
         .then(|| letters.chars().map(|c| format!("-{c}")))
@@ -183,18 +185,20 @@ impl Form<'_> {
     /// plain program.
     fn very_file(&self) -> Option<PathPattern> {
         let (_, file) = self.file.filter(|(dir, _)| !SYSTEM_DIRS.contains(dir))?;
-        Some(PathPattern::sound(file))
+        Some(PathPattern::from_compiled(file))
     }
 
-    fn means(&self, command: &SubCommand, bases: &Bases) -> bool {
-        self.hits(command) == Truth::Yes
+    fn surely_means(&self, command: &SubCommand, bases: &Bases) -> bool {
+        self.match_command(command) == Truth::Yes
             && self.very_file().is_none_or(|file| {
                 let called = command.file.as_ref();
-                called.is_some_and(|called| file.covers(&path::exact(&called.lexical), bases))
+                called.is_some_and(|called| {
+                    file.covers_target(&path::exact_target(&called.lexical), bases)
+                })
             })
     }
 
-    fn hits(&self, command: &SubCommand) -> Truth {
+    fn match_command(&self, command: &SubCommand) -> Truth {
         let program = if command.name.is_empty() {
             Truth::Maybe
         } else {
@@ -203,7 +207,7 @@ impl Form<'_> {
         if program == Truth::No {
             return Truth::No;
         }
-        let operands = operands(&self.items, command, &command.operands, self.closed);
+        let operands = match_operands(&self.items, command, &command.operands, self.closed);
         if operands == Truth::No {
             return Truth::No;
         }
@@ -211,7 +215,7 @@ impl Form<'_> {
         for option in &self.options {
             // Where the program is any, the option is all there is to know it by: a value that could
             // be anything (`cat "$f"`) is no sign of it.
-            truth = truth.and(option.holds(command, self.program != "*"));
+            truth = truth.and(option.match_options(command, self.program != "*"));
             if truth == Truth::No {
                 return Truth::No;
             }
@@ -229,7 +233,7 @@ impl Form<'_> {
 
 impl Form<'_> {
     /// Does an allow on the pattern name the command as closely as that one has to be named?
-    fn names(&self, command: &SubCommand) -> bool {
+    fn is_close_enough(&self, command: &SubCommand) -> bool {
         let scope = &command.scope;
         let says = |item: &Item<'_>| matches!(item, Item::Operand(word) if *word != "*");
         let named =
@@ -265,7 +269,7 @@ fn is_one(wanted: &str, text: &str) -> bool {
 
 /// Matches the pattern's operands against those of the command, in order. An operand that may be
 /// the value of an option of unknown arity can be skipped.
-fn operands(items: &[Item<'_>], command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
+fn match_operands(items: &[Item<'_>], command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
     // Most patterns name a few words, and most commands differ in the first.
     let mut truth = Truth::Yes;
     for (at, item) in items.iter().enumerate() {
@@ -273,7 +277,7 @@ fn operands(items: &[Item<'_>], command: &SubCommand, rest: &[usize], closed: bo
         let (Item::Operand(wanted), Some(operand)) = (item, plain) else {
             return match rest.get(at) {
                 None if matches!(item, Item::Operand(_)) => Truth::No,
-                _ => truth.and(spread(&items[at..], command, &rest[at..], closed)),
+                _ => truth.and(match_spread_operands(&items[at..], command, &rest[at..], closed)),
             };
         };
         truth = truth.and(operand_holds(wanted, command, *operand));
@@ -281,13 +285,18 @@ fn operands(items: &[Item<'_>], command: &SubCommand, rest: &[usize], closed: bo
             return Truth::No;
         }
     }
-    truth.and(end(command, &rest[items.len()..], closed))
+    truth.and(match_end(command, &rest[items.len()..], closed))
 }
 
 /// The same where there is more than one way to match: `**`, or an operand that may be none.
 ///
 /// For each operand in turn, how surely the pattern can have come to each of its items.
-fn spread(items: &[Item<'_>], command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
+fn match_spread_operands(
+    items: &[Item<'_>],
+    command: &SubCommand,
+    rest: &[usize],
+    closed: bool,
+) -> Truth {
     let mut here = vec![Truth::No; items.len() + 1];
     let mut next = here.clone();
     here[0] = Truth::Yes;
@@ -299,7 +308,7 @@ fn spread(items: &[Item<'_>], command: &SubCommand, rest: &[usize], closed: bool
         0
     };
     for at in 0..=rest.len() {
-        if !limits::step(items.len()) {
+        if !limits::spend_steps(items.len()) {
             return Truth::No;
         }
         for (i, item) in items.iter().enumerate() {
@@ -343,7 +352,7 @@ fn operand_holds(wanted: &str, command: &SubCommand, at: usize) -> Truth {
 }
 
 /// May the command end in these operands, which the pattern does not name?
-fn end(command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
+fn match_end(command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
     Truth::from(!closed || rest.iter().all(|at| command.is_doubtful(*at)))
 }
 
@@ -351,10 +360,10 @@ impl CommandPattern {
     /// Does the pattern write out the program that a runner starts (`npx jest`, `uv run pytest`), so that an
     /// allow means that one as well?
     pub fn writes_out(&self, runner: &SubCommand, inner: &SubCommand, bases: &Bases) -> bool {
-        self.covers(runner, bases)
+        self.covers_command(runner, bases)
             && inner.args.iter().all(|arg| arg.text.is_some())
             && inner.options.iter().all(|opt| opt.harmless)
-            && self.any(runner, |form| form.writes_out(runner, inner))
+            && self.any_form(runner, |form| form.writes_out(runner, inner))
     }
 }
 
@@ -374,7 +383,9 @@ impl Form<'_> {
         at.is_some_and(|at| {
             let items = self.items[at + 1..].to_vec();
             let tail = Form { program: "*", items, options: Vec::new(), ..self.clone() };
-            self.hits(runner) == Truth::Yes && tail.hits(inner) == Truth::Yes && tail.names(inner)
+            self.match_command(runner) == Truth::Yes
+                && tail.match_command(inner) == Truth::Yes
+                && tail.is_close_enough(inner)
         })
     }
 }
@@ -409,7 +420,7 @@ mod tests {
                     harmless: name == "-v",
                     span: span.clone(),
                 };
-                match bundle(name) {
+                match unbundle_letters(name) {
                     Some(letters) if !name.starts_with("--") => {
                         out.options.extend(letters.map(|l| opt(&l)));
                     }
@@ -423,7 +434,7 @@ mod tests {
     }
 
     fn hits(pattern: &str, text: &str) -> Truth {
-        CommandPattern::parse(pattern).unwrap().hits(&command(text))
+        CommandPattern::parse(pattern).unwrap().match_command(&command(text))
     }
 
     #[test]
@@ -515,7 +526,7 @@ mod tests {
             let mut command = command(&format!("x {}", texts.join(" ")));
             command.doubtful = (0..words.len()).filter(|at| words[*at].1).collect();
             prop_assert_eq!(
-                operands(&items, &command, &command.operands, closed),
+                match_operands(&items, &command, &command.operands, closed),
                 recursively(&items, &command, &command.operands, closed),
                 "{:?} on {:?}, {}", items, words, closed
             );
@@ -529,7 +540,7 @@ mod tests {
         assert_eq!(hits(&format!("echo {}a $", "** a ".repeat(30)), &many), Truth::Yes);
         let adjacent = CommandPattern::parse(&format!("echo a {}", "** ".repeat(50))).unwrap();
         let form = |pattern: &CommandPattern| {
-            let forms = compiled::groups(&pattern.forms).flatten().flat_map(Group::forms);
+            let forms = compiled::read_groups(&pattern.forms).flatten().flat_map(Group::read_forms);
             format!("{:?}", forms.collect::<Vec<_>>())
         };
         assert_eq!(form(&adjacent), form(&CommandPattern::parse("echo a **").unwrap()));
@@ -540,17 +551,19 @@ mod tests {
     #[test]
     fn an_allow_needs_harmless_options() {
         let covers = |pattern: &str, text: &str| {
-            CommandPattern::parse(pattern).unwrap().covers(&command(text), &Bases::default())
+            CommandPattern::parse(pattern)
+                .unwrap()
+                .covers_command(&command(text), &Bases::default())
         };
         assert!(covers("ls", "ls -v x"));
         assert!(!covers("ls", "ls --exec=x"));
         assert!(covers("ls --*", "ls --exec=x"));
         let exact = CommandPattern::from_permission("git status").unwrap();
-        assert!(exact.covers(&command("git status"), &Bases::default()));
-        assert!(!exact.covers(&command("git status -v"), &Bases::default()));
+        assert!(exact.covers_command(&command("git status"), &Bases::default()));
+        assert!(!exact.covers_command(&command("git status -v"), &Bases::default()));
         let open = CommandPattern::from_permission("git status:*").unwrap();
-        assert!(open.covers(&command("git status -v x"), &Bases::default()));
-        assert!(!open.covers(&command("git push"), &Bases::default()));
+        assert!(open.covers_command(&command("git status -v x"), &Bases::default()));
+        assert!(!open.covers_command(&command("git push"), &Bases::default()));
     }
 
     #[test]

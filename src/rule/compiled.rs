@@ -3,7 +3,7 @@
 //! Every fault is found where a pattern is compiled: by the build for the shipped rules, at the first event after a
 //! change for a user's file. What is left at an event is a walk over the text. It is shared with the build.
 
-use super::packed::{Rest, number, text};
+use super::packed::{Rest, write_number, write_text};
 use crate::{glob, limits};
 
 /// Stands before an item of a list that excludes what it names, as it is written.
@@ -13,7 +13,7 @@ const COMPILED: [&str; 2] = ["\0=", "\0!"];
 
 /// An item of a list as written: whether it excludes, and its pattern.
 #[inline]
-pub fn item(written: &str) -> (bool, &str) {
+pub fn split_exclusion(written: &str) -> (bool, &str) {
     match written.strip_prefix(EXCLUDES) {
         Some(rest) => (true, rest.trim_start()),
         None => (false, written),
@@ -31,7 +31,7 @@ pub type Compile = fn(&str) -> Result<String, String>;
 
 /// Compiles an item of a list; None where its pattern cannot be meant.
 pub fn compile_item(written: &str, compile: Compile) -> Option<String> {
-    let (excludes, pattern) = item(written);
+    let (excludes, pattern) = split_exclusion(written);
     Some(format!("{}{}", COMPILED[usize::from(excludes)], compile(pattern).ok()?))
 }
 
@@ -79,7 +79,7 @@ type Ways<'t> = Vec<Vec<&'t str>>;
 ///
 /// # Errors
 /// Why it cannot be meant.
-pub fn command(written: &str) -> Result<String, String> {
+pub fn compile_command(written: &str) -> Result<String, String> {
     let (places, closed) = places(written)?;
     write_places(&places, closed, false)
 }
@@ -88,7 +88,7 @@ pub fn command(written: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// Why it cannot be meant.
-pub fn permission(written: &str) -> Result<String, String> {
+pub fn compile_permission(written: &str) -> Result<String, String> {
     let written = written.trim();
     let open = written.strip_suffix(":*").or_else(|| written.strip_suffix(" *"));
     let body = open.unwrap_or(written);
@@ -113,23 +113,23 @@ fn write_places(places: &[Ways<'_>], closed: bool, exact: bool) -> Result<String
         return Err(format!("more than {} words", limits::COMMAND_WORDS));
     }
     let mut body = String::new();
-    number(usize::from(closed) | usize::from(exact) << 1, &mut body);
+    write_number(usize::from(closed) | usize::from(exact) << 1, &mut body);
     for ways in tail {
-        number(ways.len(), &mut body);
+        write_number(ways.len(), &mut body);
         for way in ways {
-            text(&write_words(way)?, &mut body);
+            write_text(&write_words(way)?, &mut body);
         }
     }
     let mut out = String::new();
-    text(&body, &mut out);
+    write_text(&body, &mut out);
     for head in heads {
         let (program, words) = head.split_first().ok_or("the pattern is empty")?;
         let mut body = String::new();
         let name = program_of(program, &mut body)?;
         body.push_str(&write_words(words)?);
         out.push(if glob::is_glob(name) { 'g' } else { 'n' });
-        text(name, &mut out);
-        text(&body, &mut out);
+        write_text(name, &mut out);
+        write_text(&body, &mut out);
     }
     Ok(out)
 }
@@ -143,16 +143,16 @@ fn program_of<'p>(program: &'p str, out: &mut String) -> Result<&'p str, String>
         return Err("the program comes first: `*` stands for any".into());
     }
     let (dir, name) = program.rsplit_once('/').map_or((None, program), |(d, n)| (Some(d), n));
-    if let Some(why) = glob::fault(name) {
+    if let Some(why) = glob::find_fault(name) {
         return Err(format!("`{name}` {why}"));
     }
     let dir = dir.map(|dir| if dir.is_empty() { "/" } else { dir });
-    text(dir.unwrap_or_default(), out);
+    write_text(dir.unwrap_or_default(), out);
     if dir.is_some() {
         // Relative ones lie in the project.
         let based = ["/", "~/", "./"].iter().any(|base| program.starts_with(base));
         let base = if based { "" } else { "./" };
-        text(&path(&format!("{base}{program}/."))?, out);
+        write_text(&compile_path(&format!("{base}{program}/."))?, out);
     }
     Ok(name)
 }
@@ -160,10 +160,10 @@ fn program_of<'p>(program: &'p str, out: &mut String) -> Result<&'p str, String>
 fn write_words(words: &[&str]) -> Result<String, String> {
     let mut out = String::new();
     for word in words {
-        if let Some(why) = glob::fault(word) {
+        if let Some(why) = glob::find_fault(word) {
             return Err(format!("`{word}` {why}"));
         }
-        text(word, &mut out);
+        write_text(word, &mut out);
     }
     Ok(out)
 }
@@ -178,9 +178,9 @@ pub struct Group<'t> {
 }
 
 /// The groups of a compiled command pattern, one at least; None for one that is damaged.
-pub fn groups(body: &str) -> impl Iterator<Item = Option<Group<'_>>> {
-    let mut rest = Rest::of(body);
-    let tail = rest.text();
+pub fn read_groups(body: &str) -> impl Iterator<Item = Option<Group<'_>>> {
+    let mut rest = Rest::from_text(body);
+    let tail = rest.read_text();
     let mut rest = Some(rest);
     std::iter::from_fn(move || {
         let left = rest.as_mut()?;
@@ -207,24 +207,24 @@ pub fn programs(body: &str) -> Option<Vec<String>> {
             _ => Some(program.to_string()),
         }
     };
-    let groups = groups(body).collect::<Option<Vec<_>>>()?;
-    groups.into_iter().flat_map(Group::forms).map(name).collect()
+    let groups = read_groups(body).collect::<Option<Vec<_>>>()?;
+    groups.into_iter().flat_map(Group::read_forms).map(name).collect()
 }
 
 impl<'t> Group<'t> {
     fn read(rest: &mut Rest<'t>, tail: &'t str) -> Option<Group<'t>> {
         let is_glob = rest.byte()? == b'g';
-        Some(Group { is_glob, name: rest.text()?, head: rest.text()?, tail })
+        Some(Group { is_glob, name: rest.read_text()?, head: rest.read_text()?, tail })
     }
 
     /// Are its forms of the program of that name?
-    pub fn names(&self, program: &str) -> bool {
+    pub fn has_program(&self, program: &str) -> bool {
         if self.is_glob { glob::matches(self.name, program) } else { self.name == program }
     }
 
     /// Every way through the alternatives; None for what is damaged.
-    pub fn forms(self) -> impl Iterator<Item = Option<Form<'t>>> {
-        let parts = self.parts();
+    pub fn read_forms(self) -> impl Iterator<Item = Option<Form<'t>>> {
+        let parts = self.split_parts();
         let count = parts.as_ref().map_or(1, |(_, places)| places.iter().map(Vec::len).product());
         (0..count).map(move |mut number: usize| {
             let (head, places) = parts.as_ref()?;
@@ -238,19 +238,20 @@ impl<'t> Group<'t> {
     }
 
     /// The first place, and what may stand in each further one.
-    fn parts(&self) -> Option<(Form<'t>, Vec<Vec<&'t str>>)> {
-        let (mut head, mut tail) = (Rest::of(self.head), Rest::of(self.tail));
-        let file = match head.text()? {
+    fn split_parts(&self) -> Option<(Form<'t>, Vec<Vec<&'t str>>)> {
+        let (mut head, mut tail) = (Rest::from_text(self.head), Rest::from_text(self.tail));
+        let file = match head.read_text()? {
             "" => None,
-            dir => Some((dir, head.text()?)),
+            dir => Some((dir, head.read_text()?)),
         };
-        let flags = tail.number()?;
+        let flags = tail.read_number()?;
         let (closed, exact_options) = (flags & 1 != 0, flags & 2 != 0);
         let mut form = Form { program: self.name, file, closed, exact_options, ..Form::default() };
-        form.take(head.left()?)?;
+        form.take(head.remaining_text()?)?;
         let (mut count, mut places) = (1, Vec::new());
         while !tail.is_empty() {
-            let ways = (0..tail.number()?).map(|_| tail.text()).collect::<Option<Vec<_>>>()?;
+            let ways =
+                (0..tail.read_number()?).map(|_| tail.read_text()).collect::<Option<Vec<_>>>()?;
             count *= ways.len();
             if !(1..=limits::ALTERNATIVES).contains(&count) {
                 return None;
@@ -264,9 +265,9 @@ impl<'t> Group<'t> {
 impl<'t> Form<'t> {
     /// Takes those words on.
     fn take(&mut self, words: &'t str) -> Option<()> {
-        let mut rest = Rest::of(words);
+        let mut rest = Rest::from_text(words);
         while !rest.is_empty() {
-            let word = rest.text()?;
+            let word = rest.read_text()?;
             if word == "**" {
                 // What any operands follow may as well be one.
                 if self.items.last() != Some(&Item::Gap) {
@@ -286,7 +287,7 @@ impl<'t> Form<'t> {
 
 /// Words, and brackets and bars, which stand alone even without blanks around them; `[a(]` is not a case worth
 /// a grammar of its own.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+fn split_words(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace()
         .flat_map(|run| run.split_inclusive(['(', ')', '|']))
         .flat_map(|run| {
@@ -300,7 +301,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 fn places(text: &str) -> Result<(Vec<Ways<'_>>, bool), String> {
     let (mut places, mut closed): (Vec<Ways<'_>>, bool) = (Vec::new(), false);
     let mut group: Option<Ways<'_>> = None;
-    for word in words(text) {
+    for word in split_words(text) {
         if closed {
             return Err("`$` stands for the end, so nothing may follow it".into());
         }
@@ -358,7 +359,7 @@ impl Base {
     const ALL: [Base; 5] = [Base::Root, Base::Home, Base::Project, Base::Drive, Base::Anywhere];
 
     /// What a pattern starts from, and what is written behind that.
-    fn of(written: &str) -> (Base, &str) {
+    fn split_base(written: &str) -> (Base, &str) {
         let first = written.split('/').next().unwrap_or_default();
         match first {
             "~" => (Base::Home, &written[1..]),
@@ -387,20 +388,20 @@ pub enum Part<'t> {
 ///
 /// # Errors
 /// Why it cannot be meant.
-pub fn path(written: &str) -> Result<String, String> {
+pub fn compile_path(written: &str) -> Result<String, String> {
     if written.is_empty() {
         return Err("the path is empty".into());
     }
     if written.contains('\0') {
         return Err("the path holds a NUL".into());
     }
-    let (base, rest) = Base::of(written);
+    let (base, rest) = Base::split_base(written);
     let mut parts: Vec<Part<'_>> = Vec::new();
     for part in rest.split('/').filter(|part| !part.is_empty() && *part != ".") {
         if part == ".." {
             return Err("`..` has no meaning in a pattern: name the directory itself".into());
         }
-        if let Some(why) = glob::fault(part) {
+        if let Some(why) = glob::find_fault(part) {
             return Err(format!("`{part}` {why}"));
         }
         // What any number of components follow may as well be one.
@@ -419,7 +420,7 @@ pub fn path(written: &str) -> Result<String, String> {
     }
     let mut out = String::new();
     let itself = rest.ends_with("/.");
-    number(base as usize | usize::from(itself) << 3, &mut out);
+    write_number(base as usize | usize::from(itself) << 3, &mut out);
     for part in parts {
         let (kind, name) = match part {
             Part::Literal(name) => ('l', name),
@@ -428,35 +429,35 @@ pub fn path(written: &str) -> Result<String, String> {
             Part::Any => ('a', ""),
         };
         out.push(kind);
-        text(name, &mut out);
+        write_text(name, &mut out);
     }
     Ok(out)
 }
 
 /// What a compiled path pattern starts from, whether it ends in `/.`, and its components, still a text.
-pub fn base(body: &str) -> Option<(Base, bool, &str)> {
-    let mut rest = Rest::of(body);
-    let number = rest.number()?;
-    Some((*Base::ALL.get(number & 7)?, number & 8 != 0, rest.left()?))
+pub fn read_base(body: &str) -> Option<(Base, bool, &str)> {
+    let mut rest = Rest::from_text(body);
+    let number = rest.read_number()?;
+    Some((*Base::ALL.get(number & 7)?, number & 8 != 0, rest.remaining_text()?))
 }
 
 /// The first component.
 pub fn first_part(components: &str) -> Option<Part<'_>> {
-    part(&mut Rest::of(components))
+    read_part(&mut Rest::from_text(components))
 }
 
 /// All components; None where they are damaged.
-pub fn parts(components: &str) -> Option<Vec<Part<'_>>> {
-    let mut rest = Rest::of(components);
+pub fn read_parts(components: &str) -> Option<Vec<Part<'_>>> {
+    let mut rest = Rest::from_text(components);
     let mut parts = Vec::new();
     while !rest.is_empty() {
-        parts.push(part(&mut rest)?);
+        parts.push(read_part(&mut rest)?);
     }
     Some(parts)
 }
 
-fn part<'t>(rest: &mut Rest<'t>) -> Option<Part<'t>> {
-    let (kind, name) = (rest.byte()?, rest.text()?);
+fn read_part<'t>(rest: &mut Rest<'t>) -> Option<Part<'t>> {
+    let (kind, name) = (rest.byte()?, rest.read_text()?);
     Some(match kind {
         b'l' => Part::Literal(name),
         b'g' => Part::Glob(name),

@@ -18,7 +18,7 @@ const STEP: usize = 16;
 
 /// A call that rules are sought for.
 #[derive(Debug, Clone, Copy)]
-pub struct Call<'a> {
+pub struct RuleQuery<'a> {
     /// The event.
     pub event: &'a Event,
     /// What it would do.
@@ -31,7 +31,7 @@ pub struct Call<'a> {
 
 impl Signature {
     /// Of a call.
-    pub fn of_call(call: &Call<'_>) -> Signature {
+    pub fn of_call(call: &RuleQuery<'_>) -> Signature {
         let words = call.analysis.effects.iter().map(|effect| effect.word.text());
         let commands = &call.analysis.commands;
         let programs = match commands.iter().any(|command| command.name.is_empty()) {
@@ -84,17 +84,17 @@ impl<'t> Concern<'t> {
     }
 
     /// Could the rule speak of this call? What tells most rules apart from it is asked first.
-    pub fn holds(&self, call: &Call<'_>) -> bool {
+    pub fn may_concern(&self, call: &RuleQuery<'_>) -> bool {
         self.could_do(call)
-            && (self.tools.is_empty() || listed(self.tools, &call.event.tool))
-            && (self.on == "*" || listed(self.on, call.event.kind.name()))
+            && (self.tools.is_empty() || is_listed(self.tools, &call.event.tool))
+            && (self.on == "*" || is_listed(self.on, call.event.kind.name()))
             && (self.programs.is_empty()
                 || self.kind == "unknown"
                 || call.analysis.commands.iter().any(|command| self.could_run(command)))
     }
 
     /// Could it speak of one of the effects?
-    fn could_do(&self, call: &Call<'_>) -> bool {
+    fn could_do(&self, call: &RuleQuery<'_>) -> bool {
         let effects = &call.analysis.effects;
         if self.kind == "unknown" {
             return effects.iter().any(|effect| effect.grade == Grade::Unknown);
@@ -105,16 +105,16 @@ impl<'t> Concern<'t> {
         // Most effects have the word of the one before them.
         let mut said = None;
         effects.iter().any(|effect| {
-            let (_, says) = said
-                .filter(|(word, _)| *word == effect.word)
-                .unwrap_or_else(|| (effect.word, self.words.is_empty() || self.says(effect.word)));
+            let (_, says) = said.filter(|(word, _)| *word == effect.word).unwrap_or_else(|| {
+                (effect.word, self.words.is_empty() || self.names_effect(effect.word))
+            });
             said = Some((effect.word, says));
             // What cannot be told cheaply is any.
-            !limits::step(STEP) || says && self.could_be(effect, call)
+            !limits::spend_steps(STEP) || says && self.could_be(effect, call)
         })
     }
 
-    fn could_be(&self, effect: &Effect, call: &Call<'_>) -> bool {
+    fn could_be(&self, effect: &Effect, call: &RuleQuery<'_>) -> bool {
         if self.needles.is_empty() {
             return true;
         }
@@ -127,34 +127,35 @@ impl<'t> Concern<'t> {
     }
 
     /// Does `effect` name the word?
-    pub fn says(&self, word: Word) -> bool {
-        listed(self.words, word.text())
+    pub fn names_effect(&self, word: Word) -> bool {
+        is_listed(self.words, word.text())
             || matches!(word, Word::Named(name)
-                if items(self.words).any(|own| own.strip_suffix('*').is_some_and(|d| name.starts_with(d))))
+                if list_items(self.words).any(|own| own.strip_suffix('*').is_some_and(|d| name.starts_with(d))))
     }
 
     /// Each pattern's needle must fit the path. A target that is more than one path is only told
     /// from patterns that name another place outright.
-    fn could_name(&self, target: &Target, call: &Call<'_>) -> bool {
+    fn could_name(&self, target: &Target, call: &RuleQuery<'_>) -> bool {
         if FOLD {
             return true;
         }
         let (one, glob) = (target.extent == Extent::Exact, target.extent == Extent::Glob);
         let deep = call.deep || self.kind == "keen" || glob;
         let fits = |path: &str| {
-            let path = Path::new(path, one, glob, call.place);
-            let fits = split(self.needles, b'|').any(|needle| path.fits(needle, deep));
+            let path = ConcernPath::new(path, one, glob, call.place);
+            let fits = split_list(self.needles, b'|').any(|needle| path.may_match(needle, deep));
             // The longer the path, the longer is one looked for in it.
-            fits || !limits::step(self.needles.len() / 8 * path.whole.len() / 8)
+            fits || !limits::spend_steps(self.needles.len() / 8 * path.whole.len() / 8)
         };
         fits(&target.lexical) || target.lexical != target.resolved && fits(&target.resolved)
     }
 
     fn could_run(&self, command: &SubCommand) -> bool {
         command.name.is_empty()
-            || items(self.programs).any(|item| match item.split_once(' ') {
+            || list_items(self.programs).any(|item| match item.split_once(' ') {
                 Some((program, word)) => {
-                    (program == "*" || program == command.name) && says(command, program, word)
+                    (program == "*" || program == command.name)
+                        && holds_word(command, program, word)
                 }
                 None => item == command.name,
             })
@@ -162,7 +163,7 @@ impl<'t> Concern<'t> {
 }
 
 /// A path that needles are held against: there are some hundred of them.
-struct Path<'a> {
+struct ConcernPath<'a> {
     whole: &'a str,
     /// What stands behind the home directory and behind the project's, with its slash.
     home: Option<&'a str>,
@@ -171,17 +172,17 @@ struct Path<'a> {
     one: bool,
 }
 
-impl<'a> Path<'a> {
-    fn new(path: &'a str, one: bool, glob: bool, place: &Place) -> Path<'a> {
+impl<'a> ConcernPath<'a> {
+    fn new(path: &'a str, one: bool, glob: bool, place: &Place) -> ConcernPath<'a> {
         // Of a glob, what stands before its first sign; of anything else such a sign is a letter.
         let end = if glob { path.find(['*', '?', '[']) } else { None };
         let whole = &path[..end.unwrap_or(path.len())];
         let behind = |base: &str| whole.strip_prefix(base.trim_end_matches('/'));
-        Path { whole, home: behind(&place.home), project: behind(&place.project), one }
+        ConcernPath { whole, home: behind(&place.home), project: behind(&place.project), one }
     }
 
     /// Could a pattern with that needle name it? `deep` = what may lie below counts.
-    fn fits(&self, needle: &str, deep: bool) -> bool {
+    fn may_match(&self, needle: &str, deep: bool) -> bool {
         let bytes = needle.as_bytes();
         let (start, run) = match memchr::memchr(b'*', bytes) {
             Some(0) => {
@@ -196,14 +197,14 @@ impl<'a> Path<'a> {
             _ => (Some(self.whole), start),
         };
         let begins = match base {
-            Some(path) => self.begins(path, rest),
+            Some(path) => self.begins_with(path, rest),
             // The base may have another name, or lie below a target of many paths.
             None => !self.one || self.whole.contains(rest),
         };
         begins && (!self.one || run.is_empty() || self.whole.contains(run))
     }
 
-    fn begins(&self, path: &str, start: &str) -> bool {
+    fn begins_with(&self, path: &str, start: &str) -> bool {
         let bytes = start.as_bytes();
         let itself = bytes.ends_with(b"/.");
         let dir = if itself { &bytes[..bytes.len() - 2] } else { bytes };
@@ -217,22 +218,22 @@ impl<'a> Path<'a> {
 
 /// Does a call of that program, `*` for any, hold the word that a pattern asks for: the operand, or
 /// for any program the option? An operand that is not known could be it.
-pub fn says(command: &SubCommand, program: &str, word: &str) -> bool {
+pub fn holds_word(command: &SubCommand, program: &str, word: &str) -> bool {
     if program == "*" {
         return command.options.iter().any(|opt| opt.name == word || opt.aliases.contains(&word));
     }
     command.args.iter().any(|arg| arg.text.as_deref().is_none_or(|text| text == word))
 }
 
-fn listed(list: &str, name: &str) -> bool {
-    items(list).any(|item| item == name)
+fn is_listed(list: &str, name: &str) -> bool {
+    list_items(list).any(|item| item == name)
 }
 
-fn items(list: &str) -> impl Iterator<Item = &str> {
-    split(list, b',')
+fn list_items(list: &str) -> impl Iterator<Item = &str> {
+    split_list(list, b',')
 }
 
-fn split(list: &str, by: u8) -> impl Iterator<Item = &str> {
+fn split_list(list: &str, by: u8) -> impl Iterator<Item = &str> {
     let mut rest = Some(list);
     std::iter::from_fn(move || {
         let list = rest?;
@@ -244,7 +245,7 @@ fn split(list: &str, by: u8) -> impl Iterator<Item = &str> {
 
 /// What conditions say of the calls that they could hold for. An empty list means any.
 #[derive(Debug, Default)]
-pub struct Line {
+pub struct ConcernLine {
     /// The tools as events name them.
     pub tools: Vec<String>,
     /// The words of `effect`.
@@ -256,14 +257,14 @@ pub struct Line {
 }
 
 /// The line of a rule.
-pub fn line(rule: &Rule) -> String {
+pub fn concern_line(rule: &Rule) -> String {
     let on = if rule.on == crate::event::KindSet::ALL {
         "*".to_string()
     } else {
-        join(',', rule.on.iter().map(|kind| kind.name().to_string()))
+        join_items(',', rule.on.iter().map(|kind| kind.name().to_string()))
     };
-    let mut line = Line::default();
-    rule.conditions.concern(&mut line);
+    let mut line = ConcernLine::default();
+    rule.conditions.add_concerns(&mut line);
     let conditions = &rule.conditions;
     if matches!(rule.verdict, Verdict::Allow { closed: false, .. })
         && (conditions.effect.contains(&Word::Read) || !conditions.command.is_empty())
@@ -281,14 +282,19 @@ pub fn line(rule: &Rule) -> String {
         (_, Layer::Pack) => "shipped",
         _ => "",
     };
-    let Line { tools, words, programs, needles } = line;
-    let lists = [join(',', tools), join(',', words), join(',', programs), join('|', needles)];
+    let ConcernLine { tools, words, programs, needles } = line;
+    let lists = [
+        join_items(',', tools),
+        join_items(',', words),
+        join_items(',', programs),
+        join_items('|', needles),
+    ];
     let [tools, words, programs, needles] = lists;
     [on, tools, words, programs, needles, kind.to_string()].join("\t")
 }
 
 /// A list as one field; nothing where an item holds a separator.
-fn join(separator: char, items: impl IntoIterator<Item = String>) -> String {
+fn join_items(separator: char, items: impl IntoIterator<Item = String>) -> String {
     let mut unique: Vec<String> = Vec::new();
     for item in items {
         if !unique.contains(&item) {
@@ -309,8 +315,8 @@ mod tests {
     fn an_allow_on_reads_concerns_what_only_runs_something() {
         let line = |text: &str| {
             let text = format!("[rule.a]\n{text}");
-            let file = file::read(&text, std::path::Path::new("/f.toml"), Layer::User, None);
-            super::line(&file.rules[0])
+            let file = file::read_rules(&text, std::path::Path::new("/f.toml"), Layer::User, None);
+            super::concern_line(&file.rules[0])
         };
         let concern = |line: &str| {
             let concern = Concern::parse(line).expect("a line");

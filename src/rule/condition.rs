@@ -19,13 +19,13 @@ mod within;
 
 pub use self::entries::{Conditions, KEYS};
 pub use self::field::{FieldTest, ValueTest};
-pub use self::name::Name;
+pub use self::name::NamePattern;
 pub use self::permission::Permission;
 pub use self::value::{Sort, Value, effect_words};
 pub use self::when::{WHEN_KEYS, When};
 
 use super::Truth;
-use super::concern::Line;
+use super::concern::ConcernLine;
 use super::path::Bases;
 use super::reader::{Item, Reader};
 
@@ -114,13 +114,13 @@ pub trait Condition {
 
     /// Does it hold for the event itself?
     #[inline(always)]
-    fn event(_asked: &Self::Value, _all: &Conditions, _s: &Subject<'_>) -> bool {
+    fn matches_event(_asked: &Self::Value, _all: &Conditions, _s: &Subject<'_>) -> bool {
         true
     }
 
     /// Does it speak of the effect? For deny and ask.
     #[inline(always)]
-    fn effect(
+    fn match_effect(
         _asked: &Self::Value,
         _all: &Conditions,
         _s: &Subject<'_>,
@@ -132,7 +132,7 @@ pub trait Condition {
     /// Does it hold for the effect whole, and certainly? For allow.
     #[inline(always)]
     fn covers(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
-        Self::effect(asked, all, s, effect) == Truth::Yes
+        Self::match_effect(asked, all, s, effect) == Truth::Yes
     }
 
     /// The same as one of the `unless` of a deny or an ask.
@@ -142,7 +142,7 @@ pub trait Condition {
     }
 
     /// Writes what calls it could hold for into the rule's line of the index: nothing = any.
-    fn concern(_asked: &Self::Value, _line: &mut Line) {}
+    fn add_concern(_asked: &Self::Value, _line: &mut ConcernLine) {}
 }
 
 /// An `unless` that lists hosts, or paths: what is not known to be on it is not.
@@ -181,12 +181,12 @@ pub struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     /// The command that the effect is of.
-    fn command(&self, effect: &Effect) -> Option<&'a SubCommand> {
+    fn command_of(&self, effect: &Effect) -> Option<&'a SubCommand> {
         self.analysis.commands.get(effect.command?)
     }
 
     /// The command that runs this one.
-    fn parent(&self, command: &SubCommand) -> Option<&'a SubCommand> {
+    fn parent_of(&self, command: &SubCommand) -> Option<&'a SubCommand> {
         self.analysis.commands.get(command.parent?)
     }
 }
@@ -195,12 +195,12 @@ impl Conditions {
     /// Do any of these speak of a single effect?
     #[inline]
     pub fn speaks_of_effects(&self) -> bool {
-        self.any(Scope::is_of_effects)
+        self.any_scope(Scope::is_of_effects)
     }
 
     /// Do the conditions on the event itself hold (all but `when.run`)?
-    pub fn event(&self, s: &Subject<'_>) -> bool {
-        self.unmet(s).is_none()
+    pub fn matches_event(&self, s: &Subject<'_>) -> bool {
+        self.first_unmet(s).is_none()
     }
 
     /// As an `unless`: is it an allow list?
@@ -219,7 +219,7 @@ impl Conditions {
 
     /// Without a word for it, is this effect what a rule on that command speaks of? One stands for the
     /// command; beside an allow list it is each that could be on the list.
-    fn stands(&self, s: &Subject<'_>, effect: &Effect) -> bool {
+    fn is_command_effect(&self, s: &Subject<'_>, effect: &Effect) -> bool {
         let execute = effect.word == Word::Execute;
         match self.list {
             None => execute,
@@ -241,7 +241,7 @@ impl Conditions {
             return false;
         }
         if !self.speaks_of_effects() {
-            return s.analysis.commands.is_empty() || !self.any(|scope| scope == Scope::Text);
+            return s.analysis.commands.is_empty() || !self.any_scope(|scope| scope == Scope::Text);
         }
         let execute = effect.word == Word::Execute && !self.command.is_empty();
         // What needs no look at the disk is asked first.
@@ -260,7 +260,7 @@ impl Conditions {
             | Word::Named(_) => own,
             // What an option writes is not what its operands name: `sort -o FILE`.
             Word::Write | Word::Delete => {
-                own && !s.command(effect).is_some_and(|c| of_an_option(c, &effect.span))
+                own && !s.command_of(effect).is_some_and(|c| of_an_option(c, &effect.span))
             }
             Word::Permission | Word::Process | Word::System => own && !self.effect.is_empty(),
             Word::Privilege | Word::Remote | Word::Code | Word::PipeToInterpreter => {
@@ -289,7 +289,7 @@ impl Conditions {
             Extent::Below => {
                 let mut args = s.analysis.commands.iter().flat_map(|command| &command.args);
                 args.any(|arg| {
-                    !limits::step(64) || arg.text.as_deref().is_some_and(secret::is_told)
+                    !limits::spend_steps(64) || arg.text.as_deref().is_some_and(secret::is_told)
                 })
             }
         };
@@ -300,7 +300,7 @@ impl Conditions {
     /// command is not asked here.
     pub fn relaxes(&self, s: &Subject<'_>, effect: Option<&Effect>) -> bool {
         let certain = |effect: &&Effect| effect.grade != Grade::Unknown;
-        self.event(s)
+        self.matches_event(s)
             && (!self.speaks_of_effects()
                 || effect.filter(certain).is_some_and(|effect| self.all_relax(s, effect)))
     }
@@ -308,9 +308,9 @@ impl Conditions {
     /// As an `unless` of an allow: could it hold for this effect? Then nothing is allowed. Its command
     /// is not asked here.
     pub fn could_hold(&self, s: &Subject<'_>, effect: Option<&Effect>) -> bool {
-        self.event(s)
+        self.matches_event(s)
             && (!self.speaks_of_effects()
-                || effect.is_none_or(|effect| self.effect(s, effect) != Truth::No))
+                || effect.is_none_or(|effect| self.match_effect(s, effect) != Truth::No))
     }
 
     /// Does this hold wherever the other does? A yes is certain, a no is not.

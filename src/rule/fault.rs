@@ -43,7 +43,7 @@ pub struct Position {
 }
 
 /// Where a byte of the text stands.
-pub fn position(text: &str, offset: usize) -> Position {
+pub fn position_at(text: &str, offset: usize) -> Position {
     let before = &text[..text.floor_char_boundary(offset)];
     let start = before.rfind('\n').map_or(0, |at| at + 1);
     Position { line: before.matches('\n').count() + 1, column: before[start..].chars().count() + 1 }
@@ -56,10 +56,14 @@ impl Fault {
     }
 
     /// `FILE:3:1: error[unknown-key]: ...` on one line, for answers to agents and for journals.
-    pub fn line(&self, file: &str, text: &str) -> String {
-        let Position { line, column } = position(text, self.span.start);
-        let mut out =
-            format!("{file}:{line}:{column}: {}[{}]: {}", self.word(), self.code, self.message);
+    pub fn to_line(&self, file: &str, text: &str) -> String {
+        let Position { line, column } = position_at(text, self.span.start);
+        let mut out = format!(
+            "{file}:{line}:{column}: {}[{}]: {}",
+            self.gravity_name(),
+            self.code,
+            self.message
+        );
         if let Some(hint) = &self.hint {
             let _ = write!(out, " ({hint})");
         }
@@ -67,8 +71,8 @@ impl Fault {
     }
 
     /// The whole report with the line of the file and a caret below it.
-    pub fn report(&self, file: &str, text: &str) -> String {
-        let Position { line, column } = position(text, self.span.start);
+    pub fn to_report(&self, file: &str, text: &str) -> String {
+        let Position { line, column } = position_at(text, self.span.start);
         let source = text.lines().nth(line - 1).unwrap_or_default();
         let hidden = self.private.then(|| hide_texts(source));
         let shown: String =
@@ -81,7 +85,7 @@ impl Fault {
         let pad: String =
             source.chars().take(column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let mut out = String::new();
-        let _ = writeln!(out, "{}[{}]: {}", self.word(), self.code, self.message);
+        let _ = writeln!(out, "{}[{}]: {}", self.gravity_name(), self.code, self.message);
         let _ = writeln!(out, "{gutter}--> {file}:{line}:{column}");
         let _ = writeln!(out, "{gutter} |");
         let _ = writeln!(out, "{line} | {shown}");
@@ -93,7 +97,7 @@ impl Fault {
     }
 
     /// `error` or `warning`.
-    pub fn word(&self) -> &'static str {
+    pub fn gravity_name(&self) -> &'static str {
         match self.gravity {
             Gravity::Error => "error",
             Gravity::Warning => "warning",
@@ -142,14 +146,14 @@ pub fn did_you_mean<'a>(
 ) -> Option<&'a str> {
     candidates
         .into_iter()
-        .map(|candidate| (distance(word, candidate), candidate))
+        .map(|candidate| (edit_distance(word, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= (candidate.len().max(word.len()) / 3).max(1))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
 
 /// Edit distance with neighbours swapped counted once.
-fn distance(a: &str, b: &str) -> usize {
+fn edit_distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.to_lowercase().chars().take(limits::HINTED).collect();
     let b: Vec<char> = b.to_lowercase().chars().take(limits::HINTED).collect();
     let mut rows = vec![vec![0usize; b.len() + 1]; a.len() + 1];
@@ -195,7 +199,7 @@ mod tests {
             private: false,
         };
         assert_eq!(
-            fault.report("f.toml", text),
+            fault.to_report("f.toml", text),
             "error[unknown-key]: unknown key `comand`\n --> f.toml:2:1\n  |\n2 | comand = \"ls\"\n  | ^^^^^^\n  = help: did you mean `command`?\n"
         );
     }

@@ -108,7 +108,7 @@ impl RuleFile {
     }
 
     /// The file as a whole cannot stand beside another.
-    pub(crate) fn refuse(&mut self, message: String, hint: &str) {
+    pub(crate) fn refuse_file(&mut self, message: String, hint: &str) {
         let hint = Some(hint.to_string());
         let gravity = Gravity::Error;
         self.faults.push(Fault {
@@ -127,19 +127,19 @@ impl RuleFile {
 
 /// Reads a rule file of that layer. `only` is the event at hand: other events' rules are read, but
 /// not their regular expressions, which cost most and are not asked; None checks everything.
-pub fn read(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> RuleFile {
+pub fn read_rules(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> RuleFile {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let mut r = reader(text, path, layer, only);
+    let mut r = file_reader(text, path, layer, only);
     r.private = !errors.is_empty() && text.contains("[remote");
     for error in errors {
         let span = error.span().unwrap_or(0..0);
-        r.fault("syntax", error.message().to_string(), span);
+        r.add_error("syntax", error.message().to_string(), span);
     }
     if !r.faults.is_empty() {
         // What is left of a file that does not parse cannot be told from what is missing.
         return RuleFile { faults: r.faults, broken: KindSet::ALL, ..RuleFile::default() };
     }
-    let file = tables(table.get_ref(), layer, r);
+    let file = read_tables(table.get_ref(), layer, r);
     if only.is_some() {
         // The process ends soon: taking the tree apart would cost as much as a third of reading it.
         std::mem::forget(table);
@@ -148,34 +148,40 @@ pub fn read(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> RuleFi
 }
 
 /// Reads a part of a file that was read before, whole, and had no fault; None where what was kept of it is damaged.
-pub fn unpack(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> Option<RuleFile> {
-    let table = packed::unpack(text, Patterns::Compiled)?;
-    let r = Reader { sound: true, ..reader("", path, layer, only) };
-    let file = tables(&table, layer, r);
+pub fn unpack_rules(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> Option<RuleFile> {
+    let table = packed::unpack_table(text, Patterns::Compiled)?;
+    let r = Reader { sound: true, ..file_reader("", path, layer, only) };
+    let file = read_tables(&table, layer, r);
     std::mem::forget(table);
     Some(file)
 }
 
-fn reader<'t>(text: &'t str, path: &Path, layer: Layer, only: Option<Kind>) -> Reader<'t> {
+fn file_reader<'t>(text: &'t str, path: &Path, layer: Layer, only: Option<Kind>) -> Reader<'t> {
     let base = if layer.is_project() { None } else { path.parent().map(Path::to_path_buf) };
     Reader { base, only, ..Reader::new(text) }
 }
 
-fn tables(table: &DeTable<'_>, layer: Layer, mut r: Reader<'_>) -> RuleFile {
+fn read_tables(table: &DeTable<'_>, layer: Layer, mut r: Reader<'_>) -> RuleFile {
     let mut file = RuleFile::default();
     for (key, value) in table {
-        top(key, value, layer, &mut file, &mut r);
+        read_top_level(key, value, layer, &mut file, &mut r);
     }
     file.faults.append(&mut r.faults);
     file
 }
 
-fn top(key: &Key<'_>, value: &Item<'_>, layer: Layer, file: &mut RuleFile, r: &mut Reader<'_>) {
+fn read_top_level(
+    key: &Key<'_>,
+    value: &Item<'_>,
+    layer: Layer,
+    file: &mut RuleFile,
+    r: &mut Reader<'_>,
+) {
     let before = r.faults.len();
     let name = key.get_ref().as_ref();
     match name {
         // A rule's faults cost that rule's events, not the whole file.
-        "rule" => return read_rules(value, layer, file, r),
+        "rule" => return read_rules_table(value, layer, file, r),
         "profile" => file.profile = read_profile(value, layer, r),
         "autopilot" => file.autopilot = read_autopilot(value, layer, r),
         "pack" => {
@@ -197,7 +203,7 @@ fn top(key: &Key<'_>, value: &Item<'_>, layer: Layer, file: &mut RuleFile, r: &m
         }
         "program" => {
             for (name, body) in r.table(value, name).into_iter().flatten() {
-                file.programs.extend(super::program::read(name, body, r));
+                file.programs.extend(super::program::read_program(name, body, r));
             }
         }
         // `case.rs` reads them, where they are asked for: here they cost nothing.
@@ -217,7 +223,7 @@ fn unknown_at_top(key: &Key<'_>, r: &mut Reader<'_>) {
             .any(|key| key == name)
             .then(|| "this belongs into a rule: put [rule.some-id] above it".into())
     });
-    r.fault("unknown-key", format!("unknown key `{name}`"), key.span()).hint = hint;
+    r.add_error("unknown-key", format!("unknown key `{name}`"), key.span()).hint = hint;
 }
 
 /// Every key of a rule.
@@ -228,13 +234,13 @@ fn known_in_rules() -> impl Iterator<Item = &'static str> {
 fn read_profile(value: &Item<'_>, layer: Layer, r: &mut Reader<'_>) -> Option<Profile> {
     let profile = r.one_of("profile", value, Profile::NAMES);
     if layer.is_project() && profile.is_some_and(|p| p < Profile::Strict) {
-        r.fault("only-tightens", "a project may only raise the profile", value.span())
+        r.add_error("only-tightens", "a project may only raise the profile", value.span())
             .with_hint("write \"strict\", or set it in your own config");
     }
     profile
 }
 
-fn read_rules(value: &Item<'_>, layer: Layer, file: &mut RuleFile, r: &mut Reader<'_>) {
+fn read_rules_table(value: &Item<'_>, layer: Layer, file: &mut RuleFile, r: &mut Reader<'_>) {
     let Some(table) = r.table(value, "rule") else { return };
     let most = if layer.is_project() { limits::PROJECT_RULES } else { limits::OWN_RULES };
     for (id, body) in table.iter().take(most) {
@@ -242,7 +248,7 @@ fn read_rules(value: &Item<'_>, layer: Layer, file: &mut RuleFile, r: &mut Reade
     }
     if let Some((id, _)) = table.iter().nth(most) {
         let message = format!("{} rules: {most} are the most in this file", table.len());
-        r.fault("too-many", message, id.span())
+        r.add_error("too-many", message, id.span())
             .with_hint("put several patterns into one rule; those from here on do not hold");
         file.broken = KindSet::ALL;
     }
@@ -251,7 +257,7 @@ fn read_rules(value: &Item<'_>, layer: Layer, file: &mut RuleFile, r: &mut Reade
 /// Warns of a table that counts in managed and user files only.
 fn ignored_here(key: &Key<'_>, layer: Layer, r: &mut Reader<'_>) {
     if layer.is_project() {
-        r.warn(
+        r.add_warning(
             "ignored-here",
             format!("`{}` counts in managed and user files only", key.get_ref()),
             key.span(),
@@ -267,7 +273,7 @@ fn read_rule(id: &Key<'_>, body: &Item<'_>, layer: Layer, file: &mut RuleFile, r
     if name.is_empty()
         || !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
     {
-        r.fault(
+        r.add_error(
             "bad-id",
             format!("`{name}` is no id: lower-case letters, digits and dashes"),
             id.span(),
@@ -276,7 +282,7 @@ fn read_rule(id: &Key<'_>, body: &Item<'_>, layer: Layer, file: &mut RuleFile, r
     let mut rule = Rule {
         id: name,
         layer: Some(layer),
-        line: r.line(id.span().start),
+        line: r.line_number(id.span().start),
         repeat: 1,
         ..Rule::default()
     };
@@ -316,7 +322,7 @@ fn read_rule(id: &Key<'_>, body: &Item<'_>, layer: Layer, file: &mut RuleFile, r
         }
     }
     r.limit = None;
-    seen.decide(&mut rule);
+    seen.set_verdict(&mut rule);
     default_events(&mut rule);
     if !r.sound {
         check_rule(&rule, &seen, id.span(), r);
@@ -350,18 +356,18 @@ struct Seen {
 
 impl Seen {
     /// What a failing script or server amounts to.
-    fn otherwise(&self) -> Otherwise {
+    fn failure_fallback(&self) -> Otherwise {
         let usual = if self.remote { Otherwise::Ask } else { Otherwise::Silent };
         self.otherwise.unwrap_or(usual)
     }
 
     /// How the script answers: as the rule says, else as the script is known to.
-    fn dialect(&self, script: &Command) -> Dialect {
-        self.dialect.unwrap_or_else(|| Dialect::of(script.script.source()))
+    fn script_dialect(&self, script: &Command) -> Dialect {
+        self.dialect.unwrap_or_else(|| Dialect::from_script(script.script.source()))
     }
 
     /// The verdict that its keys make together. What an allow has no room for is left.
-    fn decide(&mut self, rule: &mut Rule) {
+    fn set_verdict(&mut self, rule: &mut Rule) {
         let danger = std::mem::take(&mut self.danger);
         rule.verdict = match self.verdict.take() {
             None => Verdict::None { run: self.run.take() },
@@ -395,7 +401,7 @@ fn read_key(
         "tool" if matcher => rule.conditions.tool = r.matchers(value),
         _ => {
             let known = read_verdict(key, value, seen, r)
-                || rule.conditions.read(name, value, r)
+                || rule.conditions.read_key(name, value, r)
                 || read_action(name, value, rule, seen, r)
                 || read_degree(key, value, rule, r)
                 || rule.layer() == Layer::Pack && read_shipped(name, value, rule, seen, r);
@@ -424,7 +430,7 @@ fn read_verdict(key: &Key<'_>, value: &Item<'_>, seen: &mut Seen, r: &mut Reader
 fn read_unless(table: &DeTable<'_>, r: &mut Reader<'_>) -> Conditions {
     let mut unless = Conditions::default();
     for (key, value) in table {
-        if !unless.read(key.get_ref(), value, r) {
+        if !unless.read_key(key.get_ref(), value, r) {
             r.unknown_key(key.get_ref(), key.span(), condition::KEYS.iter().map(|key| key.name));
         }
     }
@@ -449,13 +455,13 @@ fn read_action(
         "context" => r.text_source(value, true).map(Action::Context),
         "notify" => r.text_source(value, false).map(Action::Notify),
         "hook" => r.command(value).map(|command| Action::Hook {
-            dialect: seen.dialect(&command),
-            otherwise: seen.otherwise(),
+            dialect: seen.script_dialect(&command),
+            otherwise: seen.failure_fallback(),
             command,
         }),
         "env" => Some(read_env(value, r)).filter(|env| !env.is_empty()).map(Action::Env),
         "remote" => {
-            let otherwise = seen.otherwise();
+            let otherwise = seen.failure_fallback();
             r.string(value).map(|(server, _)| Action::Remote { server, otherwise })
         }
         _ => return false,
@@ -472,7 +478,7 @@ fn read_env(value: &Item<'_>, r: &mut Reader<'_>) -> Vec<(String, Template)> {
             && !text.starts_with(|c: char| c.is_ascii_digit())
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if !good {
-            r.fault("bad-name", format!("`{text}` is no name of a variable"), name.span());
+            r.add_error("bad-name", format!("`{text}` is no name of a variable"), name.span());
         }
         env.extend(r.template(value).map(|template| (text.to_string(), template)));
     }
@@ -499,7 +505,7 @@ fn read_degree(key: &Key<'_>, value: &Item<'_>, rule: &mut Rule, r: &mut Reader<
             rule.stays = lock && managed;
             if lock && !managed {
                 let message = "lock has a meaning in the managed file only";
-                r.warn("lock-ignored", message, key.span());
+                r.add_warning("lock-ignored", message, key.span());
             }
         }
         _ => return false,
@@ -539,15 +545,15 @@ fn default_events(rule: &mut Rule) {
     if rule.on_named {
         return;
     }
-    let gate = KindSet::of(&[Kind::PreToolUse, Kind::PermissionRequest]);
+    let gate = KindSet::from_kinds(&[Kind::PreToolUse, Kind::PermissionRequest]);
     rule.on = if let Some(kind) = rule.conditions.event_meant() {
-        KindSet::of(&[kind])
+        KindSet::from_kinds(&[kind])
     } else if rule.actions.iter().any(Action::is_of_the_response) {
-        KindSet::of(&[Kind::PostToolUse])
+        KindSet::from_kinds(&[Kind::PostToolUse])
     } else {
         match rule.verb() {
             Some(Verb::Deny | Verb::Allow | Verb::Halt) => gate,
-            _ => KindSet::of(&[Kind::PreToolUse]),
+            _ => KindSet::from_kinds(&[Kind::PreToolUse]),
         }
     };
 }

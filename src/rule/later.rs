@@ -6,12 +6,12 @@
 use std::sync::OnceLock;
 
 /// What a text of a rule says.
-pub trait Written: Sized {
+pub trait FromText: Sized {
     /// Reads it.
     ///
     /// # Errors
     /// Why it cannot be meant.
-    fn read(text: &str) -> Result<Self, String>;
+    fn from_text(text: &str) -> Result<Self, String>;
 }
 
 /// Such a text, and what it says once that was asked for.
@@ -21,22 +21,22 @@ pub struct Later<T> {
     said: OnceLock<Option<T>>,
 }
 
-impl<T: Written> Later<T> {
+impl<T: FromText> Later<T> {
     /// A text that has to be read first.
     ///
     /// # Errors
     /// Why it cannot be meant.
     pub fn parse(text: &str) -> Result<Later<T>, String> {
-        Ok(Later::known(text, T::read(text)?))
+        Ok(Later::from_known(text, T::from_text(text)?))
     }
 
     /// A text that says that.
-    pub fn known(text: &str, said: T) -> Later<T> {
+    pub fn from_known(text: &str, said: T) -> Later<T> {
         Later { text: text.to_string(), said: OnceLock::from(Some(said)) }
     }
 
     /// A text that was read before, and found sound.
-    pub fn sound(text: &str) -> Later<T> {
+    pub fn from_checked(text: &str) -> Later<T> {
         Later { text: text.to_string(), said: OnceLock::new() }
     }
 
@@ -47,14 +47,14 @@ impl<T: Written> Later<T> {
 
     /// What it says; None where it was taken for sound and is not.
     pub fn get(&self) -> Option<&T> {
-        self.said.get_or_init(|| T::read(&self.text).ok()).as_ref()
+        self.said.get_or_init(|| T::from_text(&self.text).ok()).as_ref()
     }
 }
 
-impl<T: Written + PartialEq> PartialEq for Later<T> {
+impl<T: FromText + PartialEq> PartialEq for Later<T> {
     fn eq(&self, other: &Later<T>) -> bool {
         self.get() == other.get()
     }
 }
 
-impl<T: Written + Eq> Eq for Later<T> {}
+impl<T: FromText + Eq> Eq for Later<T> {}

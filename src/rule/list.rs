@@ -18,7 +18,7 @@ impl<T> Default for PatternList<T> {
 
 impl<T> PatternList<T> {
     /// The list of these.
-    pub fn of(named: Vec<T>, excluded: Vec<T>) -> PatternList<T> {
+    pub fn from_parts(named: Vec<T>, excluded: Vec<T>) -> PatternList<T> {
         PatternList { named, excluded }
     }
 
@@ -49,7 +49,7 @@ impl<T> PatternList<T> {
     }
 
     /// Could it be one of these: a pattern is, and no exclusion certainly is?
-    pub fn hits(&self, hits: impl Fn(&T) -> Truth, excludes: impl Fn(&T) -> bool) -> Truth {
+    pub fn match_any(&self, hits: impl Fn(&T) -> Truth, excludes: impl Fn(&T) -> bool) -> Truth {
         let mut best = if self.named.is_empty() { Truth::Yes } else { Truth::No };
         for pattern in &self.named {
             best = best.or(hits(pattern));
@@ -61,7 +61,11 @@ impl<T> PatternList<T> {
     }
 
     /// Is it certainly one of these: it is among the named, and no exclusion could be it?
-    pub fn covers(&self, among: impl FnOnce(&[T]) -> bool, could_be: impl Fn(&T) -> bool) -> bool {
+    pub fn covers_any(
+        &self,
+        among: impl FnOnce(&[T]) -> bool,
+        could_be: impl Fn(&T) -> bool,
+    ) -> bool {
         (self.named.is_empty() || among(&self.named)) && !self.excluded.iter().any(could_be)
     }
 }

@@ -4,7 +4,7 @@
 /// Where the paths begin (`/etc`, `~/.ssh`, `./.git`; with `/.` behind it: that directory itself),
 /// and behind a `*` what stands somewhere in them. Patterns that hold at any depth begin nowhere:
 /// `*.pem`. What is on a drive is told by its colon.
-pub fn needle(pattern: &str) -> String {
+pub fn path_needle(pattern: &str) -> String {
     let mut parts = pattern.split('/');
     let first = parts.next().unwrap_or_default();
     if first.ends_with(':') {

@@ -38,7 +38,7 @@ const DEEPEST: usize = 32;
 
 /// Where a table stands, as far as it tells which values are patterns.
 #[derive(Clone, Copy)]
-enum Place {
+enum TableKind {
     File,
     Rules,
     /// A rule, or its `unless`.
@@ -46,66 +46,67 @@ enum Place {
     Else,
 }
 
-impl Place {
+impl TableKind {
     /// Where the table of that key stands.
-    fn below(self, key: &str) -> Place {
+    fn table_below(self, key: &str) -> TableKind {
         match (self, key) {
-            (Place::File, "rule") => Place::Rules,
-            (Place::Rules, _) | (Place::Rule, "unless") => Place::Rule,
-            _ => Place::Else,
+            (TableKind::File, "rule") => TableKind::Rules,
+            (TableKind::Rules, _) | (TableKind::Rule, "unless") => TableKind::Rule,
+            _ => TableKind::Else,
         }
     }
 
     /// What that key's patterns are compiled by.
-    fn patterns(self, key: &str) -> Option<Compile> {
+    fn pattern_compiler(self, key: &str) -> Option<Compile> {
         match (self, key) {
-            (Place::Rule, "command") => Some(compiled::command),
-            (Place::Rule, "path" | "within") => Some(compiled::path),
+            (TableKind::Rule, "command") => Some(compiled::compile_command),
+            (TableKind::Rule, "path" | "within") => Some(compiled::compile_path),
             _ => None,
         }
     }
 }
 
 /// The text of a table.
-pub fn pack(table: &DeTable<'_>) -> String {
+pub fn pack_document(table: &DeTable<'_>) -> String {
     let mut out = String::new();
-    pack_table(table, Place::File, &mut out);
+    pack_table(table, TableKind::File, &mut out);
     out
 }
 
-fn pack_table(table: &DeTable<'_>, place: Place, out: &mut String) {
-    number(table.len(), out);
+fn pack_table(table: &DeTable<'_>, place: TableKind, out: &mut String) {
+    write_number(table.len(), out);
     for (key, value) in table {
         match KEYS.iter().position(|known| known == key.get_ref()) {
-            Some(at) => number(at, out),
+            Some(at) => write_number(at, out),
             None => {
-                number(KEYS.len() + key.get_ref().len(), out);
+                write_number(KEYS.len() + key.get_ref().len(), out);
                 out.push_str(key.get_ref());
             }
         }
-        let (below, compile) = (place.below(key.get_ref()), place.patterns(key.get_ref()));
+        let (below, compile) =
+            (place.table_below(key.get_ref()), place.pattern_compiler(key.get_ref()));
         pack_value(value.get_ref(), below, compile, out);
     }
 }
 
-fn pack_value(value: &DeValue<'_>, place: Place, compile: Option<Compile>, out: &mut String) {
+fn pack_value(value: &DeValue<'_>, place: TableKind, compile: Option<Compile>, out: &mut String) {
     match value {
         DeValue::String(string) => {
             match compile.and_then(|compile| compiled::compile_item(string, compile)) {
                 Some(compiled) => {
                     out.push('c');
-                    text(string, out);
-                    text(&compiled, out);
+                    write_text(string, out);
+                    write_text(&compiled, out);
                 }
                 None => {
                     out.push('s');
-                    text(string, out);
+                    write_text(string, out);
                 }
             }
         }
         DeValue::Array(items) => {
             out.push('a');
-            number(items.len(), out);
+            write_number(items.len(), out);
             items.iter().for_each(|item| pack_value(item.get_ref(), place, compile, out));
         }
         DeValue::Table(table) => {
@@ -123,27 +124,27 @@ fn pack_value(value: &DeValue<'_>, place: Place, compile: Option<Compile>, out: 
                 16 => "0x",
                 _ => "",
             };
-            text(&format!("{prefix}{}", number.as_str()), out);
+            write_text(&format!("{prefix}{}", number.as_str()), out);
         }
         DeValue::Float(number) => {
             out.push('v');
-            text(number.as_str(), out);
+            write_text(number.as_str(), out);
         }
         DeValue::Datetime(time) => {
             out.push('v');
-            text(&time.to_string(), out);
+            write_text(&time.to_string(), out);
         }
     }
 }
 
 /// Writes a text, its length first.
-pub fn text(text: &str, out: &mut String) {
-    number(text.len(), out);
+pub fn write_text(text: &str, out: &mut String) {
+    write_number(text.len(), out);
     out.push_str(text);
 }
 
 /// Writes a number: six bits in each character, the last first; all but the last have a bit more.
-pub fn number(mut number: usize, out: &mut String) {
+pub fn write_number(mut number: usize, out: &mut String) {
     while number >= 64 {
         out.push(char::from(64 | (number % 64) as u8));
         number /= 64;
@@ -161,8 +162,8 @@ pub enum Patterns {
 }
 
 /// The table that a text was made of; None where it is damaged.
-pub fn unpack(text: &str, patterns: Patterns) -> Option<DeTable<'_>> {
-    let mut rest = Rest::of(text);
+pub fn unpack_table(text: &str, patterns: Patterns) -> Option<DeTable<'_>> {
+    let mut rest = Rest::from_text(text);
     let table = rest.table(DEEPEST, patterns)?;
     rest.is_empty().then_some(table)
 }
@@ -176,7 +177,7 @@ pub struct Rest<'t> {
 
 impl<'t> Rest<'t> {
     /// All of it.
-    pub fn of(text: &'t str) -> Rest<'t> {
+    pub fn from_text(text: &'t str) -> Rest<'t> {
         Rest { text, at: 0 }
     }
 
@@ -186,7 +187,7 @@ impl<'t> Rest<'t> {
     }
 
     /// What is left; None where it would begin within a character.
-    pub fn left(&self) -> Option<&'t str> {
+    pub fn remaining_text(&self) -> Option<&'t str> {
         self.text.get(self.at..)
     }
 
@@ -198,7 +199,7 @@ impl<'t> Rest<'t> {
     }
 
     /// The next number.
-    pub fn number(&mut self) -> Option<usize> {
+    pub fn read_number(&mut self) -> Option<usize> {
         let (mut number, mut shift) = (0, 0);
         while shift < 30 {
             let byte = self.byte()?;
@@ -212,21 +213,21 @@ impl<'t> Rest<'t> {
     }
 
     /// The next text.
-    pub fn text(&mut self) -> Option<&'t str> {
-        let length = self.number()?;
-        self.cut(length)
+    pub fn read_text(&mut self) -> Option<&'t str> {
+        let length = self.read_number()?;
+        self.take_bytes(length)
     }
 
     fn key(&mut self) -> Option<&'t str> {
-        let number = self.number()?;
+        let number = self.read_number()?;
         match KEYS.get(number) {
             Some(known) => Some(known),
-            None => self.cut(number - KEYS.len()),
+            None => self.take_bytes(number - KEYS.len()),
         }
     }
 
     /// The next so many bytes.
-    pub fn cut(&mut self, length: usize) -> Option<&'t str> {
+    pub fn take_bytes(&mut self, length: usize) -> Option<&'t str> {
         let text = self.text.get(self.at..self.at + length)?;
         self.at += length;
         Some(text)
@@ -234,7 +235,7 @@ impl<'t> Rest<'t> {
 
     fn table(&mut self, depth: usize, patterns: Patterns) -> Option<DeTable<'t>> {
         let depth = depth.checked_sub(1)?;
-        let count = self.number()?;
+        let count = self.read_number()?;
         // Damage may say that there are any number.
         let mut table = DeTable::with_capacity(count.min(KEYS.len()));
         for _ in 0..count {
@@ -246,22 +247,22 @@ impl<'t> Rest<'t> {
 
     fn value(&mut self, depth: usize, patterns: Patterns) -> Option<Spanned<DeValue<'t>>> {
         let value = match self.byte()? {
-            b's' => DeValue::String(self.text()?.into()),
+            b's' => DeValue::String(self.read_text()?.into()),
             b'c' => {
-                let (written, compiled) = (self.text()?, self.text()?);
+                let (written, compiled) = (self.read_text()?, self.read_text()?);
                 let taken = if patterns == Patterns::Written { written } else { compiled };
                 DeValue::String(taken.into())
             }
             b'a' => {
                 let depth = depth.checked_sub(1)?;
-                let count = self.number()?;
+                let count = self.read_number()?;
                 let items = (0..count).map(|_| self.value(depth, patterns));
                 DeValue::Array(items.collect::<Option<_>>()?)
             }
             b't' => DeValue::Table(self.table(depth, patterns)?),
             b'y' => DeValue::Boolean(true),
             b'n' => DeValue::Boolean(false),
-            b'v' => DeValue::parse(self.text()?).ok()?.into_inner(),
+            b'v' => DeValue::parse(self.read_text()?).ok()?.into_inner(),
             _ => return None,
         };
         Some(Spanned::new(0..0, value))
@@ -269,40 +270,43 @@ impl<'t> Rest<'t> {
 }
 
 /// The TOML of a table below a header, for people: one line for each key.
-pub fn lines(table: &DeTable<'_>) -> String {
-    let line =
-        |(key, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| pair(key, value.get_ref()) + "\n";
+pub fn to_toml_lines(table: &DeTable<'_>) -> String {
+    let line = |(key, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
+        format_pair(key, value.get_ref()) + "\n"
+    };
     table.iter().map(line).collect()
 }
 
-fn pair(key: &Spanned<toml::de::DeString<'_>>, value: &DeValue<'_>) -> String {
+fn format_pair(key: &Spanned<toml::de::DeString<'_>>, value: &DeValue<'_>) -> String {
     let key = key.get_ref();
     let bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let key = if key.bytes().all(bare) && !key.is_empty() { key.to_string() } else { quoted(key) };
-    format!("{key} = {}", written(value))
+    let key =
+        if key.bytes().all(bare) && !key.is_empty() { key.to_string() } else { quote_string(key) };
+    format!("{key} = {}", format_value(value))
 }
 
-fn written(value: &DeValue<'_>) -> String {
+fn format_value(value: &DeValue<'_>) -> String {
     match value {
-        DeValue::String(text) => quoted(text),
+        DeValue::String(text) => quote_string(text),
         DeValue::Boolean(flag) => flag.to_string(),
         DeValue::Integer(number) => number.as_str().to_string(),
         DeValue::Float(number) => number.as_str().to_string(),
         DeValue::Datetime(time) => time.to_string(),
         DeValue::Array(items) => {
-            let items: Vec<String> = items.iter().map(|item| written(item.get_ref())).collect();
+            let items: Vec<String> =
+                items.iter().map(|item| format_value(item.get_ref())).collect();
             format!("[{}]", items.join(", "))
         }
         DeValue::Table(table) => {
             let pairs: Vec<String> =
-                table.iter().map(|(key, value)| pair(key, value.get_ref())).collect();
+                table.iter().map(|(key, value)| format_pair(key, value.get_ref())).collect();
             format!("{{ {} }}", pairs.join(", "))
         }
     }
 }
 
 /// A string in the quotes that need the fewest escapes.
-fn quoted(text: &str) -> String {
+fn quote_string(text: &str) -> String {
     if text.contains(['"', '\\']) && !text.contains(|c: char| c == '\'' || c.is_control()) {
         return format!("'{text}'");
     }

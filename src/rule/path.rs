@@ -15,11 +15,14 @@ mod component;
 #[cfg(test)]
 mod oracle;
 
-use self::component::{below, hidden, is_glob_of, overlap, reach, same_name, split, split_glob};
+use self::component::{
+    is_glob_of, match_below, names_only_hidden, overlap_globs, same_name, shortest_named,
+    split_components, split_glob,
+};
 use super::Truth;
 use super::compiled::{self, Base, Part};
 use super::list::PatternList;
-use super::needle::needle;
+use super::needle::path_needle;
 use crate::glob;
 
 /// Does letter case matter in file names here?
@@ -62,11 +65,11 @@ struct BaseDir {
 
 impl BaseDir {
     fn new(dir: &str) -> BaseDir {
-        let name = windows::path(dir).unwrap_or_else(|| dir.to_string());
+        let name = windows::canonical_path(dir).unwrap_or_else(|| dir.to_string());
         BaseDir { name: name.trim_end_matches('/').to_string(), forms: OnceCell::new() }
     }
 
-    fn forms(&self) -> &[String] {
+    fn all_forms(&self) -> &[String] {
         self.forms.get_or_init(|| {
             let mut forms = vec![self.name.clone()];
             // As targets are resolved; what the C library does allocates and is slower.
@@ -88,10 +91,10 @@ impl Bases {
 
     /// Is the project one, and neither `/`, a home nor the system's? Else no allow and no `unless`
     /// speaks of all that lies below it.
-    pub fn rooted(&self) -> bool {
+    pub fn has_real_project(&self) -> bool {
         *self.rooted.get_or_init(|| {
-            let homes = self.home.forms();
-            self.project.forms().iter().all(|root| {
+            let homes = self.home.all_forms();
+            self.project.all_forms().iter().all(|root| {
                 homes.iter().all(|home| may_be_project(Path::new(root), Path::new(home)))
             })
         })
@@ -99,11 +102,11 @@ impl Bases {
 
     /// A pattern from this base as absolute component lists; one empty list for the root and for
     /// patterns that start anywhere.
-    fn of(&self, base: Base) -> &[String] {
+    fn forms_of(&self, base: Base) -> &[String] {
         const ROOT: &[String] = &[String::new()];
         match base {
-            Base::Home => self.home.forms(),
-            Base::Project => self.project.forms(),
+            Base::Home => self.home.all_forms(),
+            Base::Project => self.project.all_forms(),
             Base::Root | Base::Drive | Base::Anywhere => ROOT,
         }
     }
@@ -115,24 +118,24 @@ impl PathPattern {
     /// # Errors
     /// Why it cannot be meant.
     pub fn parse(text: &str) -> Result<PathPattern, String> {
-        compiled::path(text).map(|compiled| PathPattern::sound(&compiled))
+        compiled::compile_path(text).map(|compiled| PathPattern::from_compiled(&compiled))
     }
 
     /// A pattern that was compiled before.
-    pub fn sound(compiled: &str) -> PathPattern {
+    pub fn from_compiled(compiled: &str) -> PathPattern {
         let (base, itself, parts) =
-            compiled::base(compiled).unwrap_or((Base::Anywhere, false, DAMAGED));
+            compiled::read_base(compiled).unwrap_or((Base::Anywhere, false, DAMAGED));
         PathPattern { base, parts: parts.to_string(), itself }
     }
 
     /// Its components, none where they cannot be read: then it covers nothing and hits everything.
-    fn parts(&self) -> Option<Vec<Part<'_>>> {
-        compiled::parts(&self.parts)
+    fn read_parts(&self) -> Option<Vec<Part<'_>>> {
+        compiled::read_parts(&self.parts)
     }
 
     /// Could the effect on this target be one on a path that the pattern names? For deny and ask:
     /// the lexical or the resolved form suffices. `Maybe` is what the design calls possible.
-    pub fn hits(&self, target: &Target, bases: &Bases) -> Truth {
+    pub fn match_target(&self, target: &Target, bases: &Bases) -> Truth {
         self.hits_forms(&Split::new(target), bases)
     }
 
@@ -149,21 +152,21 @@ impl PathPattern {
 
     /// Does the pattern cover everything that the effect on this target can touch? For allow and
     /// unless: both forms must lie within.
-    pub fn covers(&self, target: &Target, bases: &Bases) -> bool {
-        both(target, |path| self.covers_form(path, target.extent, bases))
+    pub fn covers_target(&self, target: &Target, bases: &Bases) -> bool {
+        holds_for_both(target, |path| self.covers_form(path, target.extent, bases))
     }
 
     fn covers_form(&self, path: &str, extent: Extent, bases: &Bases) -> bool {
-        if self.base == Base::Project && !bases.rooted() {
+        if self.base == Base::Project && !bases.has_real_project() {
             return false;
         }
-        limits::step(path.len());
+        limits::spend_steps(path.len());
         let mut path = split_glob(path, extent);
         // All else in D (`D/*`) is covered when D is, or when the pattern ends in it.
         if extent == Extent::Glob {
             let literal = path.iter().take_while(|part| !glob::is_glob(part)).count();
             // `*.rs` under the pattern `src/*.rs`: the same glob covers itself.
-            if self.each(bases, |parts| is_glob_of(parts, &path)) {
+            if self.any_absolute(bases, |parts| is_glob_of(parts, &path)) {
                 return true;
             }
             path.truncate(literal);
@@ -171,26 +174,26 @@ impl PathPattern {
         if self.itself && (extent != Extent::Exact || path.is_empty()) {
             return false;
         }
-        self.each(bases, |parts| self.names(parts, &path))
+        self.any_absolute(bases, |parts| self.names_path(parts, &path))
     }
 
     /// Does every path that this glob names end in what the pattern names (`**/.env.example`)?
-    fn ends(&self, target: &Target) -> bool {
+    fn ends_in_pattern(&self, target: &Target) -> bool {
         let ends = |path: &str| {
-            limits::step(path.len());
-            let path = split(path);
+            limits::spend_steps(path.len());
+            let path = split_components(path);
             let literal = path.iter().rev().take_while(|part| !glob::is_glob(part)).count();
-            let parts = self.parts();
-            parts.is_some_and(|parts| self.names(&parts, &path[path.len() - literal..]))
+            let parts = self.read_parts();
+            parts.is_some_and(|parts| self.names_path(&parts, &path[path.len() - literal..]))
         };
         let anywhere = self.base == Base::Anywhere && target.extent == Extent::Glob;
-        anywhere && both(target, ends)
+        anywhere && holds_for_both(target, ends)
     }
 
     /// Is its last part this file's name, in more than wildcards?
     pub fn singles_out(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or_default();
-        match self.parts().unwrap_or_default().last() {
+        match self.read_parts().unwrap_or_default().last() {
             Some(Part::Literal(text)) => *text == name,
             Some(Part::Glob(text) | Part::Folded(text)) => {
                 text.contains(|c: char| c.is_alphanumeric()) && glob::matches(text, name)
@@ -200,8 +203,8 @@ impl PathPattern {
     }
 
     /// What every path that the pattern names has in common: see [`needle`].
-    pub fn needle(&self) -> String {
-        let parts = self.parts().unwrap_or_default();
+    pub fn common_needle(&self) -> String {
+        let parts = self.read_parts().unwrap_or_default();
         let parts: Vec<&str> = parts
             .iter()
             .map(|part| match part {
@@ -220,30 +223,31 @@ impl PathPattern {
             (true, true) => ".",
             _ => "",
         };
-        needle(&format!("{base}{}{end}", parts.join("/")))
+        path_needle(&format!("{base}{}{end}", parts.join("/")))
     }
 
     fn hits_form(&self, path: &[&str], extent: Extent, bases: &Bases) -> Truth {
-        limits::step(path.len() * 8);
+        limits::spend_steps(path.len() * 8);
         if self.is_elsewhere(path, extent) {
             return Truth::No;
         }
         // What cannot be read could be any.
         let read = |test: &dyn Fn(&[Part<'_>]) -> Truth| {
-            self.parts().map_or(Truth::Yes, |parts| test(&parts))
+            self.read_parts().map_or(Truth::Yes, |parts| test(&parts))
         };
         let hits = |base: &String| {
-            let way = if extent == Extent::Glob { Inside::Meets } else { inside(base, path) };
+            let way =
+                if extent == Extent::Glob { Inside::Meets } else { relate_to_base(base, path) };
             match way {
                 Inside::Elsewhere => Truth::No,
-                Inside::Above(left) => read(&|parts| above(left, parts, extent)),
+                Inside::Above(left) => read(&|parts| match_above(left, parts, extent)),
                 Inside::Below(rest) => read(&|parts| self.hits_parts(parts, rest, extent)),
                 Inside::Meets => {
-                    read(&|parts| self.hits_parts(&absolute(base, parts), path, extent))
+                    read(&|parts| self.hits_parts(&absolute_parts(base, parts), path, extent))
                 }
             }
         };
-        bases.of(self.base).iter().map(hits).fold(Truth::No, Truth::or)
+        bases.forms_of(self.base).iter().map(hits).fold(Truth::No, Truth::or)
     }
 
     /// Does a pattern with that beginning surely lie elsewhere? That is told before it is read.
@@ -261,48 +265,49 @@ impl PathPattern {
     fn hits_parts(&self, parts: &[Part<'_>], path: &[&str], extent: Extent) -> Truth {
         let anywhere = self.base == Base::Anywhere;
         match extent {
-            Extent::Exact => Truth::from(self.names(parts, path)),
+            Extent::Exact => Truth::from(self.names_path(parts, path)),
             Extent::Glob if self.itself && parts.len() != path.len() => Truth::No,
-            Extent::Glob => overlap(parts, path, anywhere),
+            Extent::Glob => overlap_globs(parts, path, anywhere),
             Extent::Tree | Extent::Visible | Extent::Children | Extent::Below => {
-                if self.names(parts, path) {
+                if self.names_path(parts, path) {
                     // Below a directory is not the directory, unless the unknown part is empty.
                     let empty = self.itself && extent == Extent::Below;
                     if empty { Truth::Maybe } else { Truth::Yes }
                 } else if anywhere {
                     // `.a` is named by `.a/x`, wherever it is; anything else of that name may
                     // lie below.
-                    let may = extent != Extent::Visible || !hidden(parts);
+                    let may = extent != Extent::Visible || !names_only_hidden(parts);
                     let truth = Truth::from(may).and(Truth::Maybe);
-                    (0..path.len())
-                        .fold(truth, |truth, start| truth.or(below(parts, &path[start..], extent)))
+                    (0..path.len()).fold(truth, |truth, start| {
+                        truth.or(match_below(parts, &path[start..], extent))
+                    })
                 } else {
-                    below(parts, path, extent)
+                    match_below(parts, path, extent)
                 }
             }
         }
     }
 
     /// Do these components name the path: it or, unless `D/.` is meant, a directory above it?
-    fn names(&self, parts: &[Part<'_>], path: &[&str]) -> bool {
-        reach(parts, path, self.base == Base::Anywhere)
+    fn names_path(&self, parts: &[Part<'_>], path: &[&str]) -> bool {
+        shortest_named(parts, path, self.base == Base::Anywhere)
             .is_some_and(|named| !self.itself || named == path.len())
     }
 
     /// Calls `test` with the pattern's components made absolute, for each form of its base, until
     /// one holds.
-    fn each(&self, bases: &Bases, mut test: impl FnMut(&[Part<'_>]) -> bool) -> bool {
-        let Some(parts) = self.parts() else { return false };
-        bases.of(self.base).iter().any(|base| match base.is_empty() {
+    fn any_absolute(&self, bases: &Bases, mut test: impl FnMut(&[Part<'_>]) -> bool) -> bool {
+        let Some(parts) = self.read_parts() else { return false };
+        bases.forms_of(self.base).iter().any(|base| match base.is_empty() {
             true => test(&parts),
-            false => test(&absolute(base, &parts)),
+            false => test(&absolute_parts(base, &parts)),
         })
     }
 }
 
 /// Components below a directory, made absolute.
-fn absolute<'t>(base: &'t str, parts: &[Part<'t>]) -> Vec<Part<'t>> {
-    split(base).into_iter().map(Part::Literal).chain(parts.iter().copied()).collect()
+fn absolute_parts<'t>(base: &'t str, parts: &[Part<'t>]) -> Vec<Part<'t>> {
+    split_components(base).into_iter().map(Part::Literal).chain(parts.iter().copied()).collect()
 }
 
 /// How a path lies to a directory.
@@ -317,7 +322,7 @@ enum Inside<'p> {
     Meets,
 }
 
-fn inside<'p>(base: &'p str, path: &'p [&'p str]) -> Inside<'p> {
+fn relate_to_base<'p>(base: &'p str, path: &'p [&'p str]) -> Inside<'p> {
     let unslashed = |text: &'p str| &text[text.bytes().take_while(|byte| *byte == b'/').count()..];
     let (mut left, mut rest) = (unslashed(base), path);
     while !left.is_empty() {
@@ -335,11 +340,13 @@ fn inside<'p>(base: &'p str, path: &'p [&'p str]) -> Inside<'p> {
 }
 
 /// What lies above a pattern's base is touched: as `below` has it of what is left of both.
-fn above(left: &str, parts: &[Part<'_>], extent: Extent) -> Truth {
+fn match_above(left: &str, parts: &[Part<'_>], extent: Extent) -> Truth {
     let child = !left.contains('/') && parts.is_empty();
     match extent {
         Extent::Exact | Extent::Glob => Truth::No,
-        Extent::Visible if left.split('/').any(|part| part.starts_with('.')) || hidden(parts) => {
+        Extent::Visible
+            if left.split('/').any(|part| part.starts_with('.')) || names_only_hidden(parts) =>
+        {
             Truth::No
         }
         Extent::Tree | Extent::Visible | Extent::Children if child => Truth::Yes,
@@ -365,30 +372,33 @@ impl<'t> Split<'t> {
 }
 
 /// The target that is exactly this file or directory.
-pub fn exact(path: &str) -> Target {
+pub fn exact_target(path: &str) -> Target {
     Target { lexical: path.to_string(), resolved: path.to_string(), extent: Extent::Exact }
 }
 
 /// Does it hold for both forms of the target?
-fn both(target: &Target, holds: impl Fn(&str) -> bool) -> bool {
+fn holds_for_both(target: &Target, holds: impl Fn(&str) -> bool) -> bool {
     holds(&target.lexical) && (target.lexical == target.resolved || holds(&target.resolved))
 }
 
 impl PatternList<PathPattern> {
     /// Could the effect be on one of these paths? For deny and ask.
-    pub fn hit(&self, target: &Target, bases: &Bases) -> Truth {
+    pub fn match_target(&self, target: &Target, bases: &Bases) -> Truth {
         let split = Split::new(target);
-        self.hits(|p| p.hits_forms(&split, bases), |p| p.covers(target, bases) || p.ends(target))
+        self.match_any(
+            |p| p.hits_forms(&split, bases),
+            |p| p.covers_target(target, bases) || p.ends_in_pattern(target),
+        )
     }
 
     /// Is the whole target on these paths: each form lies where some pattern says (`/tmp/x`, which is
     /// `/private/tmp/x`), and no exclusion could touch it? For allow and unless.
-    pub fn cover(&self, target: &Target, bases: &Bases) -> bool {
+    pub fn covers_target(&self, target: &Target, bases: &Bases) -> bool {
         let form = |path: &str, named: &[PathPattern]| {
             named.iter().any(|p| p.covers_form(path, target.extent, bases))
         };
-        let among = |named: &[PathPattern]| both(target, |path| form(path, named));
-        self.covers(among, |p| p.hits(target, bases) != Truth::No)
+        let among = |named: &[PathPattern]| holds_for_both(target, |path| form(path, named));
+        self.covers_any(among, |p| p.match_target(target, bases) != Truth::No)
     }
 }
 
@@ -405,7 +415,7 @@ mod tests {
     }
 
     fn hits(pattern: &str, path: &str, extent: Extent) -> Truth {
-        PathPattern::parse(pattern).unwrap().hits(&target(path, extent), &bases())
+        PathPattern::parse(pattern).unwrap().match_target(&target(path, extent), &bases())
     }
 
     #[test]
@@ -489,7 +499,7 @@ mod tests {
             ("/p/.env.example/**/.env.local", Truth::No),
         ] {
             let target = target(path, Extent::Glob);
-            assert_eq!(patterns.hit(&target, &bases()), truth, "{path}");
+            assert_eq!(patterns.match_target(&target, &bases()), truth, "{path}");
         }
     }
 
@@ -510,8 +520,8 @@ mod tests {
     fn covering_needs_both_forms() {
         let pattern = PathPattern::parse("./").unwrap();
         let mut t = target("/home/dev/project/link", Extent::Exact);
-        assert!(pattern.covers(&t, &bases()));
+        assert!(pattern.covers_target(&t, &bases()));
         t.resolved = "/etc/passwd".into();
-        assert!(!pattern.covers(&t, &bases()));
+        assert!(!pattern.covers_target(&t, &bases()));
     }
 }

@@ -29,18 +29,18 @@ const FLAGS: &[(&str, Flag)] = &[
 ];
 
 /// Rows live as long as the shipped ones: the process reads them once and ends soon.
-fn keep(text: &str) -> &'static str {
+fn leak_text(text: &str) -> &'static str {
     Box::leak(text.to_string().into_boxed_str())
 }
 
 /// Reads one entry.
-pub fn read(name: &Key<'_>, body: &Item<'_>, r: &mut Reader<'_>) -> Option<Program> {
+pub fn read_program(name: &Key<'_>, body: &Item<'_>, r: &mut Reader<'_>) -> Option<Program> {
     let entry = r.table(body, "program")?;
     let mut program = match entry.get("same") {
         Some(value) => same(value, r),
         None => Program::default(),
     };
-    program.name = keep(name.get_ref());
+    program.name = leak_text(name.get_ref());
     for (key, value) in entry {
         read_key(key, value, &mut program, r)?;
     }
@@ -52,9 +52,9 @@ pub fn read(name: &Key<'_>, body: &Item<'_>, r: &mut Reader<'_>) -> Option<Progr
 /// The shipped entry of that name, to begin with; where there is none, an empty one.
 fn same(value: &Item<'_>, r: &mut Reader<'_>) -> Program {
     let Some((name, span)) = r.string(value) else { return Program::default() };
-    let Some(found) = table::program(&name, &[]) else {
-        r.fault("unknown-program", format!("no shipped entry is called `{name}`"), span).hint =
-            meant(&name, packed::names());
+    let Some(found) = table::find_program(&name, &[]) else {
+        r.add_error("unknown-program", format!("no shipped entry is called `{name}`"), span).hint =
+            meant(&name, packed::program_names());
         return Program::default();
     };
     let family = if found.sub && found.family.is_empty() { found.name } else { found.family };
@@ -77,23 +77,23 @@ fn read_key(
     match name {
         // It was read first.
         "same" => {}
-        "on-windows" => program.on_windows = keep(&r.string(value)?.0),
-        "verbs" => program.verbs = verbs(value, r),
-        "default" => program.default = keep(&r.string(value)?.0),
+        "on-windows" => program.on_windows = leak_text(&r.string(value)?.0),
+        "verbs" => program.verbs = read_verbs(value, r),
+        "default" => program.default = leak_text(&r.string(value)?.0),
         "lang" => {
             let (text, span) = r.string(value)?;
-            program.lang = take(Language::from_text(&text), "unknown-word", span, r);
+            program.lang = take_or_fault(Language::from_text(&text), "unknown-word", span, r);
         }
         "class" => {
             for (text, span) in r.strings(value) {
-                let class = take(Class::from_text(&text), "unknown-word", span, r);
+                let class = take_or_fault(Class::from_text(&text), "unknown-word", span, r);
                 program.classes |= class.map_or(0, Class::bit);
             }
         }
-        "effects" => program.effects = effects(value, r),
-        "operands" => operands(value, program, r),
-        "options" => program.options = options(value, "", r),
-        "extra" => program.options = options(value, program.options, r),
+        "effects" => program.effects = read_effects(value, r),
+        "operands" => read_operands(value, program, r),
+        "options" => program.options = read_options(value, "", r),
+        "extra" => program.options = read_options(value, program.options, r),
         other => {
             let known = row::KEYS.iter().copied().filter(|key| !row::SHIPPED.contains(key));
             r.unknown_key(other, key.span(), known);
@@ -102,31 +102,33 @@ fn read_key(
     Some(())
 }
 
-fn effects(value: &Item<'_>, r: &mut Reader<'_>) -> &'static [Word] {
+fn read_effects(value: &Item<'_>, r: &mut Reader<'_>) -> &'static [Word] {
     let mut words = Vec::new();
     for (text, span) in r.strings(value) {
-        words.extend(word(&text, span, r));
+        words.extend(read_word(&text, span, r));
     }
     words.leak()
 }
 
-fn verbs(value: &Item<'_>, r: &mut Reader<'_>) -> &'static str {
+fn read_verbs(value: &Item<'_>, r: &mut Reader<'_>) -> &'static str {
     let mut lines = String::new();
     for (line, span) in r.strings(value) {
-        let Some((words, effects)) = take(row::verb(&line), "bad-verb", span.clone(), r) else {
+        let Some((words, effects)) =
+            take_or_fault(row::parse_verb_line(&line), "bad-verb", span.clone(), r)
+        else {
             continue;
         };
-        let effects = effects.iter().filter_map(|text| word(text, span.clone(), r));
+        let effects = effects.iter().filter_map(|text| read_word(text, span.clone(), r));
         let known: Vec<&str> = effects.map(Word::text).collect();
         lines.push_str(&format!("{words}|{}\n", known.join(" ")));
     }
-    keep(&lines)
+    leak_text(&lines)
 }
 
 /// A word of the closed list, or any name of a domain: tables may add such.
-fn word(text: &str, span: std::ops::Range<usize>, r: &mut Reader<'_>) -> Option<Word> {
+fn read_word(text: &str, span: std::ops::Range<usize>, r: &mut Reader<'_>) -> Option<Word> {
     let found = Word::from_text(text)
-        .or_else(|| row::is_named_effect(text).then(|| Word::Named(keep(text))))
+        .or_else(|| row::is_named_effect(text).then(|| Word::Named(leak_text(text))))
         .filter(|word| !word.text().ends_with('*'));
     if found.is_none() {
         r.unknown_word("effect", text, span, super::condition::effect_words());
@@ -135,7 +137,7 @@ fn word(text: &str, span: std::ops::Range<usize>, r: &mut Reader<'_>) -> Option<
 }
 
 /// What was read, or its fault is noted.
-fn take<T>(
+fn take_or_fault<T>(
     read: Result<T, Fault>,
     code: &'static str,
     span: std::ops::Range<usize>,
@@ -144,21 +146,24 @@ fn take<T>(
     match read {
         Ok(found) => return Some(found),
         Err(Fault::Form(why)) => {
-            r.fault(code, why, span);
+            r.add_error(code, why, span);
         }
         Err(Fault::Unknown { what, word, known }) => r.unknown_word(what, &word, span, known),
     }
     None
 }
 
-fn operands(value: &Item<'_>, program: &mut Program, r: &mut Reader<'_>) {
+fn read_operands(value: &Item<'_>, program: &mut Program, r: &mut Reader<'_>) {
     // A program without operands has an empty list.
     let items = match value.get_ref() {
         DeValue::Array(items) if items.is_empty() => Vec::new(),
         _ => r.strings(value),
     };
     let texts: Vec<&str> = items.iter().map(|(text, _)| text.as_str()).collect();
-    let Some(found) = take(row::operands(&texts), "bad-operands", value.span(), r) else { return };
+    let Some(found) = take_or_fault(row::parse_operands(&texts), "bad-operands", value.span(), r)
+    else {
+        return;
+    };
     program.repeat = found.repeat.unwrap_or(Role::Text);
     program.last = found.last;
     program.before = found.before.leak();
@@ -166,15 +171,15 @@ fn operands(value: &Item<'_>, program: &mut Program, r: &mut Reader<'_>) {
 }
 
 /// Option lines, packed as the shipped ones are; of a name that `base` has too, these count.
-fn options(value: &Item<'_>, base: &'static str, r: &mut Reader<'_>) -> &'static str {
+fn read_options(value: &Item<'_>, base: &'static str, r: &mut Reader<'_>) -> &'static str {
     let lines = r.strings(value);
     let mut found = Vec::new();
     for (line, span) in &lines {
-        let option = take(row::option(line), "bad-option", span.clone(), r);
+        let option = take_or_fault(row::parse_option_line(line), "bad-option", span.clone(), r);
         let Some(mut option) = option else { continue };
-        option.effect = option.effect.filter(|text| word(text, span.clone(), r).is_some());
+        option.effect = option.effect.filter(|text| read_word(text, span.clone(), r).is_some());
         found.push(option);
     }
-    let own = row::pack(found);
-    if base.is_empty() { keep(&own) } else { keep(&format!("{own}\n{base}")) }
+    let own = row::pack_options(found);
+    if base.is_empty() { leak_text(&own) } else { leak_text(&format!("{own}\n{base}")) }
 }

@@ -14,8 +14,8 @@ use crate::limits;
 
 use super::command::CommandPattern;
 use super::compiled::{self, compiled_item};
-use super::condition::{FieldTest, Name, ValueTest};
-use super::fault::{Fault, Gravity, meant, position};
+use super::condition::{FieldTest, NamePattern, ValueTest};
+use super::fault::{Fault, Gravity, meant, position_at};
 use super::list::PatternList;
 use super::path::PathPattern;
 use super::{Command, Fields, Regex, Rule, Template, Text};
@@ -60,7 +60,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Notes an error, which may be given a hint then.
-    pub fn fault(
+    pub fn add_error(
         &mut self,
         code: &'static str,
         message: impl Into<String>,
@@ -72,21 +72,21 @@ impl<'t> Reader<'t> {
     }
 
     /// Notes what works, but probably not as it is meant.
-    pub(super) fn warn(
+    pub(super) fn add_warning(
         &mut self,
         code: &'static str,
         message: impl Into<String>,
         span: Range<usize>,
     ) -> &mut Fault {
-        let fault = self.fault(code, message, span);
+        let fault = self.add_error(code, message, span);
         fault.gravity = Gravity::Warning;
         fault
     }
 
     /// The line of a byte. Rules come in file order, so each line is counted once.
-    pub(super) fn line(&mut self, offset: usize) -> usize {
+    pub(super) fn line_number(&mut self, offset: usize) -> usize {
         if offset < self.counted.0 {
-            return position(self.text, offset).line;
+            return position_at(self.text, offset).line;
         }
         let between = &self.text.as_bytes()[self.counted.0..offset];
         let line = self.counted.1 + between.iter().filter(|byte| **byte == b'\n').count();
@@ -105,7 +105,8 @@ impl<'t> Reader<'t> {
         span: Range<usize>,
         known: impl IntoIterator<Item = &'a str>,
     ) {
-        self.fault("unknown-key", format!("unknown key `{key}`"), span).hint = meant(key, known);
+        self.add_error("unknown-key", format!("unknown key `{key}`"), span).hint =
+            meant(key, known);
     }
 
     /// Notes a word that does not exist.
@@ -118,13 +119,13 @@ impl<'t> Reader<'t> {
     ) {
         let known: Vec<&str> = known.into_iter().collect();
         let hint = meant(word, known.iter().copied());
-        self.fault("unknown-word", format!("`{word}` is no {what}"), span)
+        self.add_error("unknown-word", format!("`{word}` is no {what}"), span)
             .with_hint(hint.unwrap_or_else(|| format!("there are {}", known.join(", "))));
     }
 
     pub(super) fn wrong_type(&mut self, value: &Item<'_>, wanted: &str) {
         let found = value.get_ref().type_str();
-        self.fault("wrong-type", format!("expected {wanted}, found {found}"), value.span());
+        self.add_error("wrong-type", format!("expected {wanted}, found {found}"), value.span());
     }
 
     /// A table.
@@ -155,10 +156,10 @@ impl<'t> Reader<'t> {
             DeValue::String(text) => vec![(text.to_string(), value.span())],
             DeValue::Array(items) => {
                 if items.is_empty() {
-                    self.fault("empty-list", "an empty list holds for nothing", value.span())
+                    self.add_error("empty-list", "an empty list holds for nothing", value.span())
                         .with_hint("leave the key out, or name something");
                 }
-                items[..self.fits(items.len(), value)]
+                items[..self.count_within_limit(items.len(), value)]
                     .iter()
                     .filter_map(|item| self.string(item))
                     .collect()
@@ -171,9 +172,9 @@ impl<'t> Reader<'t> {
     }
 
     /// How many of a list's items are read: all, unless there are too many.
-    fn fits(&mut self, items: usize, list: &Item<'_>) -> usize {
+    fn count_within_limit(&mut self, items: usize, list: &Item<'_>) -> usize {
         if items > limits::LIST {
-            self.fault(
+            self.add_error(
                 "too-many",
                 format!("a list of {items}: {} are the most", limits::LIST),
                 list.span(),
@@ -184,7 +185,7 @@ impl<'t> Reader<'t> {
     }
 
     /// One string or a list, each read by `parse`.
-    pub fn each<T>(
+    pub fn read_each<T>(
         &mut self,
         value: &Item<'_>,
         code: &'static str,
@@ -195,7 +196,7 @@ impl<'t> Reader<'t> {
             match parse(&text) {
                 Ok(read) => out.push(read),
                 Err(why) => {
-                    self.fault(code, format!("`{}`: {why}", clipped(&text)), span);
+                    self.add_error(code, format!("`{}`: {why}", clip_text(&text)), span);
                 }
             }
         }
@@ -203,7 +204,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Patterns, some of which may exclude: by `take` where they were compiled before, else by `parse`.
-    pub fn patterns<T>(
+    pub fn read_patterns<T>(
         &mut self,
         value: &Item<'_>,
         code: &'static str,
@@ -221,15 +222,15 @@ impl<'t> Reader<'t> {
                     let some = items.iter().filter(move |(excludes, _)| *excludes == wanted);
                     some.map(|(_, pattern)| take(pattern)).collect()
                 };
-                return PatternList::of(of(false), of(true));
+                return PatternList::from_parts(of(false), of(true));
             }
         }
         let mut out = PatternList::default();
         let read = |text: &str| {
-            let (excludes, text) = compiled::item(text);
+            let (excludes, text) = compiled::split_exclusion(text);
             parse(text).map(|pattern| (excludes, pattern))
         };
-        for (excludes, pattern) in self.each(value, code, read) {
+        for (excludes, pattern) in self.read_each(value, code, read) {
             out.push(excludes, pattern);
         }
         out
@@ -237,35 +238,40 @@ impl<'t> Reader<'t> {
 
     /// Path patterns.
     pub fn paths(&mut self, value: &Item<'_>) -> PatternList<PathPattern> {
-        self.patterns(value, "bad-path", PathPattern::parse, PathPattern::sound)
+        self.read_patterns(value, "bad-path", PathPattern::parse, PathPattern::from_compiled)
     }
 
     /// Command patterns.
     pub fn commands(&mut self, value: &Item<'_>) -> PatternList<CommandPattern> {
-        self.patterns(value, "bad-command", CommandPattern::parse, CommandPattern::sound)
+        self.read_patterns(
+            value,
+            "bad-command",
+            CommandPattern::parse,
+            CommandPattern::from_compiled,
+        )
     }
 
     /// Globs over names.
-    pub fn names(&mut self, value: &Item<'_>) -> PatternList<Name> {
+    pub fn names(&mut self, value: &Item<'_>) -> PatternList<NamePattern> {
         let read = |text: &str| {
-            let (excludes, text) = compiled::item(text);
-            match glob::fault(text) {
+            let (excludes, text) = compiled::split_exclusion(text);
+            match glob::find_fault(text) {
                 Some(why) => Err(why.to_string()),
-                None => Ok((excludes, Name::globs(text))),
+                None => Ok((excludes, NamePattern::parse_globs(text))),
             }
         };
         let mut out = PatternList::default();
-        for (excludes, names) in self.each(value, "bad-glob", read) {
+        for (excludes, names) in self.read_each(value, "bad-glob", read) {
             names.into_iter().for_each(|name| out.push(excludes, name));
         }
         out
     }
 
     /// The matchers of a hook entry: nothing excludes there.
-    pub fn matchers(&mut self, value: &Item<'_>) -> PatternList<Name> {
+    pub fn matchers(&mut self, value: &Item<'_>) -> PatternList<NamePattern> {
         let mut out = PatternList::default();
         for (text, _) in self.strings(value) {
-            Name::matcher(&text).into_iter().for_each(|name| out.push(false, name));
+            NamePattern::parse_matcher(&text).into_iter().for_each(|name| out.push(false, name));
         }
         out
     }
@@ -294,7 +300,7 @@ impl<'t> Reader<'t> {
         let number = u64::from_str_radix(integer.as_str(), integer.radix()).ok();
         let good = number.filter(|n| (least..=most).contains(n));
         if good.is_none() {
-            self.fault(
+            self.add_error(
                 "out-of-range",
                 format!("expected a number from {least} to {most}"),
                 value.span(),
@@ -316,7 +322,7 @@ impl<'t> Reader<'t> {
             _ => None,
         };
         if parsed.is_none_or(|d| d.is_zero()) {
-            self.fault(
+            self.add_error(
                 "bad-duration",
                 "expected seconds, or a text such as \"90s\", \"5m\", \"500ms\"",
                 value.span(),
@@ -342,12 +348,12 @@ impl<'t> Reader<'t> {
     pub(super) fn template(&mut self, value: &Item<'_>) -> Option<Template> {
         let (text, span) = self.string(value)?;
         if self.sound {
-            return Some(Template::sound(&text));
+            return Some(Template::from_checked(&text));
         }
         match Template::parse(&text) {
             Ok(template) => Some(template),
             Err(why) => {
-                self.fault("bad-template", why, span);
+                self.add_error("bad-template", why, span);
                 None
             }
         }
@@ -357,7 +363,7 @@ impl<'t> Reader<'t> {
     pub fn command(&mut self, value: &Item<'_>) -> Option<Command> {
         let script = self.template(value)?;
         if script.source().trim().is_empty() {
-            self.fault("empty-command", "the command is empty", value.span());
+            self.add_error("empty-command", "the command is empty", value.span());
             return None;
         }
         Some(Command { script, limit: self.limit, base: self.base.clone() })
@@ -383,7 +389,7 @@ impl<'t> Reader<'t> {
             }
         }
         if table.is_empty() {
-            self.fault(
+            self.add_error(
                 "empty-table",
                 format!("the table is empty: it takes {}", known.join(" or ")),
                 value.span(),
@@ -424,7 +430,7 @@ impl<'t> Reader<'t> {
         for (key, value) in table {
             let field = key.get_ref().to_string();
             let tests = match value.get_ref() {
-                DeValue::Array(items) => items[..self.fits(items.len(), value)]
+                DeValue::Array(items) => items[..self.count_within_limit(items.len(), value)]
                     .iter()
                     .filter_map(|item| self.value_test(item))
                     .collect(),
@@ -442,7 +448,7 @@ impl<'t> Reader<'t> {
                 let mut out = None;
                 for (key, value) in table {
                     match key.get_ref().as_ref() {
-                        "equals" => out = json(value).map(ValueTest::Equals),
+                        "equals" => out = to_json_value(value).map(ValueTest::Equals),
                         "glob" => {
                             out = self.string(value).and_then(|(t, _)| self.value_glob(t, value));
                         }
@@ -458,7 +464,7 @@ impl<'t> Reader<'t> {
                 }
                 out
             }
-            _ => json(value).map(ValueTest::Equals),
+            _ => to_json_value(value).map(ValueTest::Equals),
         }
     }
 
@@ -466,14 +472,14 @@ impl<'t> Reader<'t> {
         if text.len() > limits::PATTERN {
             let message =
                 format!("a glob of {} bytes: {} are the most", text.len(), limits::PATTERN);
-            self.fault("bad-glob", message, value.span()).with_hint("use `equals`");
+            self.add_error("bad-glob", message, value.span()).with_hint("use `equals`");
             return None;
         }
         Some(ValueTest::Glob(text))
     }
 
     /// How many errors were noted so far.
-    pub(super) fn errors(&self) -> usize {
+    pub(super) fn error_count(&self) -> usize {
         self.faults.iter().filter(|fault| fault.gravity == Gravity::Error).count()
     }
 
@@ -494,7 +500,7 @@ impl<'t> Reader<'t> {
                 Kind::Other => {
                     let names = Kind::ALL.iter().map(|kind| kind.name());
                     let others = || "`hookctl explain --event NAME` shows each".into();
-                    self.fault("unknown-event", format!("`{text}` is no event"), span)
+                    self.add_error("unknown-event", format!("`{text}` is no event"), span)
                         .with_hint(meant(&text, names).unwrap_or_else(others));
                     // Which one was meant is not known, so all of them are asked about.
                     *set = KindSet::ALL;
@@ -507,7 +513,7 @@ impl<'t> Reader<'t> {
 }
 
 /// A text for people: what is written, or how it begins.
-pub(super) fn clipped(text: &str) -> &str {
+pub(super) fn clip_text(text: &str) -> &str {
     &text[..text.floor_char_boundary(200)]
 }
 
@@ -527,7 +533,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 }
 
 /// A TOML value as JSON.
-pub(super) fn json(value: &Item<'_>) -> Option<Value> {
+pub(super) fn to_json_value(value: &Item<'_>) -> Option<Value> {
     Some(match value.get_ref() {
         DeValue::String(text) => Value::String(text.to_string()),
         DeValue::Boolean(flag) => Value::Bool(*flag),
@@ -536,11 +542,11 @@ pub(super) fn json(value: &Item<'_>) -> Option<Value> {
         }
         DeValue::Float(number) => Value::from(number.as_str().parse::<f64>().ok()?),
         DeValue::Datetime(time) => Value::String(time.to_string()),
-        DeValue::Array(items) => Value::Array(items.iter().filter_map(json).collect()),
+        DeValue::Array(items) => Value::Array(items.iter().filter_map(to_json_value).collect()),
         DeValue::Table(table) => Value::Object(
             table
                 .iter()
-                .filter_map(|(key, value)| Some((key.get_ref().to_string(), json(value)?)))
+                .filter_map(|(key, value)| Some((key.get_ref().to_string(), to_json_value(value)?)))
                 .collect(),
         ),
     })

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use toml::de::{DeTable, DeValue};
 
-use super::concern::{self, Call, Concern};
+use super::concern::{self, Concern, RuleQuery};
 use super::packed::{self, Patterns};
 use super::signature::Signature;
 use super::{Layer, Rule, file};
@@ -38,7 +38,7 @@ pub const AUTOPILOT_LIST: &str = "autopilot-build";
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
 /// What guards this machine, with the directories of this run.
-pub fn guarded(paths: &Paths) -> Guarded {
+pub fn guarded_files(paths: &Paths) -> Guarded {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     // By their bytes: nearly always they are where they belong, and nothing is made of them.
     let home = paths.home.as_os_str().as_encoded_bytes();
@@ -62,7 +62,8 @@ impl Shipped {
 
     /// Its keys and values.
     pub fn table(&self) -> Option<DeTable<'static>> {
-        let rules = packed::unpack(self.packed, Patterns::Written)?.remove("rule")?.into_inner();
+        let rules =
+            packed::unpack_table(self.packed, Patterns::Written)?.remove("rule")?.into_inner();
         let DeValue::Table(mut rules) = rules else { return None };
         match rules.remove(self.id)?.into_inner() {
             DeValue::Table(table) => Some(table),
@@ -72,23 +73,23 @@ impl Shipped {
 
     /// Its TOML, header included.
     pub fn text(&self) -> String {
-        let lines = self.table().map(|table| packed::lines(&table)).unwrap_or_default();
+        let lines = self.table().map(|table| packed::to_toml_lines(&table)).unwrap_or_default();
         format!("[rule.{}]\n{}", self.id, lines.trim_end())
     }
 
     /// The rule itself.
     pub fn rule(&self) -> Option<Rc<Rule>> {
-        let read = file::unpack(self.packed, Path::new("shipped"), Layer::Pack, None)?;
+        let read = file::unpack_rules(self.packed, Path::new("shipped"), Layer::Pack, None)?;
         read.rules.into_iter().next()
     }
 }
 
 /// The rules that could speak of the call, and those of `also`, in file order.
-pub fn concerned(
-    call: &Call<'_>,
+pub fn concerned_rules(
+    call: &RuleQuery<'_>,
     also: impl Fn(&Shipped) -> bool,
 ) -> impl Iterator<Item = &'static Shipped> {
-    let called = called(call.analysis);
+    let called = called_rules(call.analysis);
     let signature = Signature::of_call(call);
     RULES
         .iter()
@@ -97,25 +98,25 @@ pub fn concerned(
             also(one)
                 || (!one.by_program || called.get(*at).is_none_or(|named| *named))
                     && one.signature.meets(&signature)
-                    && one.concern.holds(call)
+                    && one.concern.may_concern(call)
         })
         .map(|(_, one)| one)
 }
 
 /// Which rules name one of the programs that the call runs. Empty = all could.
-fn called(analysis: &Analysis) -> Vec<bool> {
+fn called_rules(analysis: &Analysis) -> Vec<bool> {
     let mut named = vec![false; RULES.len()];
     for command in &analysis.commands {
         if command.name.is_empty() {
             return Vec::new();
         }
         for program in [command.name.as_str(), "*"] {
-            for at in place(program)..CALLED.len() {
-                let Some(rest) = name(at).strip_prefix(program) else { break };
+            for at in lower_bound(program)..CALLED.len() {
+                let Some(rest) = name_at(at).strip_prefix(program) else { break };
                 if rest.is_empty()
                     || rest
                         .strip_prefix(' ')
-                        .is_some_and(|word| concern::says(command, program, word))
+                        .is_some_and(|word| concern::holds_word(command, program, word))
                 {
                     named[usize::from(CALLED[at].1)] = true;
                 }
@@ -126,17 +127,17 @@ fn called(analysis: &Analysis) -> Vec<bool> {
 }
 
 /// The name at that place of `CALLED`.
-fn name(at: usize) -> &'static str {
+fn name_at(at: usize) -> &'static str {
     let end = CALLED.get(at + 1).map_or(NAMES.len(), |next| usize::from(next.0));
     &NAMES[usize::from(CALLED[at].0)..end]
 }
 
 /// The first place of `CALLED` whose name is not before that one.
-fn place(wanted: &str) -> usize {
+fn lower_bound(wanted: &str) -> usize {
     let (mut low, mut high) = (0, CALLED.len());
     while low < high {
         let middle = (low + high) / 2;
-        if name(middle) < wanted { low = middle + 1 } else { high = middle }
+        if name_at(middle) < wanted { low = middle + 1 } else { high = middle }
     }
     low
 }
@@ -149,20 +150,21 @@ mod tests {
     fn the_build_and_the_reader_agree_on_what_a_rule_concerns() {
         for (at, shipped) in RULES.iter().enumerate() {
             let rule = shipped.rule().expect(shipped.id);
-            let line = concern::line(&rule);
+            let line = concern::concern_line(&rule);
             let read = Concern::parse(&line).expect("a line");
             let mut programs: Vec<&str> = read.programs.split(',').collect();
             programs.sort_unstable();
             let named: Vec<&str> = (0..CALLED.len())
                 .filter(|place| usize::from(CALLED[*place].1) == at)
-                .map(name)
+                .map(name_at)
                 .collect();
             assert_eq!(shipped.by_program, !read.programs.is_empty(), "{}", shipped.id);
             assert_eq!(named.join(","), programs.join(","), "{}", shipped.id);
             let read = Concern { programs: "", ..read };
             assert_eq!(read, shipped.concern, "{}", shipped.id);
             assert_eq!(read.signature(), shipped.signature, "{}", shipped.id);
-            let checked = file::read(&shipped.text(), Path::new("shipped"), Layer::Pack, None);
+            let checked =
+                file::read_rules(&shipped.text(), Path::new("shipped"), Layer::Pack, None);
             assert!(checked.faults.is_empty(), "{:?}", checked.faults);
             assert_eq!(checked.rules, [rule], "{}", shipped.id);
         }

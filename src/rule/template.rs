@@ -4,12 +4,12 @@
 //! environment variable that holds the value, never text, so that no value can become code.
 
 use super::Regex;
-use super::later::{Later, Written};
+use super::later::{FromText, Later};
 use crate::limits;
 
 /// What a placeholder stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Name {
+pub enum PlaceholderName {
     /// `{path}`: the path of the matched effect.
     Path,
     /// `{command}`: the matched sub-command.
@@ -30,18 +30,18 @@ pub enum Name {
     Own(&'static str),
 }
 
-impl Name {
+impl PlaceholderName {
     /// What a reader is told where there is no value.
-    fn missing(&self) -> String {
+    fn missing_text(&self) -> String {
         match self {
-            Name::Path => "a path that is not known".into(),
-            Name::Host => "a host that is not known".into(),
-            Name::Command => "this call".into(),
-            Name::Tool => "(no tool)".into(),
-            Name::RunOutput => "(no output)".into(),
-            Name::Error => "(no error)".into(),
-            Name::Input(field) => format!("(no {})", field.join(".")),
-            Name::Variable(name) | Name::Own(name) => {
+            PlaceholderName::Path => "a path that is not known".into(),
+            PlaceholderName::Host => "a host that is not known".into(),
+            PlaceholderName::Command => "this call".into(),
+            PlaceholderName::Tool => "(no tool)".into(),
+            PlaceholderName::RunOutput => "(no output)".into(),
+            PlaceholderName::Error => "(no error)".into(),
+            PlaceholderName::Input(field) => format!("(no {})", field.join(".")),
+            PlaceholderName::Variable(name) | PlaceholderName::Own(name) => {
                 format!("(no {})", name.to_lowercase().replace('_', " "))
             }
         }
@@ -56,12 +56,12 @@ struct Substitution {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+enum TemplatePiece {
     Text(String),
     /// One of the seeds' variables: `$PROMPT` stays what it is in a script.
     Variable(&'static str),
     Value {
-        name: Name,
+        name: PlaceholderName,
         substitutions: Vec<Substitution>,
         quoted: bool,
     },
@@ -73,10 +73,10 @@ pub struct Template(Later<Pieces>);
 
 /// What a text is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Pieces(Vec<Piece>);
+struct Pieces(Vec<TemplatePiece>);
 
-impl Written for Pieces {
-    fn read(text: &str) -> Result<Pieces, String> {
+impl FromText for Pieces {
+    fn from_text(text: &str) -> Result<Pieces, String> {
         take_apart(text, None)
     }
 }
@@ -99,19 +99,22 @@ impl Template {
     }
 
     /// A text that was read before.
-    pub fn sound(source: &str) -> Template {
-        Template(Later::sound(source))
+    pub fn from_checked(source: &str) -> Template {
+        Template(Later::from_checked(source))
     }
 
     /// Reads a text whose placeholders are these names and no others; a `$` is one.
     ///
     /// # Errors
     /// As for [`Template::parse`].
-    pub fn of(source: &str, names: &'static [&'static str]) -> Result<Template, String> {
-        Ok(Template(Later::known(source, take_apart(source, Some(names))?)))
+    pub fn parse_with_names(
+        source: &str,
+        names: &'static [&'static str],
+    ) -> Result<Template, String> {
+        Ok(Template(Later::from_known(source, take_apart(source, Some(names))?)))
     }
 
-    fn pieces(&self) -> &[Piece] {
+    fn pieces(&self) -> &[TemplatePiece] {
         self.0.get().map_or(&[], |pieces| &pieces.0)
     }
 
@@ -126,42 +129,45 @@ impl Template {
     }
 
     /// Does it use that placeholder?
-    pub fn uses(&self, wanted: &Name) -> bool {
+    pub fn uses_placeholder(&self, wanted: &PlaceholderName) -> bool {
         self.pieces()
             .iter()
-            .any(|piece| matches!(piece, Piece::Value { name, .. } if name == wanted))
+            .any(|piece| matches!(piece, TemplatePiece::Value { name, .. } if name == wanted))
     }
 
     /// Does a placeholder stand inside quotes, where a reference to a variable would break them?
     pub fn has_quoted_placeholder(&self) -> bool {
-        self.pieces().iter().any(|piece| matches!(piece, Piece::Value { quoted: true, .. }))
+        self.pieces().iter().any(|piece| matches!(piece, TemplatePiece::Value { quoted: true, .. }))
     }
 
     /// The regular expressions in it, for checking.
     pub fn regexes(&self) -> impl Iterator<Item = &Regex> {
         self.pieces().iter().flat_map(|piece| match piece {
-            Piece::Value { substitutions, .. } => {
+            TemplatePiece::Value { substitutions, .. } => {
                 substitutions.iter().map(|s| &s.pattern).collect::<Vec<_>>()
             }
-            Piece::Text(_) | Piece::Variable(_) => Vec::new(),
+            TemplatePiece::Text(_) | TemplatePiece::Variable(_) => Vec::new(),
         })
     }
 
     /// The text with every placeholder replaced by its value; an unknown value is empty.
-    pub fn fill(&self, value: &dyn Fn(&Name) -> Option<String>) -> String {
+    pub fn fill(&self, value: &dyn Fn(&PlaceholderName) -> Option<String>) -> String {
         let mut out = String::with_capacity(self.source().len());
         for piece in self.pieces() {
             if out.len() > limits::FILLED {
                 break;
             }
             match piece {
-                Piece::Text(text) => out.push_str(text),
-                Piece::Variable(variable) => {
-                    let name = Name::Variable(&variable[1..]);
+                TemplatePiece::Text(text) => out.push_str(text),
+                TemplatePiece::Variable(variable) => {
+                    let name = PlaceholderName::Variable(&variable[1..]);
                     out.push_str(&value(&name).unwrap_or_default());
                 }
-                Piece::Value { name, substitutions, .. } => {
-                    out.push_str(&substitute(value(name).unwrap_or_default(), substitutions));
+                TemplatePiece::Value { name, substitutions, .. } => {
+                    out.push_str(&apply_substitutions(
+                        value(name).unwrap_or_default(),
+                        substitutions,
+                    ));
                 }
             }
         }
@@ -169,27 +175,28 @@ impl Template {
     }
 
     /// The text for a reader: what is not known is said in words, so that no sentence has a hole.
-    pub fn told(&self, value: &dyn Fn(&Name) -> Option<String>) -> String {
-        let known = |name: &Name| value(name).filter(|text| !text.trim().is_empty());
+    pub fn fill_for_reader(&self, value: &dyn Fn(&PlaceholderName) -> Option<String>) -> String {
+        let known = |name: &PlaceholderName| value(name).filter(|text| !text.trim().is_empty());
         self.fill(&|name| {
-            let by_tool = || known(&Name::Tool).filter(|_| *name == Name::Command);
-            known(name).or_else(by_tool).or_else(|| Some(name.missing()))
+            let by_tool =
+                || known(&PlaceholderName::Tool).filter(|_| *name == PlaceholderName::Command);
+            known(name).or_else(by_tool).or_else(|| Some(name.missing_text()))
         })
     }
 
     /// The text as a shell script: `"$HOOKCTL_1"` for each placeholder, and what the variables
     /// hold.
-    pub fn script(
+    pub fn to_script(
         &self,
-        value: &dyn Fn(&Name) -> Option<String>,
+        value: &dyn Fn(&PlaceholderName) -> Option<String>,
     ) -> (String, Vec<(String, String)>) {
         let mut script = String::with_capacity(self.source().len());
         let mut variables = Vec::new();
         for piece in self.pieces() {
             match piece {
-                Piece::Text(text) => script.push_str(text),
-                Piece::Variable(variable) => script.push_str(variable),
-                Piece::Value { name, substitutions, quoted } => {
+                TemplatePiece::Text(text) => script.push_str(text),
+                TemplatePiece::Variable(variable) => script.push_str(variable),
+                TemplatePiece::Value { name, substitutions, quoted } => {
                     let variable = format!("HOOKCTL_{}", variables.len() + 1);
                     // Inside quotes the reference goes without its own: still never text.
                     if *quoted {
@@ -197,7 +204,7 @@ impl Template {
                     } else {
                         script.push_str(&format!("\"${variable}\""));
                     }
-                    let text = substitute(value(name).unwrap_or_default(), substitutions);
+                    let text = apply_substitutions(value(name).unwrap_or_default(), substitutions);
                     variables.push((variable, text.replace('\0', "")));
                 }
             }
@@ -208,7 +215,7 @@ impl Template {
 
 fn take_apart(source: &str, names: Option<&'static [&'static str]>) -> Result<Pieces, String> {
     if !source.bytes().any(|b| matches!(b, b'{' | b'$')) {
-        return Ok(Pieces(vec![Piece::Text(source.to_string())]));
+        return Ok(Pieces(vec![TemplatePiece::Text(source.to_string())]));
     }
     let mut pieces = Vec::new();
     let mut text = String::new();
@@ -227,13 +234,13 @@ fn take_apart(source: &str, names: Option<&'static [&'static str]>) -> Result<Pi
             continue;
         };
         if !text.is_empty() {
-            pieces.push(Piece::Text(std::mem::take(&mut text)));
+            pieces.push(TemplatePiece::Text(std::mem::take(&mut text)));
         }
         pieces.push(piece);
         rest = after;
     }
     if !text.is_empty() {
-        pieces.push(Piece::Text(text));
+        pieces.push(TemplatePiece::Text(text));
     }
     Ok(Pieces(pieces))
 }
@@ -243,14 +250,14 @@ fn piece<'t>(
     text: &'t str,
     names: Option<&'static [&'static str]>,
     quoted: bool,
-) -> Result<Option<(Piece, &'t str)>, String> {
-    if let Some((body, after)) = placeholder(text, names)? {
-        let (name, substitutions) = read(body, names)?;
-        return Ok(Some((Piece::Value { name, substitutions, quoted }, after)));
+) -> Result<Option<(TemplatePiece, &'t str)>, String> {
+    if let Some((body, after)) = split_placeholder(text, names)? {
+        let (name, substitutions) = parse_placeholder(body, names)?;
+        return Ok(Some((TemplatePiece::Value { name, substitutions, quoted }, after)));
     }
     let variables = if names.is_none() { VARIABLES } else { &[] };
     let variable = variables.iter().find(|variable| starts_with_word(text, variable));
-    Ok(variable.map(|variable| (Piece::Variable(variable), &text[variable.len()..])))
+    Ok(variable.map(|variable| (TemplatePiece::Variable(variable), &text[variable.len()..])))
 }
 
 /// How much of a text is text for certain: a character, or two where one is escaped.
@@ -273,7 +280,7 @@ fn starts_with_word(text: &str, variable: &str) -> bool {
         .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
 }
 
-fn substitute(value: String, substitutions: &[Substitution]) -> String {
+fn apply_substitutions(value: String, substitutions: &[Substitution]) -> String {
     let mut value = value;
     for one in substitutions {
         let written = one.pattern.replace(&value, one.all, |found, out| {
@@ -292,7 +299,7 @@ fn substitute(value: String, substitutions: &[Substitution]) -> String {
 ///
 /// # Errors
 /// Where a name of ours is followed by what is no substitution.
-fn placeholder<'t>(
+fn split_placeholder<'t>(
     text: &'t str,
     names: Option<&[&'static str]>,
 ) -> Result<Option<(&'t str, &'t str)>, String> {
@@ -307,7 +314,7 @@ fn placeholder<'t>(
         b'}' => Ok(Some((name, &inside[name_len + 1..]))),
         b'|' => match substitutions_end(inside, name_len) {
             Some(end) => Ok(Some((&inside[..end], &inside[end + 1..]))),
-            None if read(name, names).is_ok() => Err(format!(
+            None if parse_placeholder(name, names).is_ok() => Err(format!(
                 "the substitution of `{{{name}|` is broken: it is written {{{name}|s/regex/new/}}"
             )),
             // A brace of somebody else.
@@ -358,10 +365,15 @@ fn split_substitution(text: &str) -> Option<(String, String, usize)> {
     None
 }
 
-fn read(body: &str, names: Option<&[&'static str]>) -> Result<(Name, Vec<Substitution>), String> {
+fn parse_placeholder(
+    body: &str,
+    names: Option<&[&'static str]>,
+) -> Result<(PlaceholderName, Vec<Substitution>), String> {
     let (name, mut rest) = body.split_at(body.find('|').unwrap_or(body.len()));
     let name = match names {
-        Some(own) => own.iter().find(|known| **known == name).map(|name| Name::Own(name)),
+        Some(own) => {
+            own.iter().find(|known| **known == name).map(|name| PlaceholderName::Own(name))
+        }
         None => usual_name(name),
     };
     let Some(name) = name else {
@@ -379,17 +391,17 @@ fn read(body: &str, names: Option<&[&'static str]>) -> Result<(Name, Vec<Substit
     Ok((name, substitutions))
 }
 
-fn usual_name(name: &str) -> Option<Name> {
+fn usual_name(name: &str) -> Option<PlaceholderName> {
     Some(match name {
-        "path" => Name::Path,
-        "command" => Name::Command,
-        "tool" => Name::Tool,
-        "host" => Name::Host,
-        "run.output" => Name::RunOutput,
-        "error" => Name::Error,
+        "path" => PlaceholderName::Path,
+        "command" => PlaceholderName::Command,
+        "tool" => PlaceholderName::Tool,
+        "host" => PlaceholderName::Host,
+        "run.output" => PlaceholderName::RunOutput,
+        "error" => PlaceholderName::Error,
         other => {
             let field = other.strip_prefix("input.").filter(|field| !field.is_empty())?;
-            Name::Input(field.split('.').map(str::to_string).collect())
+            PlaceholderName::Input(field.split('.').map(str::to_string).collect())
         }
     })
 }
@@ -408,11 +420,11 @@ fn substitution(text: &str) -> Result<(Substitution, &str), String> {
         }
     }
     // sed's \1 is the regex crate's ${1}.
-    let replacement = groups(&replacement);
+    let replacement = convert_groups(&replacement);
     Ok((Substitution { pattern: Regex::new(source), replacement, all }, &text[len + flags..]))
 }
 
-fn groups(replacement: &str) -> String {
+fn convert_groups(replacement: &str) -> String {
     let mut out = String::new();
     let mut chars = replacement.chars().peekable();
     while let Some(c) = chars.next() {
@@ -436,9 +448,9 @@ mod tests {
 
     fn fill(text: &str) -> String {
         Template::parse(text).unwrap().fill(&|name| match name {
-            Name::Path => Some("/a/b.rs".into()),
-            Name::Command => Some("npm install npm".into()),
-            Name::Input(field) => Some(field.join("+")),
+            PlaceholderName::Path => Some("/a/b.rs".into()),
+            PlaceholderName::Command => Some("npm install npm".into()),
+            PlaceholderName::Input(field) => Some(field.join("+")),
             _ => None,
         })
     }
@@ -450,12 +462,14 @@ mod tests {
         for empty in [None, Some(String::new()), Some(" \n".into())] {
             for name in &all {
                 let text = format!("<{name}> lies outside");
-                let told = Template::parse(&text).unwrap().told(&|_| empty.clone());
+                let told = Template::parse(&text).unwrap().fill_for_reader(&|_| empty.clone());
                 assert!(!told.contains("<>") && !told.contains("< "), "{text}: {told}");
             }
         }
-        let tool = |name: &Name| (*name == Name::Tool).then(|| "mcp__x__drop".to_string());
-        let told = |text: &str| Template::parse(text).unwrap().told(&tool);
+        let tool = |name: &PlaceholderName| {
+            (*name == PlaceholderName::Tool).then(|| "mcp__x__drop".to_string())
+        };
+        let told = |text: &str| Template::parse(text).unwrap().fill_for_reader(&tool);
         assert_eq!(told("`{command}` deletes."), "`mcp__x__drop` deletes.");
         assert_eq!(told("{path} lies outside."), "a path that is not known lies outside.");
         assert_eq!(told("{input.a.b} and {tool}"), "(no a.b) and mcp__x__drop");
@@ -485,10 +499,11 @@ mod tests {
         }
         assert_eq!(fill("awk {print|\"sort\"} {path x}"), "awk {print|\"sort\"} {path x}");
         const TOLD: &[&str] = &["what", "decision"];
-        let told = Template::of("{what|s/</&lt;/g} $PROMPT {{what}", TOLD).unwrap();
-        let filled = told.fill(&|name| (*name == Name::Own("what")).then(|| "<a>".into()));
+        let told = Template::parse_with_names("{what|s/</&lt;/g} $PROMPT {{what}", TOLD).unwrap();
+        let filled =
+            told.fill(&|name| (*name == PlaceholderName::Own("what")).then(|| "<a>".into()));
         assert_eq!(filled, "&lt;a> $PROMPT {what}");
-        assert!(Template::of("{path}", TOLD).unwrap_err().contains("{decision}"));
+        assert!(Template::parse_with_names("{path}", TOLD).unwrap_err().contains("{decision}"));
     }
 
     #[test]
@@ -506,7 +521,7 @@ mod tests {
     #[test]
     fn scripts_hold_no_values() {
         let template = Template::parse("rustfmt {path}").unwrap();
-        let (script, variables) = template.script(&|_| Some("$(touch x)".into()));
+        let (script, variables) = template.to_script(&|_| Some("$(touch x)".into()));
         assert_eq!(script, "rustfmt \"$HOOKCTL_1\"");
         assert_eq!(variables, [("HOOKCTL_1".to_string(), "$(touch x)".to_string())]);
         assert!(!template.has_quoted_placeholder());

@@ -10,12 +10,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 
-use super::{Said, text};
+use super::{ScriptAnswer, trimmed_stdout};
 use crate::act::{self, Outcome};
 use crate::event::{Event, Kind, KindSet};
 
 /// The events that it can read.
-pub const EVENTS: KindSet = KindSet::of(&[
+pub const EVENTS: KindSet = KindSet::from_kinds(&[
     Kind::PreToolUse,
     Kind::PermissionRequest,
     Kind::PostToolUse,
@@ -39,23 +39,23 @@ pub fn is_run_by(script: &str) -> bool {
         name.strip_suffix(".exe").unwrap_or(name) == "cupcake"
     };
     script.replace("\\\n", " ").split([';', '&', '|', '\n']).any(|command| {
-        let said = words(command).take_while(|word| !word.starts_with('#'));
+        let said = script_words(command).take_while(|word| !word.starts_with('#'));
         said.skip_while(|word| !is_program(word)).any(|word| word == "eval")
     })
 }
 
 /// Does it run it so that a failed evaluation shows in its exit status?
 pub fn is_strict(script: &str) -> bool {
-    words(script).any(|word| word == "--strict")
+    script_words(script).any(|word| word == "--strict")
 }
 
-fn words(script: &str) -> impl Iterator<Item = &str> {
+fn script_words(script: &str) -> impl Iterator<Item = &str> {
     script.split_whitespace().map(|word| word.trim_matches(['"', '\'', ';', '(', ')']))
 }
 
 /// The event as it can read it: the bytes as they came, unless it would fail over them. Nothing is
 /// said in the agent's name: what has no equal there is left out, if it may be.
-pub fn stdin<'a>(event: &Event, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+pub fn stdin_for<'a>(event: &Event, bytes: &'a [u8]) -> Cow<'a, [u8]> {
     let mut raw = event.raw.clone();
     let known = |key: &str, words: &[&str]| {
         event.raw.get(key).is_none_or(|value| value.as_str().is_some_and(|v| words.contains(&v)))
@@ -67,7 +67,7 @@ pub fn stdin<'a>(event: &Event, bytes: &'a [u8]) -> Cow<'a, [u8]> {
     if event.kind == Kind::Notification && !known("notification_type", &types) {
         raw.shift_remove("notification_type");
     }
-    if event.kind == Kind::SessionStart && event.str("source") == Some("fork") {
+    if event.kind == Kind::SessionStart && event.str_field("source") == Some("fork") {
         raw.insert("source".into(), "resume".into());
     }
     if event.kind == Kind::SessionEnd
@@ -75,7 +75,7 @@ pub fn stdin<'a>(event: &Event, bytes: &'a [u8]) -> Cow<'a, [u8]> {
     {
         raw.insert("reason".into(), "other".into());
     }
-    if event.kind == Kind::PermissionRequest && event.str("tool_use_id").is_none() {
+    if event.kind == Kind::PermissionRequest && event.str_field("tool_use_id").is_none() {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let id = format!("toolu_hookctl_{now:x}_{:x}", std::process::id());
         raw.insert("tool_use_id".into(), id.into());
@@ -88,32 +88,32 @@ pub fn stdin<'a>(event: &Event, bytes: &'a [u8]) -> Cow<'a, [u8]> {
 
 /// Reads its answer. An allow beside a changed input, and that of its older versions, means that it
 /// has no objection: only silence leaves the user's own prompt in place.
-pub fn read(event: &Event, outcome: &Outcome) -> Said {
-    let mut said = super::read(event, outcome);
-    if matches!(said.verb, Some((verb, _)) if verb.stops()) {
+pub fn read_outcome(event: &Event, outcome: &Outcome) -> ScriptAnswer {
+    let mut said = super::read_claude_outcome(event, outcome);
+    if matches!(said.verb, Some((verb, _)) if verb.stops_call()) {
         return said;
     }
     if event.kind == Kind::PreCompact {
-        said.context.extend(instructions(text(outcome)));
+        said.context.extend(summary_instructions(trimmed_stdout(outcome)));
     }
-    if let Some(why) = said.failure.take().or_else(|| failure(event, outcome, &said)) {
+    if let Some(why) = said.failure.take().or_else(|| describe_failure(event, outcome, &said)) {
         let failure = match log_line(&outcome.stderr) {
             Some(line) => format!("{why}: {line}"),
             None => why,
         };
-        return Said::failed(failure);
+        return ScriptAnswer::failed(failure);
     }
     said.verb = None;
     said
 }
 
 /// Why an answer that stops nothing is no answer.
-fn failure(event: &Event, outcome: &Outcome, said: &Said) -> Option<String> {
-    let text = text(outcome);
+fn describe_failure(event: &Event, outcome: &Outcome, said: &ScriptAnswer) -> Option<String> {
+    let text = trimmed_stdout(outcome);
     let is_json = text.starts_with('{');
-    let why = if !outcome.succeeded() {
+    let why = if !outcome.is_success() {
         // With `--strict`, an evaluation that failed: `{}` and status 1.
-        outcome.ended()
+        outcome.describe_end()
     } else if outcome.stderr.contains(NOT_EVALUATED) {
         "its policies could not be evaluated".into()
     } else if outcome.stderr.len() >= act::KEPT {
@@ -125,7 +125,7 @@ fn failure(event: &Event, outcome: &Outcome, said: &Said) -> Option<String> {
         "it printed nothing, not even `{}`".into()
     } else if !is_json && event.kind != Kind::PreCompact {
         "it printed text, not JSON".into()
-    } else if is_json && *said == Said::default() && !is_empty_object(text) {
+    } else if is_json && *said == ScriptAnswer::default() && !is_empty_object(text) {
         "its answer is none for Claude Code (is `--harness claude` set?)".into()
     } else {
         return None;
@@ -138,7 +138,7 @@ fn is_empty_object(text: &str) -> bool {
 }
 
 /// What is to be minded in a summary, in the JSON form that its documentation has for it.
-fn instructions(text: &str) -> Option<String> {
+fn summary_instructions(text: &str) -> Option<String> {
     let answer: Value = serde_json::from_str(text).ok()?;
     Some(answer.pointer("/hookSpecificOutput/customInstructions")?.as_str()?.to_string())
 }
@@ -162,18 +162,18 @@ fn log_line(stderr: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::act::End;
+    use crate::act::CommandEnd;
     use crate::verdict::Verb;
     use serde_json::json;
 
     fn event(raw: Value) -> Event {
         let Value::Object(raw) = raw else { panic!("an object") };
-        crate::agent::usual().parse(raw, None)
+        crate::agent::default_agent().parse(raw, None)
     }
 
     fn sent(raw: Value) -> Value {
         let bytes = raw.to_string().into_bytes();
-        serde_json::from_slice(&stdin(&event(raw), &bytes)).unwrap()
+        serde_json::from_slice(&stdin_for(&event(raw), &bytes)).unwrap()
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod tests {
         let named = json!({"hook_event_name": "PermissionRequest", "tool_use_id": "toolu_1"});
         for raw in [named, json!({"hook_event_name": "PreToolUse", "permission_mode": "plan"})] {
             let bytes = format!(" {raw}");
-            assert_eq!(*stdin(&event(raw), bytes.as_bytes()), *bytes.as_bytes());
+            assert_eq!(*stdin_for(&event(raw), bytes.as_bytes()), *bytes.as_bytes());
         }
     }
 
@@ -266,15 +266,15 @@ mod tests {
         let event = event(json!({"hook_event_name": "PreToolUse", "tool_name": "Bash"}));
         let ended = |status, stdout: &str| {
             let (stdout, stderr) = (stdout.into(), String::new());
-            read(&event, &Outcome { end: End::Exit(status), stdout, stderr, ms: 1 })
+            read_outcome(&event, &Outcome { end: CommandEnd::Exit(status), stdout, stderr, ms: 1 })
         };
         assert_eq!(ended(1, "{}").failure.unwrap(), "exit status 1");
         assert_eq!(ended(1, "").failure.unwrap(), "exit status 1");
-        assert_eq!(ended(0, "{ }\n"), Said::default());
+        assert_eq!(ended(0, "{ }\n"), ScriptAnswer::default());
         // A log whose end was not read may say the opposite of `{}`.
         let stderr = "x".repeat(act::KEPT);
-        let long = Outcome { end: End::Exit(0), stdout: "{}".into(), stderr, ms: 1 };
-        assert!(read(&event, &long).failure.unwrap().contains("256 KiB"));
+        let long = Outcome { end: CommandEnd::Exit(0), stdout: "{}".into(), stderr, ms: 1 };
+        assert!(read_outcome(&event, &long).failure.unwrap().contains("256 KiB"));
         let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#;
         assert_eq!(ended(1, deny).verb, Some((Verb::Deny, "no".into())));
     }
@@ -298,7 +298,7 @@ mod tests {
                 if !EVENTS.contains(event.kind) {
                     continue;
                 }
-                let sent = stdin(&event, &bytes);
+                let sent = stdin_for(&event, &bytes);
                 changed += usize::from(matches!(sent, Cow::Owned(_)));
                 let Ok(sent) = crate::payload::parse(&sent) else { panic!("JSON") };
                 let (demanded, optional): (&[&str], &[&str]) = match event.kind {

@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::file::Target;
-use super::others::{Program, known};
+use super::file::SettingsTarget;
+use super::others::{Program, known_programs};
 use crate::agent::claude;
-use crate::config::{Config, Source};
+use crate::config::{Config, LayerFile};
 use crate::rule::file::Remote;
-use crate::text::visible;
+use crate::text::make_visible;
 
 /// The administrator's settings.
 const MANAGED: &str = "managed";
 
 /// One settings file that the agent reads.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct SettingsFile {
     /// Whose it is: managed, user, project or local.
     pub name: &'static str,
     /// The file.
     pub file: PathBuf,
 }
 
-impl Place {
+impl SettingsFile {
     /// May hookctl write it? What the administrator wrote stays.
     pub fn is_ours_to_edit(&self) -> bool {
         self.name != MANAGED
@@ -38,18 +38,18 @@ impl Place {
 }
 
 /// Every file that the agent reads there, the managed one first. In the home directory there is no project.
-pub fn places(home: &Path, cwd: &Path, root: &Path) -> Vec<Place> {
+pub fn settings_files(home: &Path, cwd: &Path, root: &Path) -> Vec<SettingsFile> {
     let [managed, user, project, local] = claude::settings_files(home, cwd, root);
     let mut files = vec![(MANAGED, managed), ("user", user.clone())];
     if !is_same(&project, &user) {
         files.extend([("project", project), ("local", local)]);
     }
-    files.into_iter().map(|(name, file)| Place { name, file }).collect()
+    files.into_iter().map(|(name, file)| SettingsFile { name, file }).collect()
 }
 
 /// Do both names lead to one file?
 fn is_same(a: &Path, b: &Path) -> bool {
-    match (Target::find(a), Target::find(b)) {
+    match (SettingsTarget::follow_links(a), SettingsTarget::follow_links(b)) {
         (Ok(a), Ok(b)) => a.real == b.real,
         _ => a == b,
     }
@@ -57,9 +57,9 @@ fn is_same(a: &Path, b: &Path) -> bool {
 
 /// The entries of one known program in one file.
 #[derive(Debug)]
-pub struct Found {
+pub struct InstalledProgram {
     /// The file.
-    pub place: Place,
+    pub place: SettingsFile,
     /// The program.
     pub program: &'static Program,
     /// The events in the file's order.
@@ -80,39 +80,39 @@ pub struct Conflict {
 }
 
 /// The programs whose work a server in the config does.
-pub fn served(config: &Config) -> Vec<&'static Program> {
-    known().filter(|program| server(config, program).is_some()).collect()
+pub fn served_programs(config: &Config) -> Vec<&'static Program> {
+    known_programs().filter(|program| serving_remote(config, program).is_some()).collect()
 }
 
 /// The server that does a program's work, and the file that names it.
-pub fn server(config: &Config, program: &Program) -> Option<(String, String)> {
+pub fn serving_remote(config: &Config, program: &Program) -> Option<(String, String)> {
     let is_it = |remote: &&Remote| {
         remote.dialect.facts().rival.is_some_and(|rival| rival.name == program.name)
     };
     let remote = config.remotes().map(|(_, remote)| remote).find(is_it)?;
-    let has = |source: &&Source| source.file.remotes.iter().any(|one| std::ptr::eq(one, remote));
+    let has = |source: &&LayerFile| source.file.remotes.iter().any(|one| std::ptr::eq(one, remote));
     let source = config.sources.iter().find(has)?;
     Some((remote.name.clone(), source.path.display().to_string()))
 }
 
 /// The known programs in each of these files.
-pub fn found(places: &[Place], config: &Config) -> Vec<Found> {
-    let mut all: Vec<Found> = Vec::new();
+pub fn find_programs(places: &[SettingsFile], config: &Config) -> Vec<InstalledProgram> {
+    let mut all: Vec<InstalledProgram> = Vec::new();
     for place in places {
         // A broken file has no effect; `status` reports it.
-        let Ok(Some(read)) = super::read(&place.file) else { continue };
+        let Ok(Some(read)) = super::read_settings(&place.file) else { continue };
         let first = all.len();
         for foreign in read.survey.foreign {
             let Some(program) = foreign.known else { continue };
             let known = all[first..].iter().position(|one| one.program.name == program.name);
             let at = known.map_or(all.len(), |at| first + at);
             if at == all.len() {
-                all.push(Found {
+                all.push(InstalledProgram {
                     place: place.clone(),
                     program,
                     events: Vec::new(),
                     commands: Vec::new(),
-                    server: server(config, program),
+                    server: serving_remote(config, program),
                 });
             }
             let found = &mut all[at];
@@ -129,27 +129,27 @@ pub fn found(places: &[Place], config: &Config) -> Vec<Found> {
 }
 
 /// What is done twice in these files, for who works there.
-pub fn warnings(places: &[Place], config: &Config) -> Vec<String> {
-    if served(config).is_empty() {
+pub fn duplicate_warnings(places: &[SettingsFile], config: &Config) -> Vec<String> {
+    if served_programs(config).is_empty() {
         return Vec::new();
     }
-    let ours = |place: &&Place| {
-        let read = super::read(&place.file).ok().flatten();
+    let ours = |place: &&SettingsFile| {
+        let read = super::read_settings(&place.file).ok().flatten();
         place.is_ours_to_edit() && read.is_some_and(|read| !read.survey.own.is_empty())
     };
-    let again = install(places.iter().find(ours).map_or("user", |place| place.name));
-    found(places, config).iter().filter_map(|one| one.warning(&again)).collect()
+    let again = install_command(places.iter().find(ours).map_or("user", |place| place.name));
+    find_programs(places, config).iter().filter_map(|one| one.conflict_warning(&again)).collect()
 }
 
 /// The command line that a hint begins with.
-pub fn install(scope: &str) -> String {
+pub fn install_command(scope: &str) -> String {
     match scope {
         "user" => "hookctl install".to_string(),
         scope => format!("hookctl install --scope {scope}"),
     }
 }
 
-impl Found {
+impl InstalledProgram {
     /// What is done twice, where something is.
     pub fn conflict(&self) -> Option<Conflict> {
         let (remote, _) = self.server.as_ref()?;
@@ -163,8 +163,8 @@ impl Found {
     }
 
     /// Who and where.
-    fn who(&self) -> String {
-        let Found { program, place, events, commands, .. } = self;
+    fn describe_program(&self) -> String {
+        let InstalledProgram { program, place, events, commands, .. } = self;
         let mut text = format!(
             "{} is installed as well, in {} ({} settings: {})",
             program.name,
@@ -175,11 +175,11 @@ impl Found {
         for command in commands {
             let _ = write!(text, "\n  runs {command}");
         }
-        visible(&text)
+        make_visible(&text)
     }
 
     /// What is done twice, and the ways out.
-    pub fn warning(&self, install: &str) -> Option<String> {
+    pub fn conflict_warning(&self, install: &str) -> Option<String> {
         let (remote, file) = self.server.as_ref()?;
         let name = self.program.name;
         let out = format!("take [remote.{remote}] out of {file}");
@@ -192,13 +192,13 @@ impl Found {
         };
         Some(format!(
             "{}\nand [remote.{remote}] does the same: {}.\n{ways}",
-            self.who(),
+            self.describe_program(),
             self.program.twice
         ))
     }
 
     /// That it is there, and what would let hookctl take its place.
-    pub fn note(&self, config: &Path, install: &str) -> String {
+    pub fn presence_note(&self, config: &Path, install: &str) -> String {
         let instead = match self.program.remote {
             Some(remote) if self.place.is_ours_to_edit() => {
                 let remote = remote.trim_end().replace('\n', "\n    ");
@@ -211,6 +211,6 @@ impl Found {
             Some(_) => "hookctl never writes these settings.".to_string(),
             None => format!("hookctl leaves it: {}.", self.program.twice),
         };
-        format!("{}\n{instead}", self.who())
+        format!("{}\n{instead}", self.describe_program())
     }
 }

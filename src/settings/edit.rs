@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::json::{self, Fault, Node};
+use crate::json::{self, JsonFault, Node};
 
 /// The way to a value: the index of the child at each level, from the root.
-pub type Path = Vec<usize>;
+pub type NodePath = Vec<usize>;
 
 const BOM: char = '\u{feff}';
 
@@ -25,7 +25,7 @@ pub struct Doc {
 
 /// How the file is laid out.
 #[derive(Debug)]
-struct Style {
+struct TextLayout {
     newline: &'static str,
     /// One level of indentation; none where the file is one line.
     unit: Option<String>,
@@ -39,7 +39,7 @@ impl Doc {
     ///
     /// # Errors
     /// Where it is not JSON. The offset is one of the text without its byte order mark.
-    pub fn new(text: &str) -> Result<Doc, Fault> {
+    pub fn new(text: &str) -> Result<Doc, JsonFault> {
         let (bom, text) = match text.strip_prefix(BOM) {
             Some(rest) => (true, rest),
             None => (false, text),
@@ -65,8 +65,8 @@ impl Doc {
     }
 
     /// The value at the end of that way.
-    pub fn node(&self, path: &[usize]) -> Option<&Node> {
-        path.iter().try_fold(&self.root, |node, &index| Some(node.child(index)?.1))
+    pub fn node_at(&self, path: &[usize]) -> Option<&Node> {
+        path.iter().try_fold(&self.root, |node, &index| Some(node.child_at(index)?.1))
     }
 
     /// Puts an item, or with a key a member, at the end of the container at `path`.
@@ -78,80 +78,80 @@ impl Doc {
         path: &[usize],
         key: Option<&str>,
         value: &Value,
-    ) -> Result<(), Fault> {
-        let style = self.style();
-        let Some(node) = self.node(path) else { return Err(stale()) };
+    ) -> Result<(), JsonFault> {
+        let style = self.detect_style();
+        let Some(node) = self.node_at(path) else { return Err(stale_path_fault()) };
         let count = node.len();
         if count > 0 {
-            let Some((last, _)) = node.child(count - 1) else { return Err(stale()) };
+            let Some((last, _)) = node.child_at(count - 1) else { return Err(stale_path_fault()) };
             let lead = self.space_before(last.start);
             let added = match lead.rfind('\n') {
                 Some(at) => {
                     let indent = lead[at + 1..].to_string();
-                    let item = item(&style, key, value, Some(&indent));
+                    let item = render_item(&style, key, value, Some(&indent));
                     format!(",{}{indent}{item}", style.newline)
                 }
                 None => {
                     let gap = if count > 1 { lead } else { &style.comma[1..] };
-                    format!(",{gap}{}", item(&style, key, value, None))
+                    format!(",{gap}{}", render_item(&style, key, value, None))
                 }
             };
-            return self.splice(last.end..last.end, &added);
+            return self.splice_text(last.end..last.end, &added);
         }
         let inner = node.span.start + 1..node.span.end - 1;
         let added = match &style.unit {
             Some(unit) => {
                 let outer = self.indent_of(node.span.start);
                 let indent = format!("{outer}{unit}");
-                let item = item(&style, key, value, Some(&indent));
+                let item = render_item(&style, key, value, Some(&indent));
                 format!("{0}{indent}{item}{0}{outer}", style.newline)
             }
-            None => item(&style, key, value, None),
+            None => render_item(&style, key, value, None),
         };
-        self.splice(inner, &added)
+        self.splice_text(inner, &added)
     }
 
     /// Puts an item before the one that is number `at` of the list at `path`, or at its end.
     ///
     /// # Errors
     /// As for [`Doc::append`].
-    pub fn insert(&mut self, path: &[usize], at: usize, value: &Value) -> Result<(), Fault> {
-        let Some(node) = self.node(path) else { return Err(stale()) };
-        let Some((next, _)) = node.child(at) else { return self.append(path, None, value) };
-        let style = self.style();
+    pub fn insert(&mut self, path: &[usize], at: usize, value: &Value) -> Result<(), JsonFault> {
+        let Some(node) = self.node_at(path) else { return Err(stale_path_fault()) };
+        let Some((next, _)) = node.child_at(at) else { return self.append(path, None, value) };
+        let style = self.detect_style();
         let lead = self.space_before(next.start);
         let indent = lead.rfind('\n').map(|newline| lead[newline + 1..].to_string());
-        let added = item(&style, None, value, indent.as_deref());
+        let added = render_item(&style, None, value, indent.as_deref());
         let gap = match &indent {
             Some(indent) => format!("{}{indent}", style.newline),
             None => style.comma[1..].to_string(),
         };
-        self.splice(next.start..next.start, &format!("{added},{gap}"))
+        self.splice_text(next.start..next.start, &format!("{added},{gap}"))
     }
 
     /// Puts another value in the place of the one at `path`.
     ///
     /// # Errors
     /// As for [`Doc::append`].
-    pub fn replace(&mut self, path: &[usize], value: &Value) -> Result<(), Fault> {
-        let style = self.style();
-        let Some(node) = self.node(path) else { return Err(stale()) };
+    pub fn replace(&mut self, path: &[usize], value: &Value) -> Result<(), JsonFault> {
+        let style = self.detect_style();
+        let Some(node) = self.node_at(path) else { return Err(stale_path_fault()) };
         let span = node.span.clone();
         let lines = self.text[span.clone()].contains('\n');
         let indent = lines.then(|| self.indent_of(span.start).to_string());
-        let added = item(&style, None, value, indent.as_deref());
-        self.splice(span, &added)
+        let added = render_item(&style, None, value, indent.as_deref());
+        self.splice_text(span, &added)
     }
 
     /// Takes out the item or member at `path`, with the comma that belonged to it.
     ///
     /// # Errors
     /// As for [`Doc::append`].
-    pub fn remove(&mut self, path: &[usize]) -> Result<(), Fault> {
-        let Some((&index, above)) = path.split_last() else { return Err(stale()) };
-        let span = |node: &Node, index| node.child(index).map(|(span, _)| span);
-        let Some(parent) = self.node(above) else { return Err(stale()) };
-        let Some(own) = span(parent, index) else { return Err(stale()) };
+    pub fn remove(&mut self, path: &[usize]) -> Result<(), JsonFault> {
+        let Some((&index, above)) = path.split_last() else { return Err(stale_path_fault()) };
+        let span = |node: &Node, index| node.child_at(index).map(|(span, _)| span);
+        let Some(parent) = self.node_at(above) else { return Err(stale_path_fault()) };
+        let Some(own) = span(parent, index) else { return Err(stale_path_fault()) };
         let cut = if let Some(before) = index.checked_sub(1).and_then(|i| span(parent, i)) {
             before.end..own.end
         } else if let Some(after) = span(parent, index + 1) {
@@ -159,10 +159,10 @@ impl Doc {
         } else {
             parent.span.start + 1..parent.span.end - 1
         };
-        self.splice(cut, "")
+        self.splice_text(cut, "")
     }
 
-    fn splice(&mut self, range: Range<usize>, with: &str) -> Result<(), Fault> {
+    fn splice_text(&mut self, range: Range<usize>, with: &str) -> Result<(), JsonFault> {
         let mut text = self.text.clone();
         text.replace_range(range, with);
         self.root = json::parse(&text)?;
@@ -184,14 +184,14 @@ impl Doc {
         &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
     }
 
-    fn style(&self) -> Style {
+    fn detect_style(&self) -> TextLayout {
         let newline = match self.text.find('\n') {
             Some(at) if self.text[..at].ends_with('\r') => "\r\n",
             _ => "\n",
         };
         let members = self.root.members().unwrap_or_default();
         let Some(first) = members.first() else {
-            return Style { newline, unit: Some("  ".into()), colon: ": ", comma: ", " };
+            return TextLayout { newline, unit: Some("  ".into()), colon: ": ", comma: ", " };
         };
         let between = &self.text[first.key_span.end..first.value.span.start];
         let colon = if between.ends_with(':') { ":" } else { ": " };
@@ -204,27 +204,36 @@ impl Doc {
             Some(second) => !self.space_before(second.key_span.start).is_empty(),
             None => colon == ": ",
         };
-        Style { newline, unit, colon, comma: if spaced { ", " } else { "," } }
+        TextLayout { newline, unit, colon, comma: if spaced { ", " } else { "," } }
     }
 }
 
 /// A path that does not lead anywhere: a fault of this program, not of the file.
-fn stale() -> Fault {
-    Fault::new(0, "hookctl lost its place in this file", "please report this; nothing was changed")
+fn stale_path_fault() -> JsonFault {
+    JsonFault::new(
+        0,
+        "hookctl lost its place in this file",
+        "please report this; nothing was changed",
+    )
 }
 
 /// A value, or `"key": value`; on lines of its own below `indent` where there is one.
-fn item(style: &Style, key: Option<&str>, value: &Value, indent: Option<&str>) -> String {
+fn render_item(
+    style: &TextLayout,
+    key: Option<&str>,
+    value: &Value,
+    indent: Option<&str>,
+) -> String {
     let mut out = String::new();
     if let Some(key) = key {
         out.push_str(&Value::from(key).to_string());
         out.push_str(style.colon);
     }
-    render(style, value, indent, &mut out);
+    render_value(style, value, indent, &mut out);
     out
 }
 
-fn render(style: &Style, value: &Value, indent: Option<&str>, out: &mut String) {
+fn render_value(style: &TextLayout, value: &Value, indent: Option<&str>, out: &mut String) {
     let (open, close, entries): (_, _, Vec<(Option<&String>, &Value)>) = match value {
         Value::Array(items) => ('[', ']', items.iter().map(|item| (None, item)).collect()),
         Value::Object(map) => ('{', '}', map.iter().map(|(key, one)| (Some(key), one)).collect()),
@@ -240,7 +249,7 @@ fn render(style: &Style, value: &Value, indent: Option<&str>, out: &mut String) 
             (None, 0) => {}
             (None, _) => out.push_str(style.comma),
         }
-        out.push_str(&item(style, key.map(String::as_str), one, deeper.as_deref()));
+        out.push_str(&render_item(style, key.map(String::as_str), one, deeper.as_deref()));
     }
     if let Some(indent) = indent.filter(|_| !entries.is_empty()) {
         out.extend([style.newline, indent]);

@@ -19,14 +19,14 @@ const MAX_LINKS: usize = 40;
 
 /// A settings file by its name and by where that leads.
 #[derive(Debug, Clone)]
-pub struct Target {
+pub struct SettingsTarget {
     /// As people know it.
     pub named: PathBuf,
     /// Behind all links; need not exist.
     pub real: PathBuf,
 }
 
-impl Target {
+impl SettingsTarget {
     /// What the notes of installs know it by.
     pub fn record_key(&self) -> String {
         self.real.display().to_string()
@@ -36,17 +36,17 @@ impl Target {
     ///
     /// # Errors
     /// On a loop of links, or where something other than a file is there.
-    pub fn find(named: &Path) -> Result<Target, Error> {
+    pub fn follow_links(named: &Path) -> Result<SettingsTarget, Error> {
         let mut real = named.to_path_buf();
         for _ in 0..MAX_LINKS {
             match fs::read_link(&real) {
                 Ok(link) => real = real.parent().unwrap_or(Path::new("/")).join(link),
                 Err(_) => {
-                    let real = canonical(&real);
+                    let real = canonical_path(&real);
                     if fs::metadata(&real).is_ok_and(|meta| !meta.is_file()) {
                         return Err(Error::NotAFile(named.to_path_buf()));
                     }
-                    return Ok(Target { named: named.to_path_buf(), real });
+                    return Ok(SettingsTarget { named: named.to_path_buf(), real });
                 }
             }
         }
@@ -61,7 +61,7 @@ impl Target {
         match files::read(&self.real, LARGEST) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(Refusal::Absent) => Ok(None),
-            Err(refusal) => Err(Error::io("read", &self.real, refusal.into())),
+            Err(refusal) => Err(Error::io_error("read", &self.real, refusal.into())),
         }
     }
 
@@ -71,24 +71,24 @@ impl Target {
     }
 
     /// The name of its backups, before the time.
-    fn key(&self) -> String {
-        hash(self.real.as_os_str().as_encoded_bytes())[..16].to_string()
+    fn backup_key(&self) -> String {
+        sha256_hex(self.real.as_os_str().as_encoded_bytes())[..16].to_string()
     }
 }
 
 /// The path with the links of its existing part resolved.
-fn canonical(path: &Path) -> PathBuf {
+fn canonical_path(path: &Path) -> PathBuf {
     if let Ok(real) = fs::canonicalize(path) {
         return real;
     }
     match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => canonical(parent).join(name),
+        (Some(parent), Some(name)) => canonical_path(parent).join(name),
         _ => path.to_path_buf(),
     }
 }
 
 /// SHA-256 in hex.
-pub fn hash(bytes: &[u8]) -> String {
+pub fn sha256_hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -106,11 +106,12 @@ impl Lock {
     ///
     /// # Errors
     /// Where the state directory cannot be written.
-    pub fn take(paths: &Paths, target: &Target) -> Result<Lock, Error> {
+    pub fn acquire(paths: &Paths, target: &SettingsTarget) -> Result<Lock, Error> {
         private_dir(&paths.state)?;
         let file = paths.state.join("installs.lock");
-        let state = files::edit(&file).map_err(|error| Error::io("open", &file, error))?;
-        state.lock().map_err(|error| Error::io("lock", &file, error))?;
+        let state =
+            files::open_to_edit(&file).map_err(|error| Error::io_error("open", &file, error))?;
+        state.lock().map_err(|error| Error::io_error("lock", &file, error))?;
         // Not every file system can lock a directory; the state's lock is there in any case.
         let dir = files::open_dir(target.dir()).ok().filter(|dir| dir.lock().is_ok());
         Ok(Lock { _state: state, _dir: dir })
@@ -119,23 +120,23 @@ impl Lock {
 
 /// Makes a directory that is the user's alone.
 pub(super) fn private_dir(dir: &Path) -> Result<(), Error> {
-    files::private_dir(dir).map_err(|error| Error::io("create", dir, error))
+    files::private_dir(dir).map_err(|error| Error::io_error("create", dir, error))
 }
 
 /// Keeps a copy of the bytes, and of all copies of this file the last five.
 ///
 /// # Errors
 /// Where the state directory cannot be written: then nothing is edited either.
-pub fn back_up(paths: &Paths, target: &Target, bytes: &[u8]) -> Result<(), Error> {
+pub fn back_up(paths: &Paths, target: &SettingsTarget, bytes: &[u8]) -> Result<(), Error> {
     let dir = paths.backups();
     private_dir(&dir)?;
-    let key = target.key();
+    let key = target.backup_key();
     let name = target.real.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |since| since.as_nanos());
-    write(&dir.join(format!("{key}-{now:020}-{name}")), bytes, None)?;
-    let entries = fs::read_dir(&dir).map_err(|error| Error::io("read", &dir, error))?;
+    write_file(&dir.join(format!("{key}-{now:020}-{name}")), bytes, None)?;
+    let entries = fs::read_dir(&dir).map_err(|error| Error::io_error("read", &dir, error))?;
     let prefix = format!("{key}-");
     let mut copies: Vec<PathBuf> = entries
         .flatten()
@@ -154,46 +155,50 @@ pub fn back_up(paths: &Paths, target: &Target, bytes: &[u8]) -> Result<(), Error
 ///
 /// # Errors
 /// Where the file or its directory cannot be written.
-pub fn exchange(target: &Target, old: Option<&[u8]>, new: Option<&[u8]>) -> Result<bool, Error> {
+pub fn exchange_content(
+    target: &SettingsTarget,
+    old: Option<&[u8]>,
+    new: Option<&[u8]>,
+) -> Result<bool, Error> {
     let unchanged = || Ok::<bool, Error>(target.read()?.as_deref() == old);
     match new {
         Some(bytes) => {
             let like = fs::metadata(&target.real).ok();
-            let temporary = prepare(&target.real, bytes, Some(like.as_ref()))?;
+            let temporary = prepare_temporary(&target.real, bytes, Some(like.as_ref()))?;
             if !unchanged()? {
                 return Ok(false);
             }
-            persist(temporary, &target.real)?;
+            persist_temporary(temporary, &target.real)?;
         }
         None => {
             if !unchanged()? {
                 return Ok(false);
             }
             fs::remove_file(&target.real)
-                .map_err(|error| Error::io("remove", &target.real, error))?;
+                .map_err(|error| Error::io_error("remove", &target.real, error))?;
         }
     }
     Ok(true)
 }
 
 /// Writes a file of our own, 0600 unless `like` says otherwise, so that it is there whole or not.
-pub(super) fn write(
+pub(super) fn write_file(
     path: &Path,
     bytes: &[u8],
     like: Option<Option<&fs::Metadata>>,
 ) -> Result<(), Error> {
-    persist(prepare(path, bytes, like)?, path)
+    persist_temporary(prepare_temporary(path, bytes, like)?, path)
 }
 
 /// A complete temporary file beside `path`. `like`: none = the user's alone; else the owner and
 /// mode of the file that is replaced, or the usual mode of a new one.
-fn prepare(
+fn prepare_temporary(
     path: &Path,
     bytes: &[u8],
     like: Option<Option<&fs::Metadata>>,
 ) -> Result<tempfile::NamedTempFile, Error> {
     let dir = path.parent().unwrap_or(Path::new("/"));
-    let fail = |error| Error::io("write in", dir, error);
+    let fail = |error| Error::io_error("write in", dir, error);
     let mut builder = tempfile::Builder::new();
     builder.prefix(".hookctl-").suffix(".tmp");
     #[cfg(unix)]
@@ -216,8 +221,8 @@ fn prepare(
     Ok(temporary)
 }
 
-fn persist(temporary: tempfile::NamedTempFile, path: &Path) -> Result<(), Error> {
-    temporary.persist(path).map_err(|error| Error::io("replace", path, error.error))?;
+fn persist_temporary(temporary: tempfile::NamedTempFile, path: &Path) -> Result<(), Error> {
+    temporary.persist(path).map_err(|error| Error::io_error("replace", path, error.error))?;
     #[cfg(unix)]
     if let Some(dir) = path.parent().and_then(|dir| files::open_dir(dir).ok()) {
         // The rename is done; this only makes it survive a power cut.

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::edit::Doc;
-use super::survey::{Own, Role, survey};
+use super::survey::{Own, Role, survey_hooks};
 use crate::event::Kind;
-use crate::json::{Fault, Node};
+use crate::json::{JsonFault, Node};
 use crate::rule::file::server::{self, Typed};
 
 /// The name that own entries are known by.
@@ -21,7 +21,7 @@ pub const FAIL_CLOSED: &[Kind] =
 
 /// What the entries of one file should be.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct WantedEntries {
     /// The program: absolute, or the bare name in a project's file.
     pub command: String,
     /// The agent's id.
@@ -39,14 +39,14 @@ pub struct Wanted {
     pub bridge: Option<Vec<String>>,
 }
 
-impl Wanted {
+impl WantedEntries {
     /// What the entries are for.
     pub fn role(&self) -> Role {
         if self.bridge.is_some() { Role::Bridge } else { Role::Guard }
     }
 
     /// The arguments of the entry for that event.
-    fn args(&self, kind: Kind, timeout: u32) -> Vec<String> {
+    fn entry_arguments(&self, kind: Kind, timeout: u32) -> Vec<String> {
         if let Some(args) = &self.bridge {
             return args.clone();
         }
@@ -55,16 +55,18 @@ impl Wanted {
         args.extend(self.places.iter().cloned());
         args.extend(["--timeout".to_string(), timeout.to_string()]);
         let server = self.server.iter();
-        args.extend(server.flat_map(|(setting, value)| [server::flag(setting), value.clone()]));
+        args.extend(
+            server.flat_map(|(setting, value)| [server::flag_name(setting), value.clone()]),
+        );
         args
     }
 
     /// The entry for that event.
-    pub fn entry(&self, kind: Kind, timeout: u32) -> Value {
+    pub fn wanted_entry(&self, kind: Kind, timeout: u32) -> Value {
         let mut entry = Map::new();
         entry.insert("type".into(), "command".into());
         entry.insert("command".into(), self.command.as_str().into());
-        entry.insert("args".into(), self.args(kind, timeout).into());
+        entry.insert("args".into(), self.entry_arguments(kind, timeout).into());
         entry.insert("timeout".into(), timeout.into());
         if self.fail_closed == Some(true) && FAIL_CLOSED.contains(&kind) {
             entry.insert("onFailure".into(), "block".into());
@@ -74,8 +76,8 @@ impl Wanted {
 
     /// The whole group for that event: without a matcher, so that it holds for every tool. A bridge's has
     /// the one that says so, as its own hooks have it.
-    fn group(&self, kind: Kind, timeout: u32) -> Value {
-        let entry = self.entry(kind, timeout);
+    fn wanted_group(&self, kind: Kind, timeout: u32) -> Value {
+        let entry = self.wanted_entry(kind, timeout);
         match self.role() {
             Role::Guard => json!({ "hooks": [entry] }),
             Role::Bridge => json!({ "matcher": "*", "hooks": [entry] }),
@@ -83,16 +85,17 @@ impl Wanted {
     }
 
     /// The timeout for that event's name, where it is wanted.
-    fn timeout(&self, event: &str) -> Option<(Kind, u32)> {
+    fn event_timeout(&self, event: &str) -> Option<(Kind, u32)> {
         self.events.iter().copied().find(|(kind, _)| kind.name() == event)
     }
 
     /// What is not as it should be with an own entry of a wanted event.
-    pub fn faults(&self, own: &Own) -> Vec<Outdated> {
-        let Some((kind, timeout)) = self.timeout(&own.event) else { return Vec::new() };
+    pub fn outdated_parts(&self, own: &Own) -> Vec<Outdated> {
+        let Some((kind, timeout)) = self.event_timeout(&own.event) else { return Vec::new() };
         let fault = |breaks, why: String| Outdated { breaks, why };
         if self.role() == Role::Bridge {
-            let other = own.matcher.is_some() || !same(&own.entry, &self.entry(kind, timeout));
+            let other = own.matcher.is_some()
+                || !is_same_entry(&own.entry, &self.wanted_entry(kind, timeout));
             return other.then(|| fault(true, "it was another".into())).into_iter().collect();
         }
         let mut faults: Vec<_> = self.wiring(own).map(|why| fault(true, why)).collect();
@@ -104,7 +107,7 @@ impl Wanted {
             let now = own.entry.get("timeout").map_or("none".into(), Value::to_string);
             faults.push(fault(false, format!("timeout {now} instead of {timeout}")));
         }
-        let deadline = own.option("--timeout").and_then(|text| text.parse::<f64>().ok());
+        let deadline = own.option_value("--timeout").and_then(|text| text.parse::<f64>().ok());
         if deadline.is_some_and(|deadline| deadline > seconds.unwrap_or(600.0)) {
             faults.push(fault(true, "would answer after the client's timeout".into()));
         }
@@ -117,11 +120,11 @@ impl Wanted {
             let now = if closed { "fails closed" } else { "fails open" };
             faults.push(fault(false, now.into()));
         }
-        let mut wanted = self.entry(kind, timeout);
+        let mut wanted = self.wanted_entry(kind, timeout);
         if blocks {
             wanted["onFailure"] = "block".into();
         }
-        if faults.is_empty() && !same(&own.entry, &wanted) {
+        if faults.is_empty() && !is_same_entry(&own.entry, &wanted) {
             faults.push(fault(false, "written by another version".into()));
         }
         faults
@@ -129,8 +132,8 @@ impl Wanted {
 
     /// What keeps an entry of ours from guarding its event.
     fn wiring(&self, own: &Own) -> impl Iterator<Item = String> {
-        let event = own.option("--event").filter(|event| *event != own.event);
-        let agent = own.option("--agent").filter(|agent| *agent != self.agent);
+        let event = own.option_value("--event").filter(|event| *event != own.event);
+        let agent = own.option_value("--agent").filter(|agent| *agent != self.agent);
         let is_set = |key: &&str| own.entry.get(*key).is_some_and(|v| *v != Value::Bool(false));
         let keys = ["if", "async", "asyncRewake"].into_iter().filter(is_set);
         let is_command = own.entry.get("type").and_then(Value::as_str) == Some("command");
@@ -148,7 +151,7 @@ impl Wanted {
 }
 
 /// Is the entry the wanted one, a status message of the user's own aside?
-fn same(entry: &Map<String, Value>, wanted: &Value) -> bool {
+fn is_same_entry(entry: &Map<String, Value>, wanted: &Value) -> bool {
     let Some(wanted) = wanted.as_object() else { return false };
     let equal = |key: &str, value: &Value| match (entry.get(key), value) {
         (Some(a), b) if a.is_number() && b.is_number() => a.as_f64() == b.as_f64(),
@@ -228,7 +231,11 @@ impl Change {
 ///
 /// # Errors
 /// Where the file's shape leaves no place for them.
-pub fn install(doc: &mut Doc, wanted: &Wanted, created: &Created) -> Result<Vec<Change>, Fault> {
+pub fn install_hooks(
+    doc: &mut Doc,
+    wanted: &WantedEntries,
+    created: &Created,
+) -> Result<Vec<Change>, JsonFault> {
     check_shape(doc, wanted.events.iter().map(|(kind, _)| kind.name()))?;
     let mut changes = Vec::new();
     // One edit at a time: each one moves what comes after it.
@@ -259,10 +266,10 @@ pub fn install(doc: &mut Doc, wanted: &Wanted, created: &Created) -> Result<Vec<
 pub(super) fn check_shape<'a>(
     doc: &Doc,
     events: impl Iterator<Item = &'a str>,
-) -> Result<(), Fault> {
+) -> Result<(), JsonFault> {
     let refuse = |node: &Node, what: &str, want: &str| {
-        let message = format!("{what} is {}, not {want}", node.kind());
-        Err(Fault::new(node.span.start, message, format!("make it {want}, or remove it")))
+        let message = format!("{what} is {}, not {want}", node.kind_name());
+        Err(JsonFault::new(node.span.start, message, format!("make it {want}, or remove it")))
     };
     if doc.root().members().is_none() {
         return refuse(doc.root(), "the whole file", "an object");
@@ -283,17 +290,17 @@ pub(super) fn check_shape<'a>(
 
 fn install_step(
     doc: &mut Doc,
-    wanted: &Wanted,
+    wanted: &WantedEntries,
     created: &Created,
-) -> Result<Option<Change>, Fault> {
-    let survey = survey(doc);
-    let own = survey.of(wanted.role());
+) -> Result<Option<Change>, JsonFault> {
+    let survey = survey_hooks(doc);
+    let own = survey.entries_for(wanted.role());
     for (index, one) in own.iter().enumerate() {
         let first = own.iter().position(|other| other.seen && other.event == one.event);
-        let keep = wanted.timeout(&one.event).filter(|_| first == Some(index));
+        let keep = wanted.event_timeout(&one.event).filter(|_| first == Some(index));
         if let (Some((kind, timeout)), Some(_), true) = (keep, &one.matcher, is_alone(doc, one)) {
-            doc.replace(&one.path[..3], &wanted.group(kind, timeout))?;
-            let faults = wanted.faults(one).into_iter().map(|fault| fault.why);
+            doc.replace(&one.path[..3], &wanted.wanted_group(kind, timeout))?;
+            let faults = wanted.outdated_parts(one).into_iter().map(|fault| fault.why);
             let why = faults.collect::<Vec<_>>().join(", ");
             return Ok(Some(Change::Replaced { event: one.event.clone(), why }));
         }
@@ -306,9 +313,11 @@ fn install_step(
                 Change::Replaced { event: one.event.clone(), why: "there twice".into() }
             }));
         }
-        let faults = wanted.faults(one);
-        if let (false, Some((kind, timeout))) = (faults.is_empty(), wanted.timeout(&one.event)) {
-            doc.replace(&one.path, &wanted.entry(kind, timeout))?;
+        let faults = wanted.outdated_parts(one);
+        if let (false, Some((kind, timeout))) =
+            (faults.is_empty(), wanted.event_timeout(&one.event))
+        {
+            doc.replace(&one.path, &wanted.wanted_entry(kind, timeout))?;
             let why = faults.into_iter().map(|fault| fault.why).collect::<Vec<_>>().join(", ");
             return Ok(Some(Change::Replaced { event: one.event.clone(), why }));
         }
@@ -317,14 +326,19 @@ fn install_step(
         if own.iter().any(|one| one.event == kind.name()) {
             continue;
         }
-        place(doc, kind.name(), usize::MAX, &wanted.group(kind, timeout))?;
+        insert_group(doc, kind.name(), usize::MAX, &wanted.wanted_group(kind, timeout))?;
         return Ok(Some(Change::Added(kind.name().to_string())));
     }
     Ok(None)
 }
 
 /// Puts a group into the list of an event: before number `at`, or at the end.
-pub(super) fn place(doc: &mut Doc, event: &str, at: usize, group: &Value) -> Result<(), Fault> {
+pub(super) fn insert_group(
+    doc: &mut Doc,
+    event: &str,
+    at: usize,
+    group: &Value,
+) -> Result<(), JsonFault> {
     match doc.root().get("hooks") {
         None => doc.append(&[], Some("hooks"), &json!({ event: [group] })),
         Some((hooks, node)) => match node.get(event) {
@@ -335,9 +349,9 @@ pub(super) fn place(doc: &mut Doc, event: &str, at: usize, group: &Value) -> Res
 }
 
 /// What install creates, or has created earlier, given the document without our entries.
-pub fn creates(bare: &Doc, doc: &Doc, wanted: &Wanted) -> Created {
+pub fn created_by_install(bare: &Doc, doc: &Doc, wanted: &WantedEntries) -> Created {
     let hooks = bare.root().get("hooks").map(|(_, node)| node);
-    let survey = survey(doc);
+    let survey = survey_hooks(doc);
     let present = survey.own.into_iter().chain(survey.bridge).map(|own| own.event);
     let mut events: Vec<String> =
         wanted.events.iter().map(|(kind, _)| kind.name().to_string()).chain(present).collect();
@@ -352,17 +366,17 @@ pub fn creates(bare: &Doc, doc: &Doc, wanted: &Wanted) -> Created {
 ///
 /// # Errors
 /// Only where the document's own edits fail.
-pub fn strip(
+pub fn strip_hooks(
     doc: &mut Doc,
     role: Option<Role>,
     created: Option<&Created>,
-) -> Result<Vec<Change>, Fault> {
+) -> Result<Vec<Change>, JsonFault> {
     let mut changes = Vec::new();
     let next = |doc: &Doc| {
-        let survey = survey(doc);
+        let survey = survey_hooks(doc);
         let roles = [Role::Guard, Role::Bridge].into_iter();
         let roles = roles.filter(|one| role.is_none_or(|role| role == *one));
-        roles.flat_map(|role| survey.of(role)).next().cloned()
+        roles.flat_map(|role| survey.entries_for(role)).next().cloned()
     };
     while let Some(own) = next(doc) {
         remove_own(doc, &own, created)?;
@@ -374,14 +388,14 @@ pub fn strip(
 /// Does the group hold nothing but our entry (and at most a matcher)?
 fn is_alone(doc: &Doc, own: &Own) -> bool {
     let known = |key: &str| matches!(key, "hooks" | "matcher");
-    let group = doc.node(&own.path[..3]).and_then(Node::members).unwrap_or_default();
+    let group = doc.node_at(&own.path[..3]).and_then(Node::members).unwrap_or_default();
     group.iter().all(|member| known(&member.key))
-        && doc.node(&own.path[..4]).is_some_and(|list| list.len() == 1)
+        && doc.node_at(&own.path[..4]).is_some_and(|list| list.len() == 1)
 }
 
-fn remove_own(doc: &mut Doc, own: &Own, created: Option<&Created>) -> Result<(), Fault> {
+fn remove_own(doc: &mut Doc, own: &Own, created: Option<&Created>) -> Result<(), JsonFault> {
     let mut path = own.path.as_slice();
-    let only = |path: &[usize]| doc.node(path).is_some_and(|node| node.len() == 1);
+    let only = |path: &[usize]| doc.node_at(path).is_some_and(|node| node.len() == 1);
     if is_alone(doc, own) {
         path = &path[..3];
         let event = created.is_none_or(|created| created.events.contains(&own.event));
@@ -400,8 +414,8 @@ fn remove_own(doc: &mut Doc, own: &Own, created: Option<&Created>) -> Result<(),
 mod tests {
     use super::*;
 
-    fn wanted() -> Wanted {
-        Wanted {
+    fn wanted() -> WantedEntries {
+        WantedEntries {
             command: "/usr/bin/hookctl".into(),
             agent: "claude",
             places: vec!["--config".into(), "/c".into(), "--state".into(), "/s".into()],
@@ -414,8 +428,8 @@ mod tests {
 
     fn installed(text: &str) -> (String, Vec<Change>) {
         let mut doc = Doc::new(text).unwrap();
-        let created = creates(&doc, &doc, &wanted());
-        let changes = install(&mut doc, &wanted(), &created).unwrap();
+        let created = created_by_install(&doc, &doc, &wanted());
+        let changes = install_hooks(&mut doc, &wanted(), &created).unwrap();
         (doc.text(), changes)
     }
 
@@ -423,7 +437,7 @@ mod tests {
     fn s0_27_wrong_wiring_is_outdated_and_replaced_in_place() {
         let text = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/usr/bin/hookctl","args":["hook","--event","tool-start"],"timeout":600},{"type":"command","command":"x"}]}]}}"#;
         let doc = Doc::new(text).unwrap();
-        let faults = wanted().faults(&survey(&doc).own[0]);
+        let faults = wanted().outdated_parts(&survey_hooks(&doc).own[0]);
         assert!(faults[0].breaks && faults[0].why.contains("tool-start"), "{faults:?}");
         let (after, changes) = installed(text);
         assert!(matches!(&changes[0], Change::Replaced { event, .. } if event == "PreToolUse"));
@@ -436,7 +450,7 @@ mod tests {
     fn a_narrow_matcher_is_widened_and_doubles_go() {
         let text = r#"{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"hookctl hook"}]},{"hooks":[{"type":"command","command":"hookctl hook"}]}]}}"#;
         let (after, changes) = installed(text);
-        let survey = survey(&Doc::new(&after).unwrap());
+        let survey = survey_hooks(&Doc::new(&after).unwrap());
         assert_eq!(survey.own.len(), 2, "{after}");
         assert!(survey.own.iter().all(|own| own.matcher.is_none()));
         assert_eq!(changes.len(), 3, "{changes:?}");
@@ -449,7 +463,7 @@ mod tests {
         assert!(after.starts_with(r#"{"hooks":{"Stop":[]},"hooks":{"Stop":[{"#), "{after}");
         assert!(after.contains(r#""PreToolUse":[],"PreToolUse":[{"#), "{after}");
         let mut doc = Doc::new(&after).unwrap();
-        strip(&mut doc, None, Some(&Created::default())).unwrap();
+        strip_hooks(&mut doc, None, Some(&Created::default())).unwrap();
         assert_eq!(doc.text(), text);
     }
 
@@ -459,7 +473,7 @@ mod tests {
             ["[]", "3", r#"{"hooks": []}"#, r#"{"hooks": null}"#, r#"{"hooks":{"Stop":{}}}"#]
         {
             let mut doc = Doc::new(text).unwrap();
-            assert!(install(&mut doc, &wanted(), &Created::default()).is_err(), "{text}");
+            assert!(install_hooks(&mut doc, &wanted(), &Created::default()).is_err(), "{text}");
             assert_eq!(doc.text(), text);
         }
     }
@@ -469,7 +483,7 @@ mod tests {
         for (kind, _) in &wanted().events {
             let (text, _) = installed(r#"{"a":1}"#);
             assert!(text.contains(kind.name()));
-            assert!(survey(&Doc::new(&text).unwrap()).invalid.is_empty());
+            assert!(survey_hooks(&Doc::new(&text).unwrap()).invalid.is_empty());
         }
     }
 

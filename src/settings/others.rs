@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::edit::{Doc, Path};
+use super::edit::{Doc, NodePath};
 use super::hooks::{self, Change};
 use super::program::{self, Lead, Roots};
-use super::survey::{self, survey};
+use super::survey::{self, survey_hooks};
 use crate::dialect::DIALECTS;
 pub use crate::dialect::Rival as Program;
 use crate::event::Kind;
-use crate::json::{Fault, Node};
+use crate::json::{JsonFault, Node};
 
 /// The judge of policies, which no server of ours is.
 static CUPCAKE: Program = Program {
@@ -27,7 +27,7 @@ static CUPCAKE: Program = Program {
 };
 
 /// All that are known.
-pub fn known() -> impl Iterator<Item = &'static Program> {
+pub fn known_programs() -> impl Iterator<Item = &'static Program> {
     DIALECTS.iter().filter_map(|one| one.facts().rival).chain([&CUPCAKE])
 }
 
@@ -37,32 +37,32 @@ impl Program {
         event == Kind::PreToolUse.name() && self.told.is_some_and(|mark| command.contains(mark))
     }
 
-    fn runs(&self, command: &str) -> bool {
+    fn is_run_by(&self, command: &str) -> bool {
         let command = command.replace('\\', "/");
         self.marks.iter().any(|mark| command.contains(mark))
     }
 }
 
 /// The program that a command is of; ours is nobody else's, whatever its arguments say.
-pub(super) fn of(command: &str) -> Option<&'static Program> {
-    let ours = survey::program(command).is_some();
-    known().find(|known| !ours && known.runs(command))
+pub(super) fn from_command(command: &str) -> Option<&'static Program> {
+    let ours = survey::split_program(command).is_some();
+    known_programs().find(|known| !ours && known.is_run_by(command))
 }
 
 /// The program that takes this whole group along when it goes.
-pub(super) fn owner(group: &Node) -> Option<&'static Program> {
+pub(super) fn group_owner(group: &Node) -> Option<&'static Program> {
     let entries = group.get("hooks").and_then(|(_, node)| node.items()).unwrap_or_default();
-    let commands = || entries.iter().filter_map(|entry| entry.get("command")?.1.str());
-    known().find(|known| {
+    let commands = || entries.iter().filter_map(|entry| entry.get("command")?.1.as_str());
+    known_programs().find(|known| {
         known.group_key.is_some_and(|key| {
-            group.get(key).is_some() || commands().any(|command| known.runs(command))
+            group.get(key).is_some() || commands().any(|command| known.is_run_by(command))
         })
     })
 }
 
 /// The program that would take an entry with this command for its own, and its group along.
-pub fn claims(command: &str) -> Option<&'static Program> {
-    known().find(|known| known.group_key.is_some() && known.runs(command))
+pub fn claiming_program(command: &str) -> Option<&'static Program> {
+    known_programs().find(|known| known.group_key.is_some() && known.is_run_by(command))
 }
 
 /// What was taken out of a file, and where it stood.
@@ -84,7 +84,7 @@ pub struct Taken {
 
 /// Which of the entries that were taken out come back.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Back<'r> {
+pub(super) enum EntriesToReturn<'r> {
     /// All.
     All,
     /// Those whose program has not gone since.
@@ -93,44 +93,45 @@ pub(super) enum Back<'r> {
 
 impl Taken {
     /// That it is gone.
-    pub(super) fn out(&self) -> Change {
+    pub(super) fn removal_change(&self) -> Change {
         Change::TakenOut { event: self.event.clone(), program: self.program.clone() }
     }
 
     /// That it is there again.
-    fn back(&self) -> Change {
+    fn return_change(&self) -> Change {
         Change::PutBack { event: self.event.clone(), program: self.program.clone() }
     }
 
-    fn lines(&self) -> impl Iterator<Item = String> {
+    fn command_lines(&self) -> impl Iterator<Item = String> {
         let entries = self.group["hooks"].as_array().into_iter().flatten();
-        entries.filter_map(line)
+        entries.filter_map(command_line)
     }
 
-    fn has(&self, command: &str) -> bool {
-        self.lines().any(|line| line == command)
+    fn has_command(&self, command: &str) -> bool {
+        self.command_lines().any(|line| line == command)
     }
 
     /// Are the programs of all its entries gone?
     pub fn is_gone(&self, roots: &Roots) -> bool {
-        self.lines().all(|line| self.lacks(&line, roots))
+        self.command_lines().all(|line| self.lacks_file(&line, roots))
     }
 
     /// Is a file that this command needs gone since it was taken out? What was no file then, or may lie
     /// elsewhere by now, is not.
-    fn lacks(&self, command: &str, roots: &Roots) -> bool {
-        program::needed(command, marks(&self.program)).iter().any(|word| {
+    fn lacks_file(&self, command: &str, roots: &Roots) -> bool {
+        program::needed_files(command, program_marks(&self.program)).iter().any(|word| {
             let was = self.files.get(word);
             was.is_some_and(|file| !program::is_there(file))
-                && !matches!(roots.lead(word), Lead::File(_))
+                && !matches!(roots.find_lead(word), Lead::File(_))
         })
     }
 
     /// Takes the entries out of its group whose programs are gone: that they stay out.
-    fn leave(&mut self, roots: &Roots) -> Vec<Change> {
-        let lacking: Vec<String> = self.lines().filter(|line| self.lacks(line, roots)).collect();
+    fn drop_missing(&mut self, roots: &Roots) -> Vec<Change> {
+        let lacking: Vec<String> =
+            self.command_lines().filter(|line| self.lacks_file(line, roots)).collect();
         if let Some(entries) = self.group["hooks"].as_array_mut() {
-            entries.retain(|entry| line(entry).is_none_or(|line| !lacking.contains(&line)));
+            entries.retain(|entry| command_line(entry).is_none_or(|line| !lacking.contains(&line)));
         }
         let change = |command| Change::LeftOut {
             event: self.event.clone(),
@@ -142,13 +143,13 @@ impl Taken {
 }
 
 /// The command line of an entry.
-fn line(entry: &Value) -> Option<String> {
-    survey::line(entry.as_object()?)
+fn command_line(entry: &Value) -> Option<String> {
+    survey::command_line(entry.as_object()?)
 }
 
 /// What the commands of that program contain.
-fn marks(name: &str) -> &'static [&'static str] {
-    known().find(|known| known.name == name).map_or(&[], |known| known.marks)
+fn program_marks(name: &str) -> &'static [&'static str] {
+    known_programs().find(|known| known.name == name).map_or(&[], |known| known.marks)
 }
 
 /// Takes out every entry of these programs that the client sees, and what becomes empty by it.
@@ -159,20 +160,20 @@ pub(super) fn take_out(
     doc: &mut Doc,
     programs: &[&Program],
     roots: &Roots,
-) -> Result<Vec<Taken>, Fault> {
+) -> Result<Vec<Taken>, JsonFault> {
     let mut taken = Vec::new();
     let asked = |known: &Program| programs.iter().any(|one| one.name == known.name);
     loop {
-        let found = survey(doc).foreign.into_iter().find_map(|foreign| {
+        let found = survey_hooks(doc).foreign.into_iter().find_map(|foreign| {
             let known = foreign.known.filter(|known| asked(known))?;
-            let mut group = doc.node(&foreign.path[..3])?.value();
+            let mut group = doc.node_at(&foreign.path[..3])?.to_value();
             if known.group_key.is_none() {
-                group["hooks"] = json!([doc.node(&foreign.path)?.value()]);
+                group["hooks"] = json!([doc.node_at(&foreign.path)?.to_value()]);
             }
             Some((known, foreign, group))
         });
         let Some((known, foreign, group)) = found else { return Ok(taken) };
-        let path = emptied(doc, &foreign.path, known.group_key.is_some());
+        let path = emptied_container(doc, &foreign.path, known.group_key.is_some());
         doc.remove(&path)?;
         let mut one = Taken {
             program: known.name.to_string(),
@@ -181,8 +182,8 @@ pub(super) fn take_out(
             group,
             files: BTreeMap::new(),
         };
-        let needed = one.lines().flat_map(|line| program::needed(&line, known.marks));
-        let file = |word: String| match roots.lead(&word) {
+        let needed = one.command_lines().flat_map(|line| program::needed_files(&line, known.marks));
+        let file = |word: String| match roots.find_lead(&word) {
             Lead::File(file) => Some((word, file)),
             Lead::Nothing(_) | Lead::Unknown => None,
         };
@@ -192,11 +193,11 @@ pub(super) fn take_out(
 }
 
 /// The outermost container that holds nothing but the entry at `path`, or but its group.
-fn emptied(doc: &Doc, path: &[usize], whole_group: bool) -> Path {
-    let only = |depth: usize| doc.node(&path[..depth]).is_some_and(|node| node.len() == 1);
+fn emptied_container(doc: &Doc, path: &[usize], whole_group: bool) -> NodePath {
+    let only = |depth: usize| doc.node_at(&path[..depth]).is_some_and(|node| node.len() == 1);
     // Without the last of duplicate keys, the client would see the one before.
     let single = |depth: usize| {
-        let members = doc.node(&path[..depth - 1]).and_then(Node::members).unwrap_or_default();
+        let members = doc.node_at(&path[..depth - 1]).and_then(Node::members).unwrap_or_default();
         let key = members.get(path[depth - 1]).map(|member| &member.key);
         members.iter().filter(|member| Some(&member.key) == key).count() == 1
     };
@@ -212,14 +213,15 @@ fn emptied(doc: &Doc, path: &[usize], whole_group: bool) -> Path {
 /// What of it is not there: neither the same command nor as many of the program's as there were,
 /// for a program that has put itself back needs no help.
 pub(super) fn still_out(doc: &Doc, taken: &[Taken]) -> Vec<Taken> {
-    let foreign = survey(doc).foreign;
+    let foreign = survey_hooks(doc).foreign;
     let is_out = |one: &&Taken| {
         let alike = |program: &str, event: &str| program == one.program && event == one.event;
         let were = taken.iter().filter(|other| alike(&other.program, &other.event)).count();
         let there = foreign
             .iter()
             .filter(|there| there.known.is_some_and(|known| alike(known.name, &there.event)));
-        there.clone().count() < were && !there.into_iter().any(|there| one.has(&there.command))
+        there.clone().count() < were
+            && !there.into_iter().any(|there| one.has_command(&there.command))
     };
     taken.iter().filter(is_out).cloned().collect()
 }
@@ -231,35 +233,35 @@ pub(super) fn still_out(doc: &Doc, taken: &[Taken]) -> Vec<Taken> {
 pub(super) fn put_back(
     doc: &mut Doc,
     taken: &[Taken],
-    back: Back<'_>,
-) -> Result<Vec<Change>, Fault> {
+    back: EntriesToReturn<'_>,
+) -> Result<Vec<Change>, JsonFault> {
     let mut out = still_out(doc, taken);
     let mut left = Vec::new();
-    if let Back::There(roots) = back {
-        left = out.iter_mut().flat_map(|one| one.leave(roots)).collect();
-        out.retain(|one| one.lines().next().is_some());
+    if let EntriesToReturn::There(roots) = back {
+        left = out.iter_mut().flat_map(|one| one.drop_missing(roots)).collect();
+        out.retain(|one| one.command_lines().next().is_some());
     }
     if !out.is_empty() {
         hooks::check_shape(doc, out.iter().map(|one| one.event.as_str()))?;
     }
     // Each place is that of the moment when it was taken: the last one first.
     for one in out.iter().rev() {
-        hooks::place(doc, &one.event, one.at, &one.group)?;
+        hooks::insert_group(doc, &one.event, one.at, &one.group)?;
     }
-    Ok(out.iter().map(Taken::back).chain(left).collect())
+    Ok(out.iter().map(Taken::return_change).chain(left).collect())
 }
 
 /// Takes out of a file's own text what is not to come back with it.
 ///
 /// # Errors
 /// Only where the document's own edits fail.
-pub(super) fn leave_out(doc: &mut Doc, changes: &[Change]) -> Result<(), Fault> {
+pub(super) fn leave_out(doc: &mut Doc, changes: &[Change]) -> Result<(), JsonFault> {
     for change in changes {
         let Change::LeftOut { event, command, .. } = change else { continue };
-        let foreign = survey(doc).foreign.into_iter();
+        let foreign = survey_hooks(doc).foreign.into_iter();
         let mut alike = foreign.filter(|one| one.event == *event && one.command == *command);
         if let Some(one) = alike.next() {
-            let path = emptied(doc, &one.path, false);
+            let path = emptied_container(doc, &one.path, false);
             doc.remove(&path)?;
         }
     }
@@ -284,10 +286,10 @@ mod tests {
             ("hookctl hook", None),
             ("~/cdev.sh", None),
         ] {
-            assert_eq!(of(command).map(|known| known.name), name, "{command}");
+            assert_eq!(from_command(command).map(|known| known.name), name, "{command}");
         }
-        assert!(claims("/home/dev/.cdev/hooks/hookctl").is_some());
-        assert!(claims("/x/agent-hooks/hookctl").is_none());
+        assert!(claiming_program("/home/dev/.cdev/hooks/hookctl").is_some());
+        assert!(claiming_program("/x/agent-hooks/hookctl").is_none());
     }
 
     #[test]
@@ -302,7 +304,7 @@ mod tests {
             group(r#""_cdev_managed":false,"#, "x"),
             group("", "/h/.cdev/hooks/forward.sh"),
         ] {
-            let found = survey(&Doc::new(&text).unwrap());
+            let found = survey_hooks(&Doc::new(&text).unwrap());
             assert_eq!(found.own[0].lodger.map(|other| other.name), Some("cdev"), "{text}");
             assert_eq!(found.foreign[0].known.map(|other| other.name), Some("cdev"), "{text}");
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::survey::{is_assignment, words};
+use super::survey::{is_assignment, split_words};
 use crate::effect::program::table::{self, Class};
 use crate::env;
 
@@ -16,13 +16,13 @@ const ENDS: [char; 5] = [';', '&', '|', '(', ')'];
 
 /// The words of a command line that must be files for it to run: its program, the script of an
 /// interpreter, and each word with one of these marks, in a line within the line too.
-pub fn needed(line: &str, marks: &[&str]) -> Vec<String> {
-    let all = words(line);
+pub fn needed_files(line: &str, marks: &[&str]) -> Vec<String> {
+    let all = split_words(line);
     let before = |word: &&String| is_assignment(word) || BEFORE.contains(&word.as_str());
     let mut rest = all.iter().skip_while(before);
     let program = rest.next();
     let name = program.map(|word| word.rsplit('/').next().unwrap_or(word));
-    let interpreter = name.filter(|name| table::is(name, Class::Interpreter, &[]));
+    let interpreter = name.filter(|name| table::has_class(name, Class::Interpreter, &[]));
     let is_code = |word: &str| match interpreter.is_some_and(|name| name.ends_with("sh")) {
         true => !word.starts_with("--") && word.ends_with('c'),
         false => word.ends_with(['c', 'e', 'm', 'p']) || matches!(word, "--eval" | "--print"),
@@ -32,7 +32,7 @@ pub fn needed(line: &str, marks: &[&str]) -> Vec<String> {
         rest.find(|word| !word.starts_with('-'))
     });
     let within = all.iter().filter(|word| word.contains(char::is_whitespace));
-    let within: Vec<String> = within.flat_map(|line| words(line)).collect();
+    let within: Vec<String> = within.flat_map(|line| split_words(line)).collect();
     let marked = |word: &&String| {
         let word = word.replace('\\', "/");
         word.contains('/') && marks.iter().any(|mark| word.contains(mark))
@@ -70,18 +70,18 @@ pub struct Roots {
 
 impl Roots {
     /// Those of a settings file: it lies in a directory of its own below the project's root.
-    pub fn of(home: &Path, settings: &Path) -> Roots {
+    pub fn for_settings(home: &Path, settings: &Path) -> Roots {
         let project = settings.parent().and_then(Path::parent).unwrap_or(home);
         Roots { home: home.to_path_buf(), project: project.to_path_buf() }
     }
 
     /// Where that word of a command leads. A bare name is looked for in PATH, which may be another for the
     /// client: not to find it says nothing.
-    pub fn lead(&self, word: &str) -> Lead {
+    pub fn find_lead(&self, word: &str) -> Lead {
         if !word.contains('/') {
-            return resolve(word).map_or(Lead::Unknown, Lead::File);
+            return resolve_program(word).map_or(Lead::Unknown, Lead::File);
         }
-        let Some(path) = self.expand(word) else { return Lead::Unknown };
+        let Some(path) = self.expand_word(word) else { return Lead::Unknown };
         match is_there(&path) {
             true => Lead::File(path),
             false => Lead::Nothing(path),
@@ -89,7 +89,7 @@ impl Roots {
     }
 
     /// The path with `~` and the variables that are known here; none where more is in it.
-    fn expand(&self, word: &str) -> Option<PathBuf> {
+    fn expand_word(&self, word: &str) -> Option<PathBuf> {
         let (home, project) = (self.home.to_string_lossy(), self.project.to_string_lossy());
         let mut path = word
             .replace("${CLAUDE_PROJECT_DIR}", &project)
@@ -115,12 +115,12 @@ pub fn is_there(file: &Path) -> bool {
 }
 
 /// The program as the agent will find it: bare names through PATH.
-pub fn resolve(command: &str) -> Option<PathBuf> {
+pub fn resolve_program(command: &str) -> Option<PathBuf> {
     let path = Path::new(command);
     if path.components().count() > 1 {
         return path.exists().then(|| path.to_path_buf());
     }
-    let dirs = env::path(env::PATH)?;
+    let dirs = env::get_path(env::PATH)?;
     std::env::split_paths(&dirs).map(|dir| dir.join(command)).find(|file| is_executable(file))
 }
 
@@ -155,7 +155,7 @@ mod tests {
             ("env A=1 python3", &["python3"]),
             ("", &[]),
         ] {
-            assert_eq!(needed(line, marks), words, "{line}");
+            assert_eq!(needed_files(line, marks), words, "{line}");
         }
     }
 
@@ -177,7 +177,7 @@ mod tests {
             ("/x;y", Lead::Unknown),
             ("no-such-program-anywhere", Lead::Unknown),
         ] {
-            assert_eq!(roots.lead(word), lead, "{word}");
+            assert_eq!(roots.find_lead(word), lead, "{word}");
         }
     }
 }

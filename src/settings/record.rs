@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use super::file::{self, Target};
+use super::file::{self, SettingsTarget};
 use super::hooks::Created;
 use super::others::Taken;
 use crate::files;
@@ -59,7 +59,9 @@ impl Record {
     /// The original, unless somebody changed this record by hand.
     pub fn intact_original(&self) -> Option<Option<&str>> {
         match (&self.original, &self.original_sha256) {
-            (Some(text), Some(sum)) if *sum == file::hash(text.as_bytes()) => Some(Some(text)),
+            (Some(text), Some(sum)) if *sum == file::sha256_hex(text.as_bytes()) => {
+                Some(Some(text))
+            }
             (None, None) => Some(None),
             _ => None,
         }
@@ -69,7 +71,7 @@ impl Record {
 impl Records {
     /// Reads the notes; lost or unreadable ones are as good as none.
     pub fn load(paths: &Paths) -> Records {
-        files::state(&paths.installs(), LARGEST)
+        files::read_state(&paths.installs(), LARGEST)
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default()
@@ -82,7 +84,7 @@ impl Records {
     pub fn save(&mut self, paths: &Paths) -> Result<(), Error> {
         self.version = 1;
         file::private_dir(&paths.state)?;
-        let old = Target { named: paths.installs(), real: paths.installs() };
+        let old = SettingsTarget { named: paths.installs(), real: paths.installs() };
         if let Some(bytes) = old.read()?
             && serde_json::from_slice::<Records>(&bytes).is_err()
         {
@@ -90,7 +92,7 @@ impl Records {
             file::back_up(paths, &old, &bytes)?;
         }
         let text = serde_json::to_vec_pretty(self)
-            .map_err(|error| Error::io("write", &paths.installs(), error.into()))?;
-        file::write(&paths.installs(), &text, None)
+            .map_err(|error| Error::io_error("write", &paths.installs(), error.into()))?;
+        file::write_file(&paths.installs(), &text, None)
     }
 }

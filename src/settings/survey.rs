@@ -3,13 +3,13 @@
 
 use serde_json::{Map, Value};
 
-use super::edit::{Doc, Path};
+use super::edit::{Doc, NodePath};
 use super::hooks::PROGRAM;
 use super::others::{self, Program};
 use crate::dialect::bridge::agent_of;
 use crate::event::Kind;
-use crate::flags::Options;
-use crate::json::{Fault, Node};
+use crate::flags::HookOptions;
+use crate::json::{JsonFault, Node};
 use crate::rule::file::server::Typed;
 
 /// The events whose invalid entries cost the client the whole file.
@@ -46,19 +46,19 @@ pub struct Own {
     pub seen: bool,
     /// The other program whose group it stands in, and with which it would go.
     pub(super) lodger: Option<&'static Program>,
-    pub(super) path: Path,
+    pub(super) path: NodePath,
 }
 
 impl Own {
     /// The value after that option.
-    pub fn option(&self, name: &str) -> Option<&str> {
+    pub fn option_value(&self, name: &str) -> Option<&str> {
         let at = self.args.iter().position(|arg| arg == name)?;
         self.args.get(at + 1).map(String::as_str)
     }
 
     /// What it says of the user's server.
-    pub fn server(&self) -> Typed {
-        Options::parse(self.args.iter().skip(1).map(Into::into)).server
+    pub fn typed_server(&self) -> Typed {
+        HookOptions::parse(self.args.iter().skip(1).map(Into::into)).server
     }
 
     /// Does the client block when this entry fails?
@@ -78,14 +78,14 @@ pub struct Foreign {
     pub shell: bool,
     /// Whose it is, where that is a program that we know.
     pub known: Option<&'static Program>,
-    pub(super) path: Path,
+    pub(super) path: NodePath,
 }
 
 /// An entry that the client refuses.
 #[derive(Debug, Clone)]
 pub struct Invalid {
     /// What and where.
-    pub fault: Fault,
+    pub fault: JsonFault,
     /// Does the client drop the whole file over it?
     pub fatal: bool,
 }
@@ -114,7 +114,7 @@ impl Survey {
     }
 
     /// Our entries of that role.
-    pub fn of(&self, role: Role) -> &[Own] {
+    pub fn entries_for(&self, role: Role) -> &[Own] {
         match role {
             Role::Guard => &self.own,
             Role::Bridge => &self.bridge,
@@ -122,16 +122,16 @@ impl Survey {
     }
 
     /// What our entries say of the user's server: the first that says anything.
-    pub fn server(&self) -> Typed {
-        let said = self.own.iter().filter(|own| own.seen).map(Own::server);
+    pub fn typed_server(&self) -> Typed {
+        let said = self.own.iter().filter(|own| own.seen).map(Own::typed_server);
         said.into_iter().find(|typed| !typed.is_empty()).unwrap_or_default()
     }
 }
 
 /// Everything about hooks in the document.
-pub fn survey(doc: &Doc) -> Survey {
+pub fn survey_hooks(doc: &Doc) -> Survey {
     let root = doc.root();
-    let flag = |key| root.get(key).is_some_and(|(_, node)| node.value() == Value::Bool(true));
+    let flag = |key| root.get(key).is_some_and(|(_, node)| node.to_value() == Value::Bool(true));
     let mut survey = Survey {
         disabled: flag("disableAllHooks"),
         managed_only: flag("allowManagedHooksOnly"),
@@ -154,25 +154,25 @@ pub fn survey(doc: &Doc) -> Survey {
 fn survey_event(survey: &mut Survey, event: &str, groups: &Node, path: &[usize], seen: bool) {
     if seen && Kind::from_name(event) != Kind::Other {
         let fatal = FATAL.contains(&event);
-        let faults = invalid(groups);
+        let faults = invalid_groups(groups);
         survey.invalid.extend(faults.into_iter().map(|fault| Invalid { fault, fatal }));
     }
     for (g, group) in groups.items().unwrap_or_default().iter().enumerate() {
         let Some((at, entries)) = group.get("hooks") else { continue };
-        let owner = others::owner(group);
-        let matcher = group.get("matcher").and_then(|(_, node)| match node.str() {
+        let owner = others::group_owner(group);
+        let matcher = group.get("matcher").and_then(|(_, node)| match node.as_str() {
             Some("" | "*") => None,
             Some(text) => Some(text.to_string()),
-            None => Some(node.value().to_string()),
+            None => Some(node.to_value().to_string()),
         });
         for (e, node) in entries.items().unwrap_or_default().iter().enumerate() {
-            let Value::Object(entry) = node.value() else { continue };
+            let Value::Object(entry) = node.to_value() else { continue };
             let Some(command) = entry.get("command").and_then(Value::as_str) else { continue };
             let args = entry.get("args").and_then(Value::as_array);
             let shell = args.is_none();
             match own_call(command, args) {
                 Some((command, args)) => {
-                    let own = match role(&args) {
+                    let own = match detect_role(&args) {
                         Role::Guard => &mut survey.own,
                         Role::Bridge => &mut survey.bridge,
                     };
@@ -189,10 +189,10 @@ fn survey_event(survey: &mut Survey, event: &str, groups: &Node, path: &[usize],
                     });
                 }
                 None if seen => {
-                    let command = line(&entry).unwrap_or_default();
+                    let command = command_line(&entry).unwrap_or_default();
                     survey.foreign.push(Foreign {
                         event: event.to_string(),
-                        known: others::of(&command).or(owner),
+                        known: others::from_command(&command).or(owner),
                         command,
                         shell,
                         path: [path, &[g, at, e]].concat(),
@@ -205,7 +205,7 @@ fn survey_event(survey: &mut Survey, event: &str, groups: &Node, path: &[usize],
 }
 
 /// The command of an entry with its arguments.
-pub(super) fn line(entry: &Map<String, Value>) -> Option<String> {
+pub(super) fn command_line(entry: &Map<String, Value>) -> Option<String> {
     let args = entry.get("args").and_then(Value::as_array);
     let words = args.into_iter().flatten().filter_map(Value::as_str);
     let command = entry.get("command")?.as_str()?;
@@ -219,22 +219,22 @@ fn own_call(command: &str, args: Option<&Vec<Value>>) -> Option<(String, Vec<Str
             let args: Vec<String> =
                 args.iter().map(|arg| arg.as_str().unwrap_or_default().to_string()).collect();
             let hook = args.first().is_none_or(|first| first == "hook");
-            let ours = hook || role(&args) == Role::Bridge;
+            let ours = hook || detect_role(&args) == Role::Bridge;
             (is_program(command) && ours).then(|| (command.to_string(), args))
         }
-        None => program(command),
+        None => split_program(command),
     }
 }
 
 /// The same of a command line, whatever its arguments are.
-pub(super) fn program(command: &str) -> Option<(String, Vec<String>)> {
-    let mut words = words(command).into_iter().skip_while(|word| is_assignment(word));
+pub(super) fn split_program(command: &str) -> Option<(String, Vec<String>)> {
+    let mut words = split_words(command).into_iter().skip_while(|word| is_assignment(word));
     let program = words.next().filter(|word| is_program(word))?;
     Some((program, words.collect()))
 }
 
 /// What a call of this program with these arguments is for.
-fn role(args: &[String]) -> Role {
+fn detect_role(args: &[String]) -> Role {
     let bridge = args.first().is_some_and(|first| agent_of(first).is_some());
     if bridge { Role::Bridge } else { Role::Guard }
 }
@@ -253,7 +253,7 @@ fn is_program(command: &str) -> bool {
 }
 
 /// The words of a simple command line, quotes taken off.
-pub fn words(line: &str) -> Vec<String> {
+pub fn split_words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -277,8 +277,9 @@ pub fn words(line: &str) -> Vec<String> {
 }
 
 /// What the client refuses in the groups of one event (contracts: section 0, item 10).
-fn invalid(groups: &Node) -> Vec<Fault> {
-    let fault = |node: &Node, message: &str, hint: &str| Fault::new(node.span.start, message, hint);
+fn invalid_groups(groups: &Node) -> Vec<JsonFault> {
+    let fault =
+        |node: &Node, message: &str, hint: &str| JsonFault::new(node.span.start, message, hint);
     let Some(items) = groups.items() else {
         let hint = "write [{\"hooks\": [...]}]";
         return vec![fault(groups, "an event takes a list of groups", hint)];
@@ -289,7 +290,8 @@ fn invalid(groups: &Node) -> Vec<Fault> {
             faults.push(fault(group, "a group is an object", "write {\"hooks\": [...]}"));
             continue;
         }
-        if let Some((_, matcher)) = group.get("matcher").filter(|(_, node)| node.str().is_none()) {
+        if let Some((_, matcher)) = group.get("matcher").filter(|(_, node)| node.as_str().is_none())
+        {
             let hint = "write it in quotes, or leave it out";
             faults.push(fault(matcher, "`matcher` takes a string", hint));
         }
@@ -305,15 +307,16 @@ fn invalid(groups: &Node) -> Vec<Fault> {
 }
 
 /// What it refuses in one entry.
-fn invalid_entry(entry: &Node) -> Vec<Fault> {
+fn invalid_entry(entry: &Node) -> Vec<JsonFault> {
     let get = |key| entry.get(key).map(|(_, node)| node);
-    let kind = get("type").and_then(Node::str);
+    let kind = get("type").and_then(Node::as_str);
     let unknown = kind.is_none_or(|kind| !TYPES.contains(&kind));
-    let lacks = kind == Some("command") && get("command").and_then(Node::str).is_none();
-    let is_no_time = |node: &&Node| node.value().as_f64().is_none_or(|seconds| seconds <= 0.0);
-    let is_no_word = |node: &&Node| !matches!(node.str(), Some("continue" | "block"));
-    let is_no_list =
-        |node: &&Node| !node.items().is_some_and(|args| args.iter().all(|arg| arg.str().is_some()));
+    let lacks = kind == Some("command") && get("command").and_then(Node::as_str).is_none();
+    let is_no_time = |node: &&Node| node.to_value().as_f64().is_none_or(|seconds| seconds <= 0.0);
+    let is_no_word = |node: &&Node| !matches!(node.as_str(), Some("continue" | "block"));
+    let is_no_list = |node: &&Node| {
+        !node.items().is_some_and(|args| args.iter().all(|arg| arg.as_str().is_some()))
+    };
     let checks = [
         (unknown.then_some(entry), "unknown `type` of a hook", "write \"type\": \"command\""),
         (lacks.then_some(entry), "a command entry needs `command`", "add the command line"),
@@ -330,7 +333,9 @@ fn invalid_entry(entry: &Node) -> Vec<Fault> {
         (get("args").filter(is_no_list), "`args` takes a list of strings", "write [\"...\"]"),
     ];
     let found = checks.into_iter();
-    found.filter_map(|(node, what, hint)| Some(Fault::new(node?.span.start, what, hint))).collect()
+    found
+        .filter_map(|(node, what, hint)| Some(JsonFault::new(node?.span.start, what, hint)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -369,7 +374,7 @@ mod tests {
         ] {
             let text =
                 format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{{"type":"command",{entry}}}]}}]}}}}"#);
-            let found = survey(&Doc::new(&text).unwrap());
+            let found = survey_hooks(&Doc::new(&text).unwrap());
             assert_eq!((found.own.len(), found.bridge.len()), (guard, bridge), "{entry}");
         }
     }
@@ -388,11 +393,11 @@ mod tests {
             (r#"{"type":"http","url":"https://x"}"#, false),
         ] {
             let text = format!(r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{entry}]}}]}}}}"#);
-            let found = survey(&Doc::new(&text).unwrap()).invalid;
+            let found = survey_hooks(&Doc::new(&text).unwrap()).invalid;
             assert_eq!(found.iter().any(|fault| fault.fatal), fatal, "{entry}");
         }
         let text = r#"{"hooks":{"Stop":[{"matcher":3,"hooks":[]}],"Nonsense":3}}"#;
-        let found = survey(&Doc::new(text).unwrap()).invalid;
+        let found = survey_hooks(&Doc::new(text).unwrap()).invalid;
         assert_eq!(found.len(), 1);
         assert!(!found[0].fatal);
     }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Entry, Listing, hash_of, listing_of};
+use super::{Listing, TrustEntry, hash_of, listing_of};
 use crate::act;
 use crate::effect::program::table::{self, Class, Special};
 use crate::effect::{self, Analysis, Extent, Grade, Place, Source, SubCommand, Target, Word};
@@ -31,15 +31,15 @@ const SYSTEM: &[&str] = &[
 ];
 
 /// Adds what the file's commands run, as it is now.
-pub(super) fn pin(root: &Path, file: &RuleFile, entry: &mut Entry) {
+pub(super) fn add_pins(root: &Path, file: &RuleFile, entry: &mut TrustEntry) {
     let mut pins = Pins { root, entry };
     for rule in &file.rules {
         for command in rule.commands() {
-            pins.command(command);
+            pins.pin_command(command);
         }
         for action in &rule.actions {
             if let Action::Context(Text::File(path)) = action {
-                pins.context(path);
+                pins.pin_context(path);
             }
         }
     }
@@ -50,18 +50,18 @@ pub fn stays_in(root: &Path, path: &Path) -> bool {
     match (root.canonicalize(), path.canonicalize()) {
         (Ok(root), Ok(path)) => path.starts_with(root),
         // What is not there leads nowhere.
-        _ => clean(path).starts_with(root),
+        _ => clean_path(path).starts_with(root),
     }
 }
 
 /// The path without `.` and `..`, which the disk is not asked about.
-fn clean(path: &Path) -> PathBuf {
-    PathBuf::from(effect::path::normalise(&path.to_string_lossy()))
+fn clean_path(path: &Path) -> PathBuf {
+    PathBuf::from(effect::path::normalise_path(&path.to_string_lossy()))
 }
 
 struct Pins<'a> {
     root: &'a Path,
-    entry: &'a mut Entry,
+    entry: &'a mut TrustEntry,
 }
 
 /// How a file is used.
@@ -74,27 +74,27 @@ enum Use {
 }
 
 impl Pins<'_> {
-    fn command(&mut self, command: &Command) {
+    fn pin_command(&mut self, command: &Command) {
         let root = self.root.to_string_lossy().into_owned();
-        let (script, _) = command.script.script(&|_| None);
+        let (script, _) = command.script.to_script(&|_| None);
         let script = act::with_base(&script, self.root);
-        let text = format!("CLAUDE_PROJECT_DIR={}\n{script}", act::quote(&root));
+        let text = format!("CLAUDE_PROJECT_DIR={}\n{script}", act::quote_for_shell(&root));
         let home = env::get(env::HOME).unwrap_or_default();
         let place = Place { cwd: root.clone(), project: root, home, ..Place::default() };
-        let analysis = effect::shell::analyse(&text, &place);
+        let analysis = effect::shell::analyse_command(&text, &place);
         // A shell that reads its commands from elsewhere runs what the others read.
         let fed = analysis.commands.iter().any(|one| one.name == "eval" || is_fed(one));
         for effect in &analysis.effects {
             let command = effect.command.and_then(|at| analysis.commands.get(at));
             match (effect.word, &effect.path, effect.grade) {
                 (Word::Read, Some(target), grade) if grade != Grade::Unknown => {
-                    if let Some(usage) = usage(effect, command, fed) {
-                        self.target(target, usage);
+                    if let Some(usage) = effect_usage(effect, command, fed) {
+                        self.pin_target(target, usage);
                     }
                 }
                 (Word::PipeToInterpreter, ..) | (Word::Execute | Word::Code, _, Grade::Unknown) => {
                     let part = text.get(effect.span.clone()).filter(|part| !part.is_empty());
-                    self.unpinned(format!(
+                    self.note_unpinned(format!(
                         "`{}`: what it runs is known only then",
                         part.unwrap_or(&script)
                     ));
@@ -103,42 +103,45 @@ impl Pins<'_> {
             }
         }
         for one in &analysis.commands {
-            self.recipe(one);
-            self.module(one);
-            self.globbed(one);
-            self.bare(one, &analysis, &script);
+            self.pin_recipe(one);
+            self.pin_module(one);
+            self.pin_globs(one);
+            self.pin_bare_name(one, &analysis, &script);
         }
     }
 
-    fn unpinned(&mut self, what: String) {
+    fn note_unpinned(&mut self, what: String) {
         self.entry.unpinned.insert(what);
     }
 
-    fn target(&mut self, target: &Target, usage: Use) {
+    fn pin_target(&mut self, target: &Target, usage: Use) {
         let path = PathBuf::from(&target.lexical);
         if is_system(&path) {
             return;
         }
         match target.extent {
-            Extent::Exact if path.is_dir() && usage == Use::Run => self.listing(&path, None),
-            Extent::Exact if !path.is_dir() => self.file(&path, usage),
+            Extent::Exact if path.is_dir() && usage == Use::Run => self.pin_listing(&path, None),
+            Extent::Exact if !path.is_dir() => self.pin_file(&path, usage),
             Extent::Glob if usage == Use::Run => match (path.parent(), path.file_name()) {
                 (Some(dir), Some(name)) if !glob::is_glob(&dir.to_string_lossy()) => {
-                    self.listing(dir, Some(name.to_string_lossy().into_owned()));
+                    self.pin_listing(dir, Some(name.to_string_lossy().into_owned()));
                 }
-                _ => self
-                    .unpinned(format!("{}: its directories are found only then", path.display())),
+                _ => self.note_unpinned(format!(
+                    "{}: its directories are found only then",
+                    path.display()
+                )),
             },
             Extent::Exact | Extent::Glob => {}
-            _ if usage == Use::Run => self.listing(&path, None),
+            _ if usage == Use::Run => self.pin_listing(&path, None),
             _ => {}
         }
     }
 
     /// A file, and where it leads; that there is none is as much as its content.
-    fn file(&mut self, path: &Path, usage: Use) {
+    fn pin_file(&mut self, path: &Path, usage: Use) {
         let Some(name) = path.to_str() else {
-            return self.unpinned(format!("{}: its name is not valid Unicode", path.display()));
+            return self
+                .note_unpinned(format!("{}: its name is not valid Unicode", path.display()));
         };
         let Ok(real) = path.canonicalize() else {
             if usage == Use::Run {
@@ -161,13 +164,13 @@ impl Pins<'_> {
         }
         match hash_of(&real) {
             Some(hash) => drop(self.entry.programs.insert(name.to_string(), hash)),
-            None => self.unpinned(format!("{name}: it cannot be read, or is too large")),
+            None => self.note_unpinned(format!("{name}: it cannot be read, or is too large")),
         }
     }
 
-    fn listing(&mut self, dir: &Path, names: Option<String>) {
+    fn pin_listing(&mut self, dir: &Path, names: Option<String>) {
         let (Some(path), false) = (dir.to_str(), dir == self.root && names.is_none()) else {
-            return self.unpinned(format!("{}: all that is in it", dir.display()));
+            return self.note_unpinned(format!("{}: all that is in it", dir.display()));
         };
         match listing_of(dir, names.as_deref()) {
             Some(hash) => {
@@ -176,36 +179,38 @@ impl Pins<'_> {
                     self.entry.listings.push(one);
                 }
             }
-            None => self.unpinned(format!("{path}: what is in it cannot be read, or is too much")),
+            None => {
+                self.note_unpinned(format!("{path}: what is in it cannot be read, or is too much"))
+            }
         }
     }
 
     /// The files that tell a build what to do; what they name in turn is not pinned.
-    fn recipe(&mut self, command: &SubCommand) {
-        let row = table::row(&command.name, &[]);
+    fn pin_recipe(&mut self, command: &SubCommand) {
+        let row = table::find_row(&command.name, &[]);
         let Some(files) = row.and_then(|row| row.recipes) else { return };
         let dir = command.dir.as_ref().map_or(self.root.to_path_buf(), PathBuf::from);
         let named = command.options.iter().any(|opt| matches!(opt.name.as_str(), "-f" | "--file"));
         for file in files.split_whitespace().filter(|_| !named && !is_system(&dir)) {
-            self.file(&dir.join(file), Use::Run);
+            self.pin_file(&dir.join(file), Use::Run);
         }
-        self.unpinned(format!("`{}`: what the project's files make it run", command.name));
+        self.note_unpinned(format!("`{}`: what the project's files make it run", command.name));
     }
 
     /// What a glob names is another file as soon as somebody adds one.
-    fn globbed(&mut self, command: &SubCommand) {
+    fn pin_globs(&mut self, command: &SubCommand) {
         let first = command.operands.first().and_then(|at| command.args.get(*at));
         let first = first.filter(|_| is_runner(&command.name));
         for arg in std::iter::once(&command.word).chain(first).filter(|arg| arg.glob) {
             let (Some(text), Some(dir)) = (&arg.text, &command.dir) else { continue };
             let lexical = effect::path::join(dir, text);
             let target = Target { resolved: lexical.clone(), lexical, extent: Extent::Glob };
-            self.target(&target, Use::Run);
+            self.pin_target(&target, Use::Run);
         }
     }
 
     /// `python -m x` takes the project's own module before any other.
-    fn module(&mut self, command: &SubCommand) {
+    fn pin_module(&mut self, command: &SubCommand) {
         let python = base_name(&command.name) == "python" || base_name(&command.name) == "pypy";
         if python
             && command
@@ -213,19 +218,22 @@ impl Pins<'_> {
                 .iter()
                 .any(|arg| arg.text.as_deref().is_some_and(|t| t.starts_with("-m")))
         {
-            self.unpinned(format!(
+            self.note_unpinned(format!(
                 "`{} -m`: a module that the project may bring along",
                 command.name
             ));
         }
         let first = command.operands.first().and_then(|at| command.args.get(*at));
         if is_runner(&command.name) && first.is_some_and(|arg| arg.text.is_none()) {
-            self.unpinned(format!("`{}`: the file that it runs is known only then", command.name));
+            self.note_unpinned(format!(
+                "`{}`: the file that it runs is known only then",
+                command.name
+            ));
         }
     }
 
     /// A bare name is looked for in the project where PATH leads there.
-    fn bare(&mut self, command: &SubCommand, analysis: &Analysis, script: &str) {
+    fn pin_bare_name(&mut self, command: &SubCommand, analysis: &Analysis, script: &str) {
         let Some(name) = command.word.text.as_deref().filter(|w| !w.is_empty() && !w.contains('/'))
         else {
             return;
@@ -234,7 +242,7 @@ impl Pins<'_> {
         let mut dirs = Vec::new();
         if analysis.environment.iter().any(|name| name == "PATH") || script.contains("PATH=") {
             for value in values_of_path(script) {
-                self.directories(&value, &dir, &mut dirs);
+                self.search_directories(&value, &dir, &mut dirs);
             }
         }
         let inherited = env::get(env::PATH).unwrap_or_default();
@@ -242,7 +250,7 @@ impl Pins<'_> {
         dirs.extend(inherited.split(':').map(|one| dir.join(one)).filter(of_project));
         for dir in dirs {
             let path = dir.join(name);
-            self.file(&clean(&path), Use::Run);
+            self.pin_file(&clean_path(&path), Use::Run);
             if path.is_file() {
                 break;
             }
@@ -250,7 +258,7 @@ impl Pins<'_> {
     }
 
     /// The directories of a PATH that a script sets.
-    fn directories(&mut self, value: &str, dir: &Path, out: &mut Vec<PathBuf>) {
+    fn search_directories(&mut self, value: &str, dir: &Path, out: &mut Vec<PathBuf>) {
         let home = env::get(env::HOME).unwrap_or_default();
         for part in value.split(':') {
             if matches!(part, "$PATH" | "${PATH}" | "${PATH-}") {
@@ -266,7 +274,7 @@ impl Pins<'_> {
                 text = format!("{home}{rest}");
             }
             if text.contains(['$', '`', '*']) {
-                self.unpinned(format!("PATH={value}: where it leads is known only then"));
+                self.note_unpinned(format!("PATH={value}: where it leads is known only then"));
             } else if !is_system(Path::new(&text)) {
                 out.push(dir.join(text));
             }
@@ -274,7 +282,7 @@ impl Pins<'_> {
     }
 
     /// A file that is told to the model: its content may change, but it is the project's.
-    fn context(&mut self, path: &Path) {
+    fn pin_context(&mut self, path: &Path) {
         let path = self.root.join(path);
         if !stays_in(self.root, &path) {
             self.entry.leads_out.push(path.display().to_string());
@@ -283,7 +291,7 @@ impl Pins<'_> {
 }
 
 /// How the command uses what it reads; None = as data.
-fn usage(effect: &effect::Effect, command: Option<&SubCommand>, fed: bool) -> Option<Use> {
+fn effect_usage(effect: &effect::Effect, command: Option<&SubCommand>, fed: bool) -> Option<Use> {
     if fed || effect.source == Source::Program {
         return Some(Use::Run);
     }
@@ -311,10 +319,10 @@ fn is_fed(command: &SubCommand) -> bool {
 fn is_runner(name: &str) -> bool {
     use Special::{Make, Script, ScriptFile, Source, WindowsShell};
     const BY_CODE: [Special; 5] = [Make, Script, ScriptFile, Source, WindowsShell];
-    let row = table::row(name, &[]).or_else(|| table::row(base_name(name), &[]));
+    let row = table::find_row(name, &[]).or_else(|| table::find_row(base_name(name), &[]));
     row.is_some_and(|row| {
-        row.is(Class::Interpreter)
-            || row.is(Class::Runner)
+        row.has_class(Class::Interpreter)
+            || row.has_class(Class::Runner)
             || row.special.is_some_and(|special| BY_CODE.contains(&special))
     })
 }

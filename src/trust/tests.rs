@@ -6,7 +6,7 @@ use crate::rule::file;
 fn read(root: &Path, script: &str) -> (PathBuf, String, RuleFile) {
     let text = format!("[rule.x]\nhook = '''{script}'''\n");
     let path = root.join(".hookctl.toml");
-    let read = file::read(&text, &path, Layer::Project, None);
+    let read = file::read_rules(&text, &path, Layer::Project, None);
     assert!(read.faults.is_empty(), "{script}: {:?}", read.faults);
     (path, text, read)
 }
@@ -19,12 +19,12 @@ fn fill(root: &Path, files: &[&str]) {
 }
 
 /// What a rule with that script pins, in a project with these files.
-fn pinned(files: &[&str], script: &str) -> Entry {
+fn pinned(files: &[&str], script: &str) -> TrustEntry {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
     fill(&root, files);
     let (_, text, read) = read(&root, script);
-    let mut entry = entry(&root, &text, &read, String::new());
+    let mut entry = approval_entry(&root, &text, &read, String::new());
     let short = |name: String| match Path::new(&name).strip_prefix(&root) {
         Ok(rest) => rest.display().to_string(),
         Err(_) => name,
@@ -169,13 +169,13 @@ fn what_changes_ends_the_trust() {
         symlink("d", root.join("dirlink")).unwrap();
         let (path, text, read) = read(root, script);
         let mut store = Store::default();
-        let entry = entry(root, &text, &read, String::new());
+        let entry = approval_entry(root, &text, &read, String::new());
         assert!(entry.leads_out.is_empty(), "{script}");
         store.files.insert(path.to_str().unwrap().into(), entry);
         fs::write(root.join("h/other.txt"), "data").unwrap();
-        assert!(store.approves(&path, &text), "{script}");
+        assert!(store.is_approved(&path, &text), "{script}");
         change(root);
-        assert_eq!(store.state(&path, &text), State::Changed, "{script}");
+        assert_eq!(store.approval_state(&path, &text), TrustState::Changed, "{script}");
     }
 }
 
@@ -192,7 +192,7 @@ fn links_that_lead_out_are_told() {
     symlink("x.sh", root.join("in")).unwrap();
     for (script, out) in [("./out/x.sh", 1), ("sh out/x.sh", 1), ("./shell x.sh", 0), ("./in", 0)] {
         let (_, text, read) = read(&root, script);
-        let entry = entry(&root, &text, &read, String::new());
+        let entry = approval_entry(&root, &text, &read, String::new());
         assert_eq!(entry.leads_out.len(), out, "{script}: {entry:?}");
     }
 }
@@ -200,9 +200,9 @@ fn links_that_lead_out_are_told() {
 #[test]
 fn an_entry_that_pinned_less_approves_nothing() {
     let old = r#"{"files":{"/p/.hookctl.toml":{"hash":"HASH","programs":{},"since":""}}}"#;
-    let store: Store = serde_json::from_str(&old.replace("HASH", &hash(b"x"))).unwrap();
+    let store: Store = serde_json::from_str(&old.replace("HASH", &sha256_hex(b"x"))).unwrap();
     let path = Path::new("/p/.hookctl.toml");
-    assert_eq!(store.state(path, "x"), State::Outdated);
-    assert_eq!(store.state(path, "y"), State::Changed);
-    assert_eq!(store.state(Path::new("/p"), "y"), State::Unknown);
+    assert_eq!(store.approval_state(path, "x"), TrustState::Outdated);
+    assert_eq!(store.approval_state(path, "y"), TrustState::Changed);
+    assert_eq!(store.approval_state(Path::new("/p"), "y"), TrustState::Unknown);
 }

@@ -44,7 +44,7 @@ static ALTERNATE: Stack = Stack(std::cell::UnsafeCell::new([0; STACK]));
 
 /// Installs the handlers, whatever this process was started with: ignored and blocked signals are
 /// handed on to children of an agent.
-pub(super) fn start() {
+pub(super) fn start_watching() {
     // SAFETY: plain system calls on initialised structures; the alternate stack is static and used by
     // the main thread only, which is the one that calls this.
     unsafe {
@@ -69,7 +69,7 @@ pub(super) fn start() {
         libc::sigaddset(&raw mut ours, libc::SIGXFSZ);
         // Timers of whoever started us go on through an exec.
         for which in [libc::ITIMER_REAL, libc::ITIMER_VIRTUAL, libc::ITIMER_PROF] {
-            timer(which, Duration::ZERO);
+            set_timer(which, Duration::ZERO);
         }
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const ours, ptr::null_mut());
     }
@@ -81,7 +81,7 @@ extern "C" fn on_fatal(signal: c_int) {
     static ENDING: AtomicBool = AtomicBool::new(false);
     if ENDING.swap(true, Ordering::AcqRel) {
         // Another thread is at it: it ends the process as soon as it has written.
-        sleep(Duration::from_secs(1));
+        sleep_for(Duration::from_secs(1));
     }
     let cause = FATAL
         .iter()
@@ -93,18 +93,18 @@ extern "C" fn on_fatal(signal: c_int) {
 }
 
 /// Real time until the watchdog speaks; none = at once.
-pub(super) fn clock(left: Duration) {
+pub(super) fn set_clock(left: Duration) {
     // Zero would switch the timer off.
-    timer(libc::ITIMER_REAL, left.max(Duration::from_micros(1)));
+    set_timer(libc::ITIMER_REAL, left.max(Duration::from_micros(1)));
 }
 
 /// Processor time, of user and system and of all threads, until the watchdog speaks.
-pub(super) fn processor(left: Duration) {
-    timer(libc::ITIMER_PROF, left.max(Duration::from_micros(1)));
+pub(super) fn set_processor_timer(left: Duration) {
+    set_timer(libc::ITIMER_PROF, left.max(Duration::from_micros(1)));
 }
 
 /// Sets a timer; zero switches it off.
-fn timer(which: c_int, left: Duration) {
+fn set_timer(which: c_int, left: Duration) {
     let value = libc::timeval { tv_sec: left.as_secs() as _, tv_usec: left.subsec_micros() as _ };
     let once =
         libc::itimerval { it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 }, it_value: value };
@@ -114,7 +114,7 @@ fn timer(which: c_int, left: Duration) {
     }
 }
 
-fn sleep(time: Duration) {
+fn sleep_for(time: Duration) {
     let time = libc::timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos() as _ };
     // SAFETY: a system call on an initialised structure.
     unsafe {
@@ -125,12 +125,12 @@ fn sleep(time: Duration) {
 /// Writes all of it to stdout, however long the reader takes: false where nobody can have read it.
 pub(super) fn write_stdout(parts: &[&str]) -> bool {
     !leads_nowhere(libc::STDOUT_FILENO)
-        && parts.iter().all(|part| write(libc::STDOUT_FILENO, part.as_bytes(), -1))
+        && parts.iter().all(|part| write_all(libc::STDOUT_FILENO, part.as_bytes(), -1))
 }
 
 /// Writes it to stderr if somebody reads there soon.
 pub(super) fn write_stderr(parts: &[&str]) {
-    let _ = parts.iter().all(|part| write(libc::STDERR_FILENO, part.as_bytes(), PATIENCE_MS));
+    let _ = parts.iter().all(|part| write_all(libc::STDERR_FILENO, part.as_bytes(), PATIENCE_MS));
 }
 
 /// Writes the parts to stdout in one piece if somebody reads there soon: false where it did not leave.
@@ -142,7 +142,7 @@ pub(super) fn write_at_once(parts: &[&str]) -> bool {
         room.copy_from_slice(part.as_bytes());
         len += part.len();
     }
-    !leads_nowhere(libc::STDOUT_FILENO) && write(libc::STDOUT_FILENO, &line[..len], PATIENCE_MS)
+    !leads_nowhere(libc::STDOUT_FILENO) && write_all(libc::STDOUT_FILENO, &line[..len], PATIENCE_MS)
 }
 
 /// Is it the null device? Where a process is started without the descriptor, the runtime opens that in
@@ -163,7 +163,7 @@ fn leads_nowhere(fd: c_int) -> bool {
 }
 
 /// Writes all of it; `patience` in milliseconds, -1 = for ever (the timers end that).
-fn write(fd: c_int, mut bytes: &[u8], patience: c_int) -> bool {
+fn write_all(fd: c_int, mut bytes: &[u8], patience: c_int) -> bool {
     while !bytes.is_empty() {
         let mut one = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
         // SAFETY: one initialised entry, and a buffer that is as long as is said.

@@ -1,6 +1,6 @@
 //! What happened against what the analysis lists.
 
-use hookctl::effect::path::normalise;
+use hookctl::effect::path::normalise_path;
 use hookctl::effect::value::BLANK;
 use hookctl::effect::{Analysis, Arg, Effect, Extent, Grade, Word};
 
@@ -257,7 +257,7 @@ fn touches_path(analysis: &Analysis, word: Word, record: &Record, path: &str) ->
     }
     let path =
         if path.starts_with('/') { path.to_string() } else { format!("{}/{path}", record.cwd) };
-    let path = normalise(&path);
+    let path = normalise_path(&path);
     // The descriptor's own file is listed where it is opened.
     if path == "/dev/null" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/") {
         return true;

@@ -29,7 +29,7 @@ fn analyse(line: &str) -> Analysis {
         home: jail::HOME.into(),
         ..Place::default()
     };
-    shell::analyse(line, &place)
+    shell::analyse_command(line, &place)
 }
 
 fn number(name: &str, otherwise: u64) -> u64 {

@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use hookctl::config::{Config, Source};
+use hookctl::config::{Config, LayerFile};
 use hookctl::dry;
 use hookctl::effect;
-use hookctl::engine::{Case, strongest};
+use hookctl::engine::{RuleContext, strongest_match};
 use hookctl::event::Kind;
 use hookctl::paths::Paths;
-use hookctl::rule::case::{self, Call};
+use hookctl::rule::case::{self, CaseCall};
 use hookctl::rule::condition::Subject;
 use hookctl::rule::{Layer, Rule, shipped};
 use hookctl::trial::Ground;
@@ -130,8 +130,8 @@ fn lines() -> Vec<Line> {
     };
     for dir in ["tests/packs", "config/packs"] {
         for text in files(dir) {
-            for case in case::read(&text, Path::new(dir)).cases {
-                if let Call::Main(tool, text) = case.call
+            for case in case::read_cases(&text, Path::new(dir)).cases {
+                if let CaseCall::Main(tool, text) = case.call
                     && tool == "Bash"
                 {
                     lines.push(Line { text, cwd: case.cwd });
@@ -160,13 +160,13 @@ fn lines() -> Vec<Line> {
 
 #[test]
 fn an_allow_changes_no_stop_and_what_matched_is_the_verdict() {
-    let paths = Paths::below(PathBuf::from(HOME));
+    let paths = Paths::below_home(PathBuf::from(HOME));
     let project = paths.home.join("project");
     let configs: Vec<Config> = FILES
         .iter()
         .map(|text| {
             let path = PathBuf::from("config.toml");
-            Config::alone(Source::of(Layer::User, path, (*text).to_string()))
+            Config::from_source(LayerFile::from_text(Layer::User, path, (*text).to_string()))
         })
         .collect();
     let rules: Vec<Rc<Rule>> = shipped::RULES
@@ -182,13 +182,13 @@ fn an_allow_changes_no_stop_and_what_matched_is_the_verdict() {
             let ground = Ground::new(&paths, config, &project, None);
             let cwd = line.cwd.as_deref().map_or_else(
                 || project.display().to_string(),
-                |cwd| dry::absolute(cwd, &project, &paths.home),
+                |cwd| dry::absolute_path(cwd, &project, &paths.home),
             );
-            let input = dry::input("Bash", &line.text, &str::to_string);
-            let payload = dry::call(Kind::PreToolUse, "Bash", input, &cwd);
-            let judged = ground.judge(dry::event(payload, None), ground.at(&cwd));
+            let input = dry::tool_input("Bash", &line.text, &str::to_string);
+            let payload = dry::tool_call_payload(Kind::PreToolUse, "Bash", input, &cwd);
+            let judged = ground.judge_event(dry::parse_event(payload, None), ground.place_at(&cwd));
             let answer = &judged.judgement.answer;
-            let stops = answer.verb.filter(|verb| verb.stops());
+            let stops = answer.verb.filter(|verb| verb.stops_call());
             let rule = stops.map(|_| judged.judgement.rule.clone()).unwrap_or_default();
             let said = (stops, rule);
             if let Some(before) = &first {
@@ -204,14 +204,16 @@ fn an_allow_changes_no_stop_and_what_matched_is_the_verdict() {
                 bases: &judged.bases,
                 project: &judged.place.project,
             };
-            let case = Case { subject, profile: config.profile, look: effect::look::below };
+            let case =
+                RuleContext { subject, profile: config.profile, look: effect::look::list_below };
             let matched: Vec<_> = rules
                 .iter()
-                .filter_map(|rule| case.test(rule))
-                .filter(|one| !one.observed && one.verb().is_some_and(Verb::stops))
+                .filter_map(|rule| case.test_rule(rule))
+                .filter(|one| !one.observed && one.verb().is_some_and(Verb::stops_call))
                 .collect();
-            let shown = strongest(&matched);
-            let shown = (shown.and_then(|one| one.verb()), shown.map(|one| one.rule.name()));
+            let shown = strongest_match(&matched);
+            let shown =
+                (shown.and_then(|one| one.verb()), shown.map(|one| one.rule.qualified_name()));
             let shown = (shown.0, shown.1.unwrap_or_default());
             if shown != said {
                 faults.insert(format!("{:?}: matched {shown:?}, verdict {said:?}", line.text));

@@ -155,7 +155,7 @@ impl Line {
 fn has_switches(program: &str) -> bool {
     let name = program.to_ascii_lowercase();
     let name = name.strip_suffix(".exe").unwrap_or(&name);
-    table::program(name, &[]).is_some_and(|p| p.windows)
+    table::find_program(name, &[]).is_some_and(|p| p.windows)
 }
 
 /// Is it nothing but words between single blanks, `|`, `<`, `>` and `>>`, each pipeline's part a

@@ -68,7 +68,7 @@ fn number(name: &str, default: usize) -> usize {
 }
 
 fn analysed(text: &str) -> Analysis {
-    shell::analyse(text, &place(&project()))
+    shell::analyse_command(text, &place(&project()))
 }
 
 /// Is something in it not understood, or run without anybody having read it?
@@ -92,7 +92,7 @@ fn left(base: &Base, analysis: &Analysis) -> Left {
     let mut maybe = false;
     if let Some(pattern) = &base.command {
         let parsed = CommandPattern::parse(pattern).unwrap();
-        let hits = analysis.commands.iter().fold(Truth::No, |t, c| t.or(parsed.hits(c)));
+        let hits = analysis.commands.iter().fold(Truth::No, |t, c| t.or(parsed.match_command(c)));
         // A rule on a command that may be meant speaks as on one that is not understood.
         maybe = hits == Truth::Maybe;
         if hits != Truth::Yes {

@@ -201,7 +201,7 @@ fn option_spelling(line: &mut Line, rng: &mut Rng) -> bool {
     let plain: Vec<String> = stage.words.iter().map(|w| single(&w.value)).collect();
     let place =
         Place { cwd: "/".into(), project: "/".into(), home: HOME.into(), ..Place::default() };
-    let analysis = shell::analyse(&plain.join(" "), &place);
+    let analysis = shell::analyse_command(&plain.join(" "), &place);
     let Some(command) = analysis.commands.first() else { return false };
     let mut found = Vec::new();
     for (i, word) in stage.words.iter().enumerate().skip(1) {

@@ -12,11 +12,11 @@ use std::rc::Rc;
 use hookctl::config::Config;
 use hookctl::effect::Guarded;
 use hookctl::effect::{self, Place};
-use hookctl::engine::{Case, strongest};
+use hookctl::engine::{RuleContext, strongest_match};
 use hookctl::event::Kind;
 use hookctl::paths::Paths;
-use hookctl::rule::case::{self, Call};
-use hookctl::rule::concern::Call as Concerned;
+use hookctl::rule::case::{self, CaseCall};
+use hookctl::rule::concern::RuleQuery as Concerned;
 use hookctl::rule::condition::Subject;
 use hookctl::rule::path::Bases;
 use hookctl::rule::{Rule, shipped};
@@ -62,20 +62,24 @@ impl Judge {
     /// The verdict on a command and the rule that gives it: what `judge` makes of shipped rules, which neither
     /// run nor rewrite anything.
     fn verdict(&self, command: &str, place: &Place) -> (Option<Verb>, String) {
-        let input = dry::input("Bash", command, &str::to_string);
-        let payload = dry::call(Kind::PreToolUse, "Bash", input, &place.cwd);
-        let (_, event) = dry::event(payload, None);
-        let analysis = effect::analyse(&event, place);
+        let input = dry::tool_input("Bash", command, &str::to_string);
+        let payload = dry::tool_call_payload(Kind::PreToolUse, "Bash", input, &place.cwd);
+        let (_, event) = dry::parse_event(payload, None);
+        let analysis = effect::analyse_event(&event, place);
         let bases = Bases::new(&place.home, &place.project);
         let subject =
             Subject { event: &event, analysis: &analysis, bases: &bases, project: &place.project };
-        let case = Case { subject, profile: rule::Profile::default(), look: effect::look::below };
+        let case = RuleContext {
+            subject,
+            profile: rule::Profile::default(),
+            look: effect::look::list_below,
+        };
         let call = Concerned { event: &event, analysis: &analysis, place, deep: false };
-        let matches: Vec<_> = shipped::concerned(&call, |_| false)
-            .filter_map(|one| case.test(self.rules.get(one.id)?))
+        let matches: Vec<_> = shipped::concerned_rules(&call, |_| false)
+            .filter_map(|one| case.test_rule(self.rules.get(one.id)?))
             .filter(|found| !found.observed)
             .collect();
-        match strongest(&matches) {
+        match strongest_match(&matches) {
             Some(found) => (found.verb(), found.rule.id.clone()),
             None => (None, String::new()),
         }
@@ -88,14 +92,14 @@ fn ground(cwd: Option<&str>) -> Place {
     let project = Path::new(&project);
     let place = place(&cwd.map_or_else(
         || project.display().to_string(),
-        |cwd| dry::absolute(cwd, project, Path::new(HOME)),
+        |cwd| dry::absolute_path(cwd, project, Path::new(HOME)),
     ));
     Place { guarded: Guarded { names: shipped::GUARDED, moved: Vec::new() }, ..place }
 }
 
 /// Every command in the packs' tests that is stopped; with `check`, judged as `hookctl test` does as well.
 fn dangerous(judge: &Judge, check: bool) -> Vec<Dangerous> {
-    let paths = Paths::below(PathBuf::from(HOME));
+    let paths = Paths::below_home(PathBuf::from(HOME));
     let mut found = Vec::new();
     for dir in ["tests/packs", "config/packs"] {
         let mut files: Vec<PathBuf> =
@@ -103,7 +107,7 @@ fn dangerous(judge: &Judge, check: bool) -> Vec<Dangerous> {
         files.sort();
         for path in files {
             let text = moved(&std::fs::read_to_string(&path).unwrap());
-            let read = case::read(&text, Path::new(dir));
+            let read = case::read_cases(&text, Path::new(dir));
             // What a file changes of the rules is no matter of spelling.
             if dir.starts_with("tests") && !read.alone {
                 continue;
@@ -111,20 +115,20 @@ fn dangerous(judge: &Judge, check: bool) -> Vec<Dangerous> {
             let config = Config::default();
             let whole = Ground::new(&paths, &config, &paths.home.join("project"), None);
             for case in &read.cases {
-                let Call::Main(tool, text) = &case.call else { continue };
+                let CaseCall::Main(tool, text) = &case.call else { continue };
                 if tool != "Bash" || case.event.is_some_and(|event| event != Kind::PreToolUse) {
                     continue;
                 }
                 let (verb, rule) = judge.verdict(text, &ground(case.cwd.as_deref()));
                 let at = format!("{}:{}", path.display(), case.line);
                 if check {
-                    let full = whole.run(case).verb;
+                    let full = whole.run_case(case).verb;
                     assert_eq!(verb, full, "{at}: {text}: the whole judgement says otherwise");
                 }
                 // What `$1` is hangs on who runs the line.
                 let settled =
                     !["$1", "$@", "$*", "$0", "${1"].iter().any(|word| text.contains(word));
-                if settled && verb.is_some_and(Verb::stops) {
+                if settled && verb.is_some_and(Verb::stops_call) {
                     found.push(Dangerous {
                         text: text.clone(),
                         at,

@@ -319,7 +319,7 @@ fn a_projects_server_is_that_of_the_project() {
     payload["cwd"] = project.to_str().unwrap().into();
     home.hook(&payload);
     assert!(!home.state().join("spool").exists(), "nobody trusts it");
-    let entry = json!({ "format": 2, "hash": hookctl::trust::hash(config.as_bytes()) });
+    let entry = json!({ "format": 2, "hash": hookctl::trust::sha256_hex(config.as_bytes()) });
     let file = project.join(".hookctl.toml").to_str().unwrap().to_string();
     let store = json!({ "files": { file: entry } });
     fs::write(home.state().join("trust.json"), store.to_string()).unwrap();

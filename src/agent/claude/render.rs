@@ -24,40 +24,40 @@ const LONGEST_NAME: usize = 200;
 const BLOCKED: &str = "Blocked by hookctl";
 
 /// The answer to the event `kind`, sent as `name`, about `tool`.
-pub fn render(kind: Kind, name: &str, tool: &str, answer: &Answer) -> Output {
+pub fn render_event(kind: Kind, name: &str, tool: &str, answer: &Answer) -> Output {
     // Whatever a WorktreeCreate hook prints is taken for the worktree's path.
     if kind == Kind::WorktreeCreate || answer.is_silent() {
         return Output::default();
     }
     let mut body = Body { suppress: answer.suppress, ..Body::default() };
-    body.notices = texts(&answer.notice).map(|text| text::visible(text)).collect();
+    body.notices = nonempty_texts(&answer.notice).map(|text| text::make_visible(text)).collect();
     let Some(spec) = EVENTS.iter().find(|spec| spec.kind == kind) else {
         // Of an event nobody knows, the common keys are all that can be relied on.
-        return body.print(name);
+        return body.into_output(name);
     };
-    let (verb, reason) = settle(spec, answer);
-    if verb.is_some_and(Verb::stops) && !spec.verbs.is_empty() {
-        body.refusal = Some(cap(reason.clone()));
+    let (verb, reason) = settle_verdict(spec, answer);
+    if verb.is_some_and(Verb::stops_call) && !spec.verbs.is_empty() {
+        body.refusal = Some(cap_text(reason.clone()));
     }
     let mut context =
-        if spec.context { texts(&answer.context).cloned().collect() } else { Vec::new() };
+        if spec.context { nonempty_texts(&answer.context).cloned().collect() } else { Vec::new() };
 
     match (kind, verb) {
         (Kind::PreToolUse | Kind::PreModelSwitch, Some(verb)) => {
-            body.permission(verb, &reason);
+            body.set_permission(verb, &reason);
             // `continue: false` alone lets the tool run and ends the turn after it (observed).
             if verb == Verb::Halt {
                 body.end_turn(&reason);
             }
         }
-        (Kind::PermissionRequest, Some(verb)) => body.dialog(verb, &reason, answer),
+        (Kind::PermissionRequest, Some(verb)) => body.set_dialog(verb, &reason, answer),
         // Their answers know the common keys only, and of these none refuses.
         (
             Kind::TaskCreated | Kind::TaskCompleted | Kind::TeammateIdle | Kind::ConfigChange,
             Some(_),
         ) => {
             // Nothing on stdout beside an exit status 2: the client reads JSON there all the same.
-            return Output { stderr: cap(reason), status: 2, ..Output::default() };
+            return Output { stderr: cap_text(reason), status: 2, ..Output::default() };
         }
         (_, Some(_)) if spec.verbs.is_empty() => {
             // Nothing can be refused here: what the rule had to say is still said.
@@ -69,7 +69,7 @@ pub fn render(kind: Kind, name: &str, tool: &str, answer: &Answer) -> Output {
         (_, Some(Verb::Halt)) => body.end_turn(&reason),
         (_, Some(_)) => {
             body.top.insert("decision".into(), "block".into());
-            body.top.insert("reason".into(), cap(reason).into());
+            body.top.insert("reason".into(), cap_text(reason).into());
         }
         (_, None) => {}
     }
@@ -84,20 +84,20 @@ pub fn render(kind: Kind, name: &str, tool: &str, answer: &Answer) -> Output {
         // One or the other: the instructions of the summary are plain text, all else is JSON. A
         // notice gives way to the text, which is what the summary depends on.
         if verb.is_none() && !context.is_empty() {
-            return Output { stdout: instructions(&context), ..Output::default() };
+            return Output { stdout: summary_instructions(&context), ..Output::default() };
         }
     } else if !context.is_empty() && hears_context(kind, verb) {
-        body.specific.insert("additionalContext".into(), cap(context.join("\n")).into());
+        body.specific.insert("additionalContext".into(), cap_text(context.join("\n")).into());
     }
-    body.print(name)
+    body.into_output(name)
 }
 
 /// What the event can express of the verdict: what it cannot becomes stricter, or silence.
-fn settle(spec: &EventSpec, answer: &Answer) -> (Option<Verb>, String) {
+fn settle_verdict(spec: &EventSpec, answer: &Answer) -> (Option<Verb>, String) {
     let mut verb = answer.verb;
     let mut reason = answer.reason.trim().to_string();
     if answer.input.is_some() && !spec.rewrite {
-        if !verb.is_some_and(Verb::stops) {
+        if !verb.is_some_and(Verb::stops_call) {
             let name = spec.kind.name();
             reason = format!("A rule rewrites the input, which {name} cannot do. {reason}");
         }
@@ -116,7 +116,7 @@ fn settle(spec: &EventSpec, answer: &Answer) -> (Option<Verb>, String) {
         _ => "",
     };
     let reason = reason.trim_end();
-    (verb, if reason.is_empty() { default.to_string() } else { text::visible(reason) })
+    (verb, if reason.is_empty() { default.to_string() } else { text::make_visible(reason) })
 }
 
 /// Does context still reach the model beside that verdict? A refused prompt is never sent, and at a
@@ -145,26 +145,26 @@ struct Body {
 
 impl Body {
     /// The decision on a tool call or a switch of the model.
-    fn permission(&mut self, verb: Verb, reason: &str) {
+    fn set_permission(&mut self, verb: Verb, reason: &str) {
         let decision = match verb {
             Verb::Halt => Verb::Deny.name(),
             verb => verb.name(),
         };
         self.specific.insert("permissionDecision".into(), decision.into());
         if !reason.is_empty() {
-            self.specific.insert("permissionDecisionReason".into(), cap(reason.into()).into());
+            self.specific.insert("permissionDecisionReason".into(), cap_text(reason.into()).into());
         }
     }
 
     /// The answer in the place of a permission dialog. `interrupt` aborts the run.
-    fn dialog(&mut self, verb: Verb, reason: &str, answer: &Answer) {
+    fn set_dialog(&mut self, verb: Verb, reason: &str, answer: &Answer) {
         let decision = match (verb, &answer.input) {
             (Verb::Allow, Some(input)) => json!({ "behavior": "allow", "updatedInput": input }),
             (Verb::Allow, None) => json!({ "behavior": "allow" }),
             (Verb::Halt, _) => {
-                json!({ "behavior": "deny", "message": cap(reason.into()), "interrupt": true })
+                json!({ "behavior": "deny", "message": cap_text(reason.into()), "interrupt": true })
             }
-            _ => json!({ "behavior": "deny", "message": cap(reason.into()) }),
+            _ => json!({ "behavior": "deny", "message": cap_text(reason.into()) }),
         };
         self.specific.insert("decision".into(), decision);
     }
@@ -189,16 +189,16 @@ impl Body {
     /// Ends the turn, with the text that the client shows for it.
     fn end_turn(&mut self, reason: &str) {
         self.top.insert("continue".into(), false.into());
-        self.top.insert("stopReason".into(), cap(reason.into()).into());
+        self.top.insert("stopReason".into(), cap_text(reason.into()).into());
     }
 
     /// The one object, or nothing where there is nothing to say.
-    fn print(mut self, name: &str) -> Output {
+    fn into_output(mut self, name: &str) -> Output {
         if self.suppress {
             self.top.insert("suppressOutput".into(), true.into());
         }
         if !self.notices.is_empty() {
-            self.top.insert("systemMessage".into(), cap(self.notices.join("\n")).into());
+            self.top.insert("systemMessage".into(), cap_text(self.notices.join("\n")).into());
         }
         if !self.specific.is_empty() {
             let mut specific = Map::new();
@@ -216,20 +216,20 @@ impl Body {
 
 /// The instructions for a summary. A text that looks like JSON would be taken for an answer, so it
 /// gets a first line that does not.
-fn instructions(context: &[String]) -> String {
+fn summary_instructions(context: &[String]) -> String {
     let text = context.join("\n\n");
     let json = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-    if json.starts_with(['{', '[']) { cap(format!("Note:\n{text}")) } else { cap(text) }
+    if json.starts_with(['{', '[']) { cap_text(format!("Note:\n{text}")) } else { cap_text(text) }
 }
 
 /// The texts that say something.
-fn texts(all: &[String]) -> impl Iterator<Item = &String> {
+fn nonempty_texts(all: &[String]) -> impl Iterator<Item = &String> {
     all.iter().filter(|text| !text.trim().is_empty())
 }
 
 /// At most [`TEXT_LIMIT`] units of the text, with a note of how much is missing; the rule that a reason
 /// ends with stays.
-fn cap(text: String) -> String {
+fn cap_text(text: String) -> String {
     // No text has more UTF-16 units than bytes.
     if text.len() <= TEXT_LIMIT || text.encode_utf16().count() <= TEXT_LIMIT {
         return text;

@@ -28,7 +28,7 @@ pub struct ServerArgs {
 
 impl ServerArgs {
     /// Each setting by its name, with what was typed for it.
-    pub fn typed(&self) -> Vec<(&'static str, String)> {
+    pub fn typed_settings(&self) -> Vec<(&'static str, String)> {
         let all = [
             ("server_url", &self.server_url),
             ("timeout_ms", &self.timeout_ms),

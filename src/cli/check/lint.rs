@@ -7,11 +7,11 @@ use std::time::Duration;
 use globset::GlobBuilder;
 use toml::de::DeTable;
 
-use super::Severity;
+use super::FindingSeverity;
 use crate::agent::{self, EventSpec};
-use crate::cli::written::{self, Written, strings};
+use crate::cli::written::{self, WrittenRule, for_each_string};
 use crate::cli::{Context, scope};
-use crate::config::Source;
+use crate::config::LayerFile;
 use crate::effect::Word;
 use crate::effect::program::table::{self, Program, packed};
 use crate::event::{Kind, KindSet};
@@ -27,26 +27,26 @@ mod never;
 mod shadow;
 
 /// What rules are held against.
-pub(super) struct World<'a> {
-    sources: &'a [Source],
+pub(super) struct LintContext<'a> {
+    sources: &'a [LayerFile],
     /// The events that the agent's settings register us for; empty where hookctl is not installed.
     registered: BTreeSet<String>,
 }
 
-impl<'a> World<'a> {
-    pub(super) fn new(context: &Context, sources: &'a [Source]) -> World<'a> {
-        let registered = scope::places(context)
+impl<'a> LintContext<'a> {
+    pub(super) fn new(context: &Context, sources: &'a [LayerFile]) -> LintContext<'a> {
+        let registered = scope::all_scope_files(context)
             .iter()
-            .filter_map(|place| settings::read(&place.file).ok().flatten())
+            .filter_map(|place| settings::read_settings(&place.file).ok().flatten())
             .flat_map(|read| read.survey.own)
             .filter(|own| own.seen)
             .map(|own| own.event)
             .collect();
-        World { sources, registered }
+        LintContext { sources, registered }
     }
 
     /// The events that are wanted and that no entry delivers; none where hookctl is not installed.
-    fn unregistered(&self, wanted: KindSet) -> Vec<&'static str> {
+    fn unregistered_events(&self, wanted: KindSet) -> Vec<&'static str> {
         if self.registered.is_empty() || wanted == KindSet::ALL {
             return Vec::new();
         }
@@ -62,10 +62,14 @@ fn not_registered(missing: &[&str]) -> String {
 }
 
 /// What is found of the servers of one file.
-fn servers(source: &Source, table: Option<&DeTable<'_>>, world: &World<'_>) -> Vec<Fault> {
+fn lint_servers(
+    source: &LayerFile,
+    table: Option<&DeTable<'_>>,
+    world: &LintContext<'_>,
+) -> Vec<Fault> {
     let missing = |remote: &Remote| {
-        let missing = world.unregistered(remote.events);
-        let span = table.map_or(0..0, |table| written::events(table, &remote.name));
+        let missing = world.unregistered_events(remote.events);
+        let span = table.map_or(0..0, |table| written::server_events_span(table, &remote.name));
         (!missing.is_empty()).then(|| Fault {
             code: "event-not-registered",
             gravity: Gravity::Warning,
@@ -80,36 +84,40 @@ fn servers(source: &Source, table: Option<&DeTable<'_>>, world: &World<'_>) -> V
 }
 
 /// Every finding of one file that was read.
-pub(super) fn lint(source: &Source, world: &World<'_>) -> Vec<(Fault, Severity)> {
-    let warnings = |found: Vec<Fault>| found.into_iter().map(|fault| (fault, Severity::Warning));
+pub(super) fn lint_source(
+    source: &LayerFile,
+    world: &LintContext<'_>,
+) -> Vec<(Fault, FindingSeverity)> {
+    let warnings =
+        |found: Vec<Fault>| found.into_iter().map(|fault| (fault, FindingSeverity::Warning));
     if source.is_settings() {
-        return warnings(servers(source, None, world)).collect();
+        return warnings(lint_servers(source, None, world)).collect();
     }
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     if !errors.is_empty() {
         return Vec::new();
     }
-    let mut out: Vec<_> = warnings(servers(source, Some(table.get_ref()), world)).collect();
+    let mut out: Vec<_> = warnings(lint_servers(source, Some(table.get_ref()), world)).collect();
     for rule in &source.file.rules {
-        let written = Written::of(table.get_ref(), &rule.id);
+        let written = WrittenRule::find_rule(table.get_ref(), &rule.id);
         let mut lint = Lint { rule, written, found: &mut out };
         lint.never_matches();
         lint.unknown_effects(world);
         lint.keys_for_events();
-        lint.limits();
-        lint.room();
-        lint.globs();
-        lint.shadowed(world);
-        lint.registered(world);
-        lint.remote(world);
-        lint.cupcake();
+        lint.check_limits();
+        lint.check_allow_breadth();
+        lint.check_globs();
+        lint.check_shadowed(world);
+        lint.check_registered(world);
+        lint.check_remote(world);
+        lint.check_cupcake();
         if source.layer.is_project() && !source.trusted && !rule.only_tightens() {
-            lint.note(
-                Severity::Info,
+            lint.add_finding(
+                FindingSeverity::Info,
                 "waits-for-trust",
                 format!("`{}` does more than deny or ask: it waits for trust", rule.id),
                 Some("read it, then `hookctl trust`".into()),
-                lint.header(),
+                lint.header_span(),
             );
         }
     }
@@ -119,45 +127,46 @@ pub(super) fn lint(source: &Source, world: &World<'_>) -> Vec<(Fault, Severity)>
 /// One rule under examination.
 struct Lint<'a> {
     rule: &'a Rule,
-    written: Written<'a>,
-    found: &'a mut Vec<(Fault, Severity)>,
+    written: WrittenRule<'a>,
+    found: &'a mut Vec<(Fault, FindingSeverity)>,
 }
 
 impl<'a> Lint<'a> {
-    fn note(
+    fn add_finding(
         &mut self,
-        severity: Severity,
+        severity: FindingSeverity,
         code: &'static str,
         message: String,
         hint: Option<String>,
         span: Range<usize>,
     ) {
         let gravity = match severity {
-            Severity::Error => Gravity::Error,
-            Severity::Warning | Severity::Info => Gravity::Warning,
+            FindingSeverity::Error => Gravity::Error,
+            FindingSeverity::Warning | FindingSeverity::Info => Gravity::Warning,
         };
         let rule = Some(self.rule.id.clone());
         let fault = Fault { code, gravity, message, hint, span, rule, private: false };
         self.found.push((fault, severity));
     }
 
-    fn warn(&mut self, code: &'static str, message: String, hint: &str, span: Range<usize>) {
+    fn add_warning(&mut self, code: &'static str, message: String, hint: &str, span: Range<usize>) {
         let hint = (!hint.is_empty()).then(|| hint.to_string());
-        self.note(Severity::Warning, code, message, hint, span);
+        self.add_finding(FindingSeverity::Warning, code, message, hint, span);
     }
 
-    fn header(&self) -> Range<usize> {
-        self.written.header()
+    fn header_span(&self) -> Range<usize> {
+        self.written.header_span()
     }
 
-    fn key(&self, key: &str) -> Range<usize> {
-        self.written.key(key)
+    fn key_span(&self, key: &str) -> Range<usize> {
+        self.written.key_span(key)
     }
 
     /// A named effect may come from any file's `[program]`, so that only all files together tell.
-    fn unknown_effects(&mut self, world: &World<'_>) {
+    fn unknown_effects(&mut self, world: &LintContext<'_>) {
         let own = |program: &Program| {
-            let options = program.lines().filter_map(|(_, rest)| packed::option(rest).effect);
+            let options =
+                program.option_lines().filter_map(|(_, rest)| packed::unpack_option(rest).effect);
             program.effects.iter().copied().chain(options).collect::<Vec<Word>>()
         };
         let of_files: Vec<Word> =
@@ -174,8 +183,8 @@ impl<'a> Lint<'a> {
                 .map(|hint| format!("did you mean `{hint}`?"))
                 .unwrap_or_else(|| "docs/programs.md lists the names; [program] adds more".into());
             let message = format!("no program has the effect `{text}`");
-            let span = self.key("effect");
-            self.note(Severity::Error, "unknown-effect", message, Some(hint), span);
+            let span = self.key_span("effect");
+            self.add_finding(FindingSeverity::Error, "unknown-effect", message, Some(hint), span);
         }
     }
 
@@ -195,9 +204,14 @@ impl<'a> Lint<'a> {
                 |s| s.context,
                 "tell the model anything",
             ),
-            ("rewrite", rule.rewrites().is_some(), |s| s.rewrite, "change the input"),
-            ("replace", rule.replaces().is_some(), |s| s.replace, "change what a tool returned"),
-            ("redact", rule.redacts(), |s| s.replace, "change what a tool returned"),
+            ("rewrite", rule.input_changes().is_some(), |s| s.rewrite, "change the input"),
+            (
+                "replace",
+                rule.result_changes().is_some(),
+                |s| s.replace,
+                "change what a tool returned",
+            ),
+            ("redact", rule.redacts_result(), |s| s.replace, "change what a tool returned"),
             (
                 "env",
                 has(|one| matches!(one, Action::Env(_))),
@@ -205,9 +219,9 @@ impl<'a> Lint<'a> {
                 "set variables",
             ),
         ];
-        let agent = agent::usual();
+        let agent = agent::default_agent();
         for (key, used, can, what) in keys {
-            let cannot = |kind: &Kind| agent.spec(*kind).is_some_and(|spec| !can(spec));
+            let cannot = |kind: &Kind| agent.event_spec(*kind).is_some_and(|spec| !can(spec));
             let failing: Vec<Kind> = rule.on.iter().filter(cannot).collect();
             if !used || failing.is_empty() {
                 continue;
@@ -216,24 +230,24 @@ impl<'a> Lint<'a> {
             let failing = failing.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
             let able = agent.events().iter().filter(|spec| can(spec));
             let able: Vec<&str> = able.map(|spec| spec.kind.name()).take(6).collect();
-            let severity = if all { Severity::Error } else { Severity::Warning };
-            self.note(
+            let severity = if all { FindingSeverity::Error } else { FindingSeverity::Warning };
+            self.add_finding(
                 severity,
                 "key-not-for-event",
                 format!("`{key}`: {failing} cannot {what}"),
                 Some(format!("these can: {}", able.join(", "))),
-                self.key(key),
+                self.key_span(key),
             );
         }
     }
 
     // ---- limits ---------------------------------------------------------------------------
 
-    fn limits(&mut self) {
+    fn check_limits(&mut self) {
         let limit = self.rule.commands().filter_map(|c| c.limit).max();
         let Some(limit) = limit else { return };
         let deadline = |kind: Kind| {
-            let timeout = agent::usual().spec(kind).map_or(60, |spec| spec.timeout);
+            let timeout = agent::default_agent().event_spec(kind).map_or(60, |spec| spec.timeout);
             Duration::from_secs(u64::from(timeout.saturating_sub(1)))
         };
         let over: Vec<Kind> = self.rule.on.iter().filter(|kind| limit > deadline(*kind)).collect();
@@ -244,30 +258,30 @@ impl<'a> Lint<'a> {
         let shortest = over.iter().copied().min_by_key(|kind| deadline(*kind));
         let Some(kind) = shortest else { return };
         let (limit, deadline) = (limit.as_secs_f64(), deadline(kind).as_secs());
-        self.warn(
+        self.add_warning(
             "limit-over-deadline",
             format!("limit of {limit} s, but {} must be answered in {deadline} s", kind.name()),
             "the command is killed then; name an event with more time, or make it faster",
-            self.key("limit"),
+            self.key_span("limit"),
         );
     }
 
     // ---- room -----------------------------------------------------------------------------
 
     /// An allow that covers operands or options which a writer may not have thought of.
-    fn room(&mut self) {
+    fn check_allow_breadth(&mut self) {
         if self.rule.verb() != Some(Verb::Allow) {
             return;
         }
         for key in ["command", "match"] {
             let mut all = Vec::new();
-            if let Some(value) = self.written.value(key) {
-                strings(value, &mut |text, span| all.push((text.to_string(), span)));
+            if let Some(value) = self.written.find_value(key) {
+                for_each_string(value, &mut |text, span| all.push((text.to_string(), span)));
             }
             for (text, span) in all {
-                if let Some((message, hint)) = room(&text) {
-                    self.note(
-                        Severity::Info,
+                if let Some((message, hint)) = unexpected_breadth(&text) {
+                    self.add_finding(
+                        FindingSeverity::Info,
                         "allow-leaves-room",
                         message,
                         Some(hint.into()),
@@ -280,10 +294,10 @@ impl<'a> Lint<'a> {
 
     // ---- globs ----------------------------------------------------------------------------
 
-    fn globs(&mut self) {
+    fn check_globs(&mut self) {
         let Some(body) = self.written.body else { return };
         // A hook script's `tool` is the client's matcher, not a glob.
-        let matcher = self.rule.hook().is_some();
+        let matcher = self.rule.hook_script().is_some();
         self.globs_of(body, matcher);
     }
 
@@ -302,18 +316,23 @@ impl<'a> Lint<'a> {
                 continue;
             }
             let mut all = Vec::new();
-            strings(value, &mut |text, span| all.push((text.to_string(), span)));
+            for_each_string(value, &mut |text, span| all.push((text.to_string(), span)));
             for (text, span) in all {
                 let glob = text.trim_start_matches('!');
                 let literal = glob.replace('{', "[{]").replace('}', "[}]");
                 if let Err(error) = GlobBuilder::new(&literal).literal_separator(path).build() {
                     let message = format!("`{glob}` is no glob: {}", error.kind());
-                    self.note(Severity::Error, "bad-glob", message, None, span);
+                    self.add_finding(FindingSeverity::Error, "bad-glob", message, None, span);
                 } else if let (Some(open), Some(close)) = (glob.find('{'), glob.rfind('}'))
                     && glob[open..close.max(open)].contains(',')
                 {
                     let message = format!("the braces in `{glob}` are taken as they stand");
-                    self.warn("brace-in-glob", message, "write a list of patterns instead", span);
+                    self.add_warning(
+                        "brace-in-glob",
+                        message,
+                        "write a list of patterns instead",
+                        span,
+                    );
                 }
             }
         }
@@ -321,15 +340,15 @@ impl<'a> Lint<'a> {
 
     // ---- cupcake ----------------------------------------------------------------------------
 
-    fn cupcake(&mut self) {
+    fn check_cupcake(&mut self) {
         let rule = self.rule;
-        let Some((hook, Dialect::Cupcake)) = rule.hook() else { return };
+        let Some((hook, Dialect::Cupcake)) = rule.hook_script() else { return };
         let script = hook.script.source();
         // Behind a script of the user's own, nobody sees its options.
         if cupcake::is_run_by(script) && !cupcake::is_strict(script) {
             let message = "without `--strict`, Cupcake ends with status 0 where its policies fail";
             let hint = "add `--strict` behind `cupcake eval`: then `otherwise` answers surely";
-            self.warn("cupcake-not-strict", message.into(), hint, self.key("hook"));
+            self.add_warning("cupcake-not-strict", message.into(), hint, self.key_span("hook"));
         }
         let unknown: Vec<&str> = rule
             .on
@@ -340,48 +359,48 @@ impl<'a> Lint<'a> {
         if rule.on != KindSet::ALL && !unknown.is_empty() {
             let message = format!("Cupcake cannot read {}", unknown.join(", "));
             let hint = "it fails there: name its events only";
-            self.warn("cupcake-event", message, hint, self.key("on"));
+            self.add_warning("cupcake-event", message, hint, self.key_span("on"));
         }
     }
 
     // ---- registered -----------------------------------------------------------------------
 
-    fn registered(&mut self, world: &World<'_>) {
+    fn check_registered(&mut self, world: &LintContext<'_>) {
         let rule = self.rule;
-        let missing = world.unregistered(rule.on);
+        let missing = world.unregistered_events(rule.on);
         // Without `on`, a rule on a call is heard where one of its events is.
         if missing.is_empty() || (!rule.on_named && missing.len() < rule.on.iter().count()) {
             return;
         }
-        let (message, span) = (not_registered(&missing), self.key("on"));
-        self.warn("event-not-registered", message, REGISTER, span);
+        let (message, span) = (not_registered(&missing), self.key_span("on"));
+        self.add_warning("event-not-registered", message, REGISTER, span);
     }
 
-    fn remote(&mut self, world: &World<'_>) {
-        let Some(server) = self.rule.remote() else { return };
+    fn check_remote(&mut self, world: &LintContext<'_>) {
+        let Some(server) = self.rule.remote_name() else { return };
         let mut known = world.sources.iter().flat_map(|source| &source.file.remotes);
         if let Some(remote) = known.find(|remote| remote.name == server) {
             let dialect = remote.dialect;
-            let asked = self.rule.on.iter().any(|kind| dialect.asks(kind));
-            let told = self.rule.on.iter().any(|kind| dialect.tells(kind));
+            let asked = self.rule.on.iter().any(|kind| dialect.is_asked_about(kind));
+            let told = self.rule.on.iter().any(|kind| dialect.is_told_of(kind));
             if !asked && !told {
                 let message = format!("`{server}` is neither asked about these events nor told");
                 let hint = "`otherwise` answers";
-                self.warn("key-not-for-event", message, hint, self.key("remote"));
-            } else if !asked && self.written.value("otherwise").is_some() {
+                self.add_warning("key-not-for-event", message, hint, self.key_span("remote"));
+            } else if !asked && self.written.find_value("otherwise").is_some() {
                 let message = format!("`otherwise` has no effect: `{server}` is told, not asked");
-                self.warn("unused-key", message, "", self.key("otherwise"));
+                self.add_warning("unused-key", message, "", self.key_span("otherwise"));
             }
         } else {
             let message = format!("there is no [remote.{server}]");
             let hint = "until there is, `otherwise` answers";
-            self.warn("unknown-remote", message, hint, self.key("remote"));
+            self.add_warning("unknown-remote", message, hint, self.key_span("remote"));
         }
     }
 }
 
 /// What an allow on the pattern covers beyond what it says, and what it does not.
-fn room(pattern: &str) -> Option<(String, &'static str)> {
+fn unexpected_breadth(pattern: &str) -> Option<(String, &'static str)> {
     let body = pattern.strip_prefix("Bash(").and_then(|rest| rest.strip_suffix(')'));
     let text = body.unwrap_or(pattern).replace(":*", " *");
     let words: Vec<&str> = text.split_whitespace().collect();

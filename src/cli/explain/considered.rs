@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::report::Report;
+use super::report::Explanation;
 use crate::config::standing::Standing;
 use crate::effect::{self, Effect, Grade, Word};
-use crate::engine::{Case, Match};
+use crate::engine::{Match, RuleContext};
 use crate::rule::condition::Subject;
 use crate::rule::{Rule, Truth, Verdict, shipped};
 use crate::verdict::Verb;
@@ -26,29 +26,29 @@ pub(super) struct Considered {
     pub(super) why: Option<String>,
 }
 
-impl Report<'_> {
-    fn case(&self) -> Case<'_> {
+impl Explanation<'_> {
+    fn rule_context(&self) -> RuleContext<'_> {
         let subject = Subject {
             event: &self.dry.event,
             analysis: &self.dry.analysis,
             bases: &self.dry.bases,
             project: &self.dry.place.project,
         };
-        Case { subject, profile: self.config.profile, look: effect::look::below }
+        RuleContext { subject, profile: self.config.profile, look: effect::look::list_below }
     }
 
     /// Every rule on this kind of event, those that matched first.
-    pub(super) fn considered(&self) -> Vec<Considered> {
+    pub(super) fn considered_rules(&self) -> Vec<Considered> {
         let mut out = Vec::new();
-        let case = self.case();
-        let shipped_rules = self.config.shipped(None);
+        let case = self.rule_context();
+        let shipped_rules = self.config.shipped_rules(None);
         for rule in self.config.rules.iter().chain(&shipped_rules) {
             if !rule.on.contains(self.dry.event.kind) {
                 continue;
             }
-            let found = case.test(rule);
+            let found = case.test_rule(rule);
             out.push(Considered {
-                name: rule.name(),
+                name: rule.qualified_name(),
                 place: self.place_of(rule),
                 verdict: verdict_of(rule, found.as_ref()),
                 matched: found.is_some(),
@@ -58,7 +58,7 @@ impl Report<'_> {
             });
         }
         let off = |rule: &Rule, why: &str| Considered {
-            name: rule.name(),
+            name: rule.qualified_name(),
             place: self.place_of(rule),
             verdict: verdict_of(rule, None),
             matched: false,
@@ -68,21 +68,25 @@ impl Report<'_> {
         };
         for source in self.config.sources.iter().filter(|source| !source.trusted) {
             for rule in &source.file.rules {
-                let waits = self.config.rules.iter().all(|held| held.name() != rule.name());
+                let waits = self
+                    .config
+                    .rules
+                    .iter()
+                    .all(|held| held.qualified_name() != rule.qualified_name());
                 if waits && rule.on.contains(self.dry.event.kind) {
                     out.push(off(rule, "waits for `hookctl trust`"));
                 }
             }
         }
-        let autopilot = self.config.autopilot().is_some();
+        let autopilot = self.config.active_autopilot().is_some();
         let speaks = |one: &Standing<'_>| {
             !one.enabled
                 && (autopilot || !one.shipped.is_autopilot())
                 && one.rule.on.contains(self.dry.event.kind)
         };
-        for one in self.config.standings().iter().filter(|one| speaks(one)) {
+        for one in self.config.standing_rules().iter().filter(|one| speaks(one)) {
             let why = one.off_by().map(|said| {
-                format!("{} in {}", said.text(one.shipped), said.source.path.display())
+                format!("{} in {}", said.as_override_text(one.shipped), said.source.path.display())
             });
             out.push(off(&one.rule, why.as_deref().unwrap_or("switched off")));
         }
@@ -103,9 +107,9 @@ impl Report<'_> {
 
     /// The first condition that does not hold, tested one by one.
     fn why_not(&self, rule: &Rule) -> String {
-        let s = self.case().subject;
+        let s = self.rule_context().subject;
         let c = &rule.conditions;
-        if let Some(key) = c.unmet(&s) {
+        if let Some(key) = c.first_unmet(&s) {
             return format!("`{key}` does not hold");
         }
         let effects = &self.dry.analysis.effects;
@@ -119,9 +123,10 @@ impl Report<'_> {
             return format!("`{key}`: no effect is one of these");
         }
         let candidates: Vec<&Effect> =
-            effects.iter().filter(|e| c.effect(&s, e) != Truth::No).collect();
+            effects.iter().filter(|e| c.match_effect(&s, e) != Truth::No).collect();
         if candidates.is_empty() {
-            let asked = c.asked().into_iter().filter(|(_, scope, _)| scope.is_of_effects());
+            let asked =
+                c.asked_conditions().into_iter().filter(|(_, scope, _)| scope.is_of_effects());
             let keys: Vec<&str> = asked.map(|(key, ..)| key).collect();
             return format!("no single effect has all of {}", keys.join(", "));
         }
@@ -146,7 +151,7 @@ impl Report<'_> {
     }
 
     /// The effects that keep allow rules from taking hold.
-    pub(super) fn uncovered(&self, rules: &[Considered]) -> Vec<usize> {
+    pub(super) fn uncovered_effects(&self, rules: &[Considered]) -> Vec<usize> {
         let allows: Vec<&Considered> =
             rules.iter().filter(|rule| rule.matched && rule.verdict == "allow").collect();
         if allows.is_empty() || self.dry.judgement.answer.verb.is_some() {

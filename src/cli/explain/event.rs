@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 use crate::agent::{Agent, EventSpec, Output};
-use crate::cli::{BOLD, Context, Exit, complain, print, print_json};
+use crate::cli::{BOLD, Context, Exit, print, print_json, print_stderr};
 use crate::event::{Event, Kind};
 use crate::rule::fault::did_you_mean;
 use crate::verdict::{Answer, Verb};
@@ -19,32 +19,32 @@ pub(super) fn run(context: &Context, agent: &dyn Agent, name: &str, as_json: boo
     let folded = agent.events().iter().find(|spec| spec.kind.name().eq_ignore_ascii_case(name));
     if let Some(spec) = folded {
         return match as_json {
-            true => print_json(&value(agent, spec)),
-            false => print(&text(context, agent, spec)),
+            true => print_json(&render_json(agent, spec)),
+            false => print(&render_text(context, agent, spec)),
         };
     }
     if as_json {
-        let all: Vec<Value> = agent.events().iter().map(|spec| value(agent, spec)).collect();
+        let all: Vec<Value> = agent.events().iter().map(|spec| render_json(agent, spec)).collect();
         print_json(&all)?;
     } else {
-        print(&list(context, agent))?;
+        print(&list_events(context, agent))?;
     }
     if name.is_empty() {
         return Ok(Exit::Ok);
     }
     let near = did_you_mean(name, Kind::ALL.iter().map(|kind| kind.name()));
     let near = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
-    complain(&format!("error: {} has no event `{name}`{near}", agent.title()));
+    print_stderr(&format!("error: {} has no event `{name}`{near}", agent.title()));
     Ok(Exit::Failed)
 }
 
-fn verbs(spec: &EventSpec) -> String {
+fn verb_names(spec: &EventSpec) -> String {
     let verbs: Vec<&str> = spec.verbs.iter().map(|verb| verb.name()).collect();
     if verbs.is_empty() { "none".into() } else { verbs.join(" ") }
 }
 
 /// What a rule may carry on this event beside a verdict.
-fn extras(spec: &EventSpec) -> Vec<&'static str> {
+fn extra_actions(spec: &EventSpec) -> Vec<&'static str> {
     let mut out = Vec::new();
     for (can, word) in [
         (spec.rewrite, "rewrite"),
@@ -59,20 +59,20 @@ fn extras(spec: &EventSpec) -> Vec<&'static str> {
     out
 }
 
-fn list(context: &Context, agent: &dyn Agent) -> String {
+fn list_events(context: &Context, agent: &dyn Agent) -> String {
     let head = format!("{:<20} {:<27} {:<27} registered", "event", "verdicts", "also");
     let mut out = format!("{}\n", context.paint(BOLD, &head));
     for spec in agent.events() {
         let usual = if spec.by_default { "by default" } else { "when a rule needs it" };
         let name = spec.kind.name();
-        let also = extras(spec).join(", ");
-        let _ = writeln!(out, "{name:<20} {:<27} {also:<27} {usual}", verbs(spec));
+        let also = extra_actions(spec).join(", ");
+        let _ = writeln!(out, "{name:<20} {:<27} {also:<27} {usual}", verb_names(spec));
     }
     out.push_str("\nOne event in full: `hookctl explain --event NAME`\n");
     out
 }
 
-fn text(context: &Context, agent: &dyn Agent, spec: &EventSpec) -> String {
+fn render_text(context: &Context, agent: &dyn Agent, spec: &EventSpec) -> String {
     let mut out = format!(
         "{} ({}, timeout {} s, registered {})\n",
         context.paint(BOLD, spec.kind.name()),
@@ -87,7 +87,7 @@ fn text(context: &Context, agent: &dyn Agent, spec: &EventSpec) -> String {
     line("", &format!("common: {}", agent.common_input()));
     line("output", spec.output);
     line("", &format!("common: {}", agent.common_output()));
-    line("verdicts", &verbs(spec));
+    line("verdicts", &verb_names(spec));
     let blocks: Vec<&str> = spec
         .verbs
         .iter()
@@ -99,7 +99,7 @@ fn text(context: &Context, agent: &dyn Agent, spec: &EventSpec) -> String {
         false => format!("{} (`block` is a deny)", blocks.join(", ")),
     };
     line("blocks", &blocks);
-    let extras = extras(spec);
+    let extras = extra_actions(spec);
     if !extras.is_empty() {
         line("also", &extras.join(", "));
     }
@@ -107,17 +107,17 @@ fn text(context: &Context, agent: &dyn Agent, spec: &EventSpec) -> String {
         line("matcher", &format!("the agent's settings match on {field}; hookctl's rules on all"));
     }
     out.push_str("\nsample answers:\n");
-    for (name, output) in samples(agent, spec) {
+    for (name, output) in sample_answers(agent, spec) {
         let _ = writeln!(out, "  {}", context.paint(BOLD, &name));
-        for said in said(&output) {
+        for said in output_lines(&output) {
             let _ = writeln!(out, "    {said}");
         }
     }
     out
 }
 
-fn value(agent: &dyn Agent, spec: &EventSpec) -> Value {
-    let samples: Map<String, Value> = samples(agent, spec)
+fn render_json(agent: &dyn Agent, spec: &EventSpec) -> Value {
+    let samples: Map<String, Value> = sample_answers(agent, spec)
         .into_iter()
         .map(|(name, out)| {
             let stdout = serde_json::from_str(&out.stdout).unwrap_or(Value::from(out.stdout));
@@ -143,7 +143,7 @@ fn value(agent: &dyn Agent, spec: &EventSpec) -> Value {
 }
 
 /// What is answered for each verb of the event, and for what else a rule may say.
-fn samples(agent: &dyn Agent, spec: &EventSpec) -> Vec<(String, Output)> {
+fn sample_answers(agent: &dyn Agent, spec: &EventSpec) -> Vec<(String, Output)> {
     let mut payload = Map::new();
     payload.insert("hook_event_name".into(), spec.kind.name().into());
     if spec.kind.is_tool() {
@@ -182,11 +182,11 @@ fn samples(agent: &dyn Agent, spec: &EventSpec) -> Vec<(String, Output)> {
 }
 
 /// What leaves the process, a line each.
-pub(super) fn said(output: &Output) -> Vec<String> {
+pub(super) fn output_lines(output: &Output) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, text) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
         for line in text.lines() {
-            lines.push(format!("{name}  {}", crate::cli::visible(line)));
+            lines.push(format!("{name}  {}", crate::cli::make_visible(line)));
         }
     }
     if lines.is_empty() {

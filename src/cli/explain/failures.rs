@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// One thing that can fail and what then leaves hookctl.
 #[derive(Debug, Serialize)]
-pub(super) struct Failure<'t> {
+pub(super) struct FailureCase<'t> {
     /// What fails.
     what: &'t str,
     /// On PreToolUse: a call that has not happened yet.
@@ -18,10 +18,10 @@ pub(super) struct Failure<'t> {
 }
 
 /// The rows of the document's table, in the order of the hook path.
-pub(super) fn rows(document: &str) -> Vec<Failure<'_>> {
+pub(super) fn rows(document: &str) -> Vec<FailureCase<'_>> {
     let row = |line| {
         let [what, tool_call, dialog, other] = cells(line)?;
-        Some(Failure { what, tool_call, dialog, other })
+        Some(FailureCase { what, tool_call, dialog, other })
     };
     // The first is the head.
     document.lines().filter_map(row).skip(1).collect()
@@ -34,12 +34,12 @@ fn cells(line: &str) -> Option<[&str; 4]> {
 }
 
 /// The table for a terminal.
-pub(super) fn text(failures: &[Failure<'_>], bold: &dyn Fn(&str) -> String) -> String {
+pub(super) fn render_text(failures: &[FailureCase<'_>], bold: &dyn Fn(&str) -> String) -> String {
     let mut out = String::from(
         "What hookctl answers when something fails. Whatever happens: one JSON object or nothing \
          on\nstdout, exit status 0 or 2, before the agent's timeout.\n",
     );
-    for Failure { what, tool_call, dialog, other } in failures {
+    for FailureCase { what, tool_call, dialog, other } in failures {
         let _ = writeln!(out, "\n{}", bold(what));
         if tool_call == dialog && dialog == other {
             let _ = writeln!(out, "  every event        {other}");

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::considered::Considered;
-use super::event::said;
+use super::event::output_lines;
 use crate::agent::Output;
-use crate::cli::install::fold;
+use crate::cli::install::fold_words;
 use crate::cli::{
-    BOLD, Context, FAINT, GREEN, RED, YELLOW, flat, hanging, one_line, short, visible,
+    BOLD, Context, FAINT, GREEN, RED, YELLOW, display_path, flatten_lines, indent_following_lines,
+    make_visible, one_line,
 };
 use crate::config::Config;
 use crate::dry::Dry;
@@ -18,14 +19,14 @@ use crate::judge::WOULD_ASK;
 use crate::verdict::Verb;
 
 /// Everything that is known of the judgement.
-pub(super) struct Report<'a> {
+pub(super) struct Explanation<'a> {
     pub(super) dry: &'a Dry,
     pub(super) config: &'a Config,
     pub(super) output: &'a Output,
 }
 
-impl Report<'_> {
-    fn notes(&self, rules: &[Considered]) -> Vec<String> {
+impl Explanation<'_> {
+    fn collect_notes(&self, rules: &[Considered]) -> Vec<String> {
         let mut notes = self.dry.analysis.notes.clone();
         for note in self.dry.judgement.notes.iter().chain(&self.config.warnings) {
             if !notes.contains(note) {
@@ -35,10 +36,10 @@ impl Report<'_> {
         if self.dry.paused {
             notes.push("paused: rules are judged and not enforced, but for those that guard hookctl itself".into());
         }
-        let uncovered = self.uncovered(rules);
+        let uncovered = self.uncovered_effects(rules);
         let allowed = rules.iter().any(|rule| rule.matched && rule.verdict == "allow");
         if !uncovered.is_empty() {
-            let all: Vec<String> = uncovered.iter().map(|at| self.name(*at)).collect();
+            let all: Vec<String> = uncovered.iter().map(|at| self.effect_name(*at)).collect();
             notes.push(format!("the allow does not hold, nothing covers {}", all.join(", ")));
         } else if allowed && self.dry.judgement.answer.verb.is_none() && !self.dry.paused {
             notes.push(
@@ -51,32 +52,32 @@ impl Report<'_> {
     }
 
     /// An effect in short: `delete /root`.
-    fn name(&self, at: usize) -> String {
+    fn effect_name(&self, at: usize) -> String {
         let effect = &self.dry.analysis.effects[at];
         let program = || effect.command.and_then(|at| self.dry.analysis.commands.get(at));
-        let object = effect.object().or_else(|| program().map(|command| command.name.clone()));
+        let object = effect.object_text().or_else(|| program().map(|command| command.name.clone()));
         match object {
-            Some(object) => format!("{} {}", effect.word.text(), flat(&object)),
+            Some(object) => format!("{} {}", effect.word.text(), flatten_lines(&object)),
             None => effect.word.text().to_string(),
         }
     }
 
-    fn snippet(&self, effect: &Effect) -> Option<&str> {
+    fn effect_snippet(&self, effect: &Effect) -> Option<&str> {
         self.dry.analysis.text.get(effect.span.clone()).filter(|text| !text.is_empty())
     }
 
     // ---- for people -----------------------------------------------------------------------
 
-    pub(super) fn text(&self, context: &Context) -> String {
+    pub(super) fn render_text(&self, context: &Context) -> String {
         let mut out = String::new();
         let mut section = |name: &str, lines: &[String]| {
             for (at, line) in lines.iter().enumerate() {
                 let name = if at == 0 { name } else { "" };
-                let line = hanging(line, 10);
+                let line = indent_following_lines(line, 10);
                 let _ = writeln!(out, "{} {line}", context.paint(BOLD, &format!("{name:<9}")));
             }
         };
-        let rules = self.considered();
+        let rules = self.considered_rules();
         section("where", &self.where_lines(context));
         section("event", &[self.event_line()]);
         if let Some(command) = self.dry.event.command() {
@@ -91,17 +92,17 @@ impl Report<'_> {
         section("rules", &self.rule_lines(context, &rules));
         section("verdict", &self.verdict_lines(context, &rules));
         let notes: Vec<String> =
-            self.notes(&rules).iter().map(|note| one_line(note, 2_000)).collect();
+            self.collect_notes(&rules).iter().map(|note| one_line(note, 2_000)).collect();
         section("notes", &notes);
-        section("answer", &said(self.output));
+        section("answer", &output_lines(self.output));
         out
     }
 
     fn where_lines(&self, context: &Context) -> Vec<String> {
         let place = &self.dry.place;
-        let mut lines = vec![format!("project {}", flat(&place.project))];
+        let mut lines = vec![format!("project {}", flatten_lines(&place.project))];
         if place.cwd != place.project {
-            lines.push(format!("cwd     {}", flat(&place.cwd)));
+            lines.push(format!("cwd     {}", flatten_lines(&place.cwd)));
         }
         for source in &self.config.sources {
             let state = match (&source.refused, source.layer.is_project(), source.trusted) {
@@ -111,12 +112,12 @@ impl Report<'_> {
                 _ if source.file.has_errors() => context.paint(RED, "  has faults"),
                 _ => String::new(),
             };
-            let path = short(context, &source.path);
+            let path = display_path(context, &source.path);
             let layer = source.layer.name();
-            lines.push(format!("{layer:<7} {path}  {}{state}", source.holds()));
+            lines.push(format!("{layer:<7} {path}  {}{state}", source.describe_content()));
         }
         lines.push(format!("profile {}", self.config.profile.name()));
-        if self.config.autopilot().is_some() {
+        if self.config.active_autopilot().is_some() {
             lines.push("autopilot on".into());
         }
         lines
@@ -183,7 +184,7 @@ impl Report<'_> {
 
     fn effect_lines(&self, context: &Context) -> Vec<String> {
         let line = |effect: &Effect| {
-            let grade = grade(effect.grade);
+            let grade = grade_name(effect.grade);
             let sgr = match effect.grade {
                 Grade::Certain => 0,
                 Grade::Possible | Grade::Unknown => YELLOW,
@@ -191,7 +192,7 @@ impl Report<'_> {
             let grade = format!("{grade:<8}");
             let grade = if sgr == 0 { grade } else { context.paint(sgr, &grade) };
             let mut line = format!("{:<10} {grade}", effect.word.text());
-            if let Some(object) = effect.object() {
+            if let Some(object) = effect.object_text() {
                 let _ = write!(line, "  {}", one_line(&object, 120));
             }
             if let Some(target) = &effect.path
@@ -199,7 +200,7 @@ impl Report<'_> {
             {
                 let _ = write!(line, " -> {}", one_line(&target.resolved, 120));
             }
-            if let Some(text) = self.snippet(effect) {
+            if let Some(text) = self.effect_snippet(effect) {
                 let cause = format!("  from `{}`", one_line(text, 60));
                 line.push_str(&context.paint(FAINT, &cause));
             }
@@ -215,7 +216,8 @@ impl Report<'_> {
         let mut lines = Vec::new();
         for rule in matched() {
             let observed = if rule.observed { " (observed)" } else { "" };
-            let on: Vec<String> = rule.effects.iter().take(4).map(|at| self.name(*at)).collect();
+            let on: Vec<String> =
+                rule.effects.iter().take(4).map(|at| self.effect_name(*at)).collect();
             let on = match on.is_empty() {
                 true => String::new(),
                 false => one_line(&format!("  on {}", on.join(", ")), 120),
@@ -226,7 +228,7 @@ impl Report<'_> {
                 _ => YELLOW,
             };
             let name = context.paint(sgr, &format!("{:<width$}  {:<5}", rule.name, rule.verdict));
-            let place = context.paint(FAINT, &format!("  {}", flat(&rule.place)));
+            let place = context.paint(FAINT, &format!("  {}", flatten_lines(&rule.place)));
             lines.push(format!("matched  {name}{observed}{on}{place}"));
         }
         if lines.is_empty() {
@@ -242,7 +244,7 @@ impl Report<'_> {
         }
         for (why, names) in reasons {
             lines.push(context.paint(FAINT, &format!("not      {why}:")));
-            let names = fold(&names, 76, "");
+            let names = fold_words(&names, 76, "");
             lines.extend(
                 names.lines().map(|line| context.paint(FAINT, &format!("         {line}"))),
             );
@@ -267,10 +269,10 @@ impl Report<'_> {
                 };
                 let rule = &self.dry.judgement.rule;
                 let place = rules.iter().find(|considered| considered.name == *rule);
-                let place = place.map(|rule| format!(" ({})", flat(&rule.place)));
+                let place = place.map(|rule| format!(" ({})", flatten_lines(&rule.place)));
                 let place = place.unwrap_or_default();
                 lines.push(format!("{}, by {rule}{place}", context.paint(sgr, verb.name())));
-                lines.extend(visible(&answer.reason).lines().map(str::to_string));
+                lines.extend(make_visible(&answer.reason).lines().map(str::to_string));
             }
         }
         if let Some(input) = &answer.input {
@@ -285,8 +287,8 @@ impl Report<'_> {
 
     // ---- for programs ---------------------------------------------------------------------
 
-    pub(super) fn value(&self) -> Value {
-        let rules = self.considered();
+    pub(super) fn render_json(&self) -> Value {
+        let rules = self.considered_rules();
         let answer = &self.dry.judgement.answer;
         let layers: Vec<Value> = self
             .config
@@ -328,14 +330,14 @@ impl Report<'_> {
             .map(|effect| {
                 json!({
                     "effect": effect.word.text(),
-                    "grade": grade(effect.grade),
+                    "grade": grade_name(effect.grade),
                     "path": effect.path.as_ref().map(|target| &target.lexical),
                     "resolved": effect.path.as_ref().map(|target| &target.resolved),
                     "extent": effect.path.as_ref().map(|target| target.extent.name()),
                     "host": effect.host,
                     "command": effect.command,
                     "span": [effect.span.start, effect.span.end],
-                    "text": self.snippet(effect),
+                    "text": self.effect_snippet(effect),
                 })
             })
             .collect();
@@ -343,7 +345,7 @@ impl Report<'_> {
             "project": self.dry.place.project,
             "cwd": self.dry.place.cwd,
             "profile": self.config.profile.name(),
-            "autopilot": self.config.autopilot().is_some(),
+            "autopilot": self.config.active_autopilot().is_some(),
             "paused": self.dry.paused,
             "layers": layers,
             "agent": self.dry.agent.id(),
@@ -361,7 +363,7 @@ impl Report<'_> {
             "context": answer.context,
             "notice": answer.notice,
             "remotes": self.dry.judgement.remotes,
-            "notes": self.notes(&rules),
+            "notes": self.collect_notes(&rules),
             "answer": {
                 "stdout": self.output.stdout,
                 "stderr": self.output.stderr,
@@ -371,7 +373,7 @@ impl Report<'_> {
     }
 }
 
-fn grade(grade: Grade) -> &'static str {
+fn grade_name(grade: Grade) -> &'static str {
     match grade {
         Grade::Certain => "certain",
         Grade::Possible => "possible",

@@ -35,12 +35,16 @@ pub(super) struct Lineage {
 impl Lineage {
     /// That of this process.
     pub(super) fn of_this() -> Lineage {
-        Lineage::of(std::process::id(), &process::look, &process::beside(std::process::id()))
+        Lineage::from_process(
+            std::process::id(),
+            &process::read_process,
+            &process::related_processes(std::process::id()),
+        )
     }
 
     /// That of a process. `beside` are processes that it belongs to and may not descend from: the leader of
     /// its session, the holder of its terminal.
-    fn of(start: u32, look: &dyn Fn(u32) -> Option<Process>, beside: &[u32]) -> Lineage {
+    fn from_process(start: u32, look: &dyn Fn(u32) -> Option<Process>, beside: &[u32]) -> Lineage {
         let mut seen = Vec::new();
         let mut origin = Origin::Unknown("nothing is known of its parents".into());
         for (at, first) in std::iter::once(&start).chain(beside).enumerate() {
@@ -61,7 +65,7 @@ impl Lineage {
                     origin = match is_terminal(&process.names) {
                         true => Origin::Human,
                         false if at == 0 => {
-                            Origin::Unknown(format!("they end at {}", named(&process)))
+                            Origin::Unknown(format!("they end at {}", describe_process(&process)))
                         }
                         false => origin,
                     };
@@ -79,25 +83,25 @@ fn of_agent(process: &Process, is_parent: bool) -> Option<String> {
     if let Some(name) = is_agent(&process.names).or_else(|| script_of(process)) {
         return Some(format!("{kin} {name} (PID {})", process.pid));
     }
-    if process.paths().any(is_package) {
-        return Some(format!("{kin} {}", named(process)));
+    if process.candidate_paths().any(is_package) {
+        return Some(format!("{kin} {}", describe_process(process)));
     }
     let mark = env::AGENT_MARKS.iter().find(|mark| process.variables.iter().any(|v| v == *mark))?;
-    Some(format!("{mark} in the environment of {kin} {}", named(process)))
+    Some(format!("{mark} in the environment of {kin} {}", describe_process(process)))
 }
 
-fn named(process: &Process) -> String {
+fn describe_process(process: &Process) -> String {
     let name = process.names.first().map_or("?", String::as_str);
-    format!("{} (PID {})", super::typeable(name), process.pid)
+    format!("{} (PID {})", super::make_typeable(name), process.pid)
 }
 
 /// The agent that one of these is the name of.
 fn is_agent(names: &[String]) -> Option<String> {
-    names.iter().map(|name| stem(name).to_ascii_lowercase()).find_map(|stem| {
+    names.iter().map(|name| name_stem(name).to_ascii_lowercase()).find_map(|stem| {
         let parts = stem.match_indices(['-', '_', '.']).map(|(at, _)| &stem[..at]);
         let built = parts.filter(|program| is_built_for(&stem, program));
         let mut known = std::iter::once(stem.as_str()).chain(built);
-        known.find(|name| table::is(name, Class::Agent, &[])).map(String::from)
+        known.find(|name| table::has_class(name, Class::Agent, &[])).map(String::from)
     })
 }
 
@@ -106,11 +110,11 @@ fn is_terminal(names: &[String]) -> bool {
     let is = |name: &str, known: &str| {
         name.eq_ignore_ascii_case(known) || is_built_for(&name.to_ascii_lowercase(), known)
     };
-    names.iter().any(|name| TERMINALS.lines().any(|known| is(stem(name), known)))
+    names.iter().any(|name| TERMINALS.lines().any(|known| is(name_stem(name), known)))
 }
 
 /// The name without its directory, a login shell's dash and the ends of programs and scripts.
-fn stem(name: &str) -> &str {
+fn name_stem(name: &str) -> &str {
     let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let base = base.strip_prefix('-').unwrap_or(base);
     let ends =
@@ -130,8 +134,8 @@ fn is_built_for(name: &str, program: &str) -> bool {
 fn script_of(process: &Process) -> Option<String> {
     let program = process.args.first()?;
     let interprets = |name: &str| {
-        let name = stem(name).trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        [Class::Interpreter, Class::Runner].iter().any(|class| table::is(name, *class, &[]))
+        let name = name_stem(name).trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        [Class::Interpreter, Class::Runner].iter().any(|class| table::has_class(name, *class, &[]))
     };
     if !interprets(program) && !process.names.iter().any(|name| interprets(name)) {
         return None;
@@ -163,7 +167,7 @@ mod tests {
 
     fn process(pid: u32, parent: u32, line: &str) -> Process {
         let args: Vec<String> = line.split(' ').map(String::from).collect();
-        let names = vec![stem(&args[0]).chars().take(LINUX_NAME).collect()];
+        let names = vec![name_stem(&args[0]).chars().take(LINUX_NAME).collect()];
         Process { pid, parent, names, args, ..Process::default() }
     }
 
@@ -171,7 +175,7 @@ mod tests {
         let all: Vec<Process> =
             (1..).zip(lines).map(|(pid, line)| process(pid, pid.saturating_sub(1), line)).collect();
         let look = |pid: u32| all.iter().find(|one| one.pid == pid).cloned();
-        Lineage::of(lines.len() as u32, &look, &[]).agent
+        Lineage::from_process(lines.len() as u32, &look, &[]).agent
     }
 
     #[test]
@@ -226,11 +230,11 @@ mod tests {
     #[test]
     fn the_walk_ends_on_loops_and_says_where() {
         let look = |pid: u32| Some(process(pid, if pid == 9 { 7 } else { pid + 1 }, "bash"));
-        let lineage = Lineage::of(7, &look, &[]);
+        let lineage = Lineage::from_process(7, &look, &[]);
         assert_eq!(lineage.agent, None);
         assert!(matches!(lineage.origin, Origin::Unknown(_)));
         let look = |pid: u32| Some(process(pid, pid - 1, if pid == 2 { "sshd" } else { "bash" }));
-        assert_eq!(Lineage::of(5, &look, &[]).origin, Origin::Human);
+        assert_eq!(Lineage::from_process(5, &look, &[]).origin, Origin::Human);
     }
 
     #[test]
@@ -240,9 +244,9 @@ mod tests {
         let all =
             [process(5, 1, "hookctl"), marked, process(4, 2, "node x"), process(2, 1, "codex")];
         let look = |pid: u32| all.iter().find(|one| one.pid == pid).cloned();
-        assert_eq!(Lineage::of(5, &look, &[]).agent, None);
-        let server = Lineage::of(5, &look, &[3]).agent.unwrap();
+        assert_eq!(Lineage::from_process(5, &look, &[]).agent, None);
+        let server = Lineage::from_process(5, &look, &[3]).agent.unwrap();
         assert!(server.starts_with("CLAUDECODE in the environment of the terminal's"), "{server}");
-        assert!(Lineage::of(5, &look, &[4]).agent.unwrap().contains("codex (PID 2)"));
+        assert!(Lineage::from_process(5, &look, &[4]).agent.unwrap().contains("codex (PID 2)"));
     }
 }

@@ -20,14 +20,14 @@ pub(super) struct Process {
 
 impl Process {
     /// The paths that may say what it is: of its program, and of a script.
-    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn candidate_paths(&self) -> impl Iterator<Item = &str> {
         let args = self.args.iter().take(4).map(String::as_str);
         self.program.as_deref().into_iter().chain(args)
     }
 }
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::{beside, look};
+pub(super) use linux::{read_process, related_processes};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -43,13 +43,13 @@ mod linux {
     const PTS: std::ops::RangeInclusive<u32> = 136..=143;
 
     /// The process of that number.
-    pub(in super::super) fn look(pid: u32) -> Option<Process> {
+    pub(in super::super) fn read_process(pid: u32) -> Option<Process> {
         let dir = format!("/proc/{pid}");
-        let stat = Stat::of(pid)?;
+        let stat = Stat::read_stat(pid)?;
         let program = fs::read_link(format!("{dir}/exe")).ok();
         let program = program.map(|path| path.to_string_lossy().into_owned());
-        let args = parts(&read(&format!("{dir}/cmdline")));
-        let variables = parts(&read(&format!("{dir}/environ")));
+        let args = split_nul(&read_kernel_file(&format!("{dir}/cmdline")));
+        let variables = split_nul(&read_kernel_file(&format!("{dir}/environ")));
         let name = |text: &String| text.split('=').next().unwrap_or_default().to_string();
         let mut names = vec![stat.name];
         names.extend(program.clone().map(|path| path.trim_end_matches(" (deleted)").to_string()));
@@ -66,13 +66,13 @@ mod linux {
 
     /// The leader of its session, the leader of its terminal's foreground group, and the processes that
     /// hold the other end of its terminal.
-    pub(in super::super) fn beside(pid: u32) -> Vec<u32> {
-        let Some(stat) = Stat::of(pid) else { return Vec::new() };
+    pub(in super::super) fn related_processes(pid: u32) -> Vec<u32> {
+        let Some(stat) = Stat::read_stat(pid) else { return Vec::new() };
         let mut all = vec![stat.session];
         all.extend(u32::try_from(stat.foreground).ok());
         if PTS.contains(&major(stat.terminal)) {
             let number = (major(stat.terminal) - PTS.start()) * 256 + minor(stat.terminal);
-            all.extend(holders(number));
+            all.extend(terminal_holders(number));
         }
         all
     }
@@ -86,19 +86,20 @@ mod linux {
     }
 
     /// Who has the master of that pseudoterminal open.
-    fn holders(number: u32) -> Vec<u32> {
+    fn terminal_holders(number: u32) -> Vec<u32> {
         let Ok(all) = fs::read_dir("/proc") else { return Vec::new() };
         let pids = all.flatten().filter_map(|one| one.file_name().to_str()?.parse().ok());
-        pids.filter(|pid| holds(*pid, number)).collect()
+        pids.filter(|pid| holds_terminal(*pid, number)).collect()
     }
 
-    fn holds(pid: u32, number: u32) -> bool {
+    fn holds_terminal(pid: u32, number: u32) -> bool {
         let Ok(files) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
         files.flatten().any(|file| {
             let master = |path: &Path| path.ends_with("ptmx");
             fs::read_link(file.path()).is_ok_and(|path| master(&path)) && {
                 let name = file.file_name();
-                let info = read(&format!("/proc/{pid}/fdinfo/{}", name.to_string_lossy()));
+                let info =
+                    read_kernel_file(&format!("/proc/{pid}/fdinfo/{}", name.to_string_lossy()));
                 let info = String::from_utf8_lossy(&info).into_owned();
                 let index = info.lines().find_map(|line| line.strip_prefix("tty-index:"));
                 index.and_then(|index| index.trim().parse().ok()) == Some(number)
@@ -115,8 +116,9 @@ mod linux {
     }
 
     impl Stat {
-        fn of(pid: u32) -> Option<Stat> {
-            let text = String::from_utf8_lossy(&read(&format!("/proc/{pid}/stat"))).into_owned();
+        fn read_stat(pid: u32) -> Option<Stat> {
+            let text = String::from_utf8_lossy(&read_kernel_file(&format!("/proc/{pid}/stat")))
+                .into_owned();
             // The name may hold anything, brackets as well.
             let (head, rest) = text.rsplit_once(')')?;
             let name = head.split_once('(')?.1.to_string();
@@ -132,12 +134,12 @@ mod linux {
         }
     }
 
-    fn read(path: &str) -> Vec<u8> {
+    fn read_kernel_file(path: &str) -> Vec<u8> {
         // What cannot be read tells nothing.
         files::kernel_bytes(Path::new(path), MOST).unwrap_or_default()
     }
 
-    fn parts(bytes: &[u8]) -> Vec<String> {
+    fn split_nul(bytes: &[u8]) -> Vec<String> {
         let parts = bytes.split(|byte| *byte == 0).filter(|part| !part.is_empty());
         parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect()
     }

@@ -9,9 +9,9 @@ use super::super::Context;
 use super::super::scope;
 use super::guards::is_world_writable;
 use crate::rule::file::server::Typed;
-use crate::settings::beside::Place;
-use crate::settings::file::Target;
-use crate::settings::hooks::Wanted;
+use crate::settings::beside::SettingsFile;
+use crate::settings::file::SettingsTarget;
+use crate::settings::hooks::WantedEntries;
 use crate::settings::program;
 use crate::settings::record::Records;
 use crate::settings::survey::{Own, Survey};
@@ -20,7 +20,7 @@ use crate::settings::{self, Error, Read};
 /// How our entries in one file are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum State {
+pub(super) enum EntryState {
     /// Every wanted event, as install would write it.
     Installed,
     /// Some wanted events lack.
@@ -41,11 +41,11 @@ pub(super) struct FileReport {
     /// Does the client read it? (Not JSON, or one refused entry: no.)
     pub(super) valid: bool,
     pub(super) error: Option<String>,
-    pub(super) state: State,
+    pub(super) state: EntryState,
     /// The events with an entry of ours that the client uses.
     pub(super) events: Vec<String>,
     pub(super) missing: Vec<String>,
-    pub(super) outdated: Vec<Outdated>,
+    pub(super) outdated: Vec<OutdatedEntry>,
     /// The program that the entries run.
     pub(super) binary: Option<Binary>,
     /// The events where the client blocks when hookctl fails.
@@ -64,7 +64,7 @@ pub(super) struct FileReport {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Outdated {
+pub(super) struct OutdatedEntry {
     pub(super) event: String,
     pub(super) why: String,
     /// Does it keep the event from being guarded?
@@ -82,16 +82,20 @@ pub(super) struct Binary {
 }
 
 /// One file: what is in it, beside what should be.
-pub(super) fn look(context: &Context, place: &Place, records: &Records) -> FileReport {
+pub(super) fn inspect_file(
+    context: &Context,
+    place: &SettingsFile,
+    records: &Records,
+) -> FileReport {
     let (scope, file) = (place.name, place.file.clone());
     let mut report = FileReport { scope, file, exists: true, valid: true, ..FileReport::default() };
-    match settings::read(&place.file) {
+    match settings::read_settings(&place.file) {
         Ok(Some(read)) => report.take(read),
         Ok(None) => report.exists = false,
         Err(error) => {
             report.valid = false;
             report.error = Some(match &error {
-                Error::Refused { file, text, fault } => fault.show(file, text),
+                Error::Refused { file, text, fault } => fault.render_for_people(file, text),
                 other => other.to_string(),
             });
         }
@@ -109,23 +113,23 @@ pub(super) fn look(context: &Context, place: &Place, records: &Records) -> FileR
 /// What install would write there today; none where that cannot be told.
 fn wanted(
     context: &Context,
-    place: &Place,
+    place: &SettingsFile,
     records: &Records,
     first: &Own,
     server: &Typed,
-) -> Option<Wanted> {
-    let real = Target::find(&place.file).map(|target| target.record_key());
+) -> Option<WantedEntries> {
+    let real = SettingsTarget::follow_links(&place.file).map(|target| target.record_key());
     let asked = real.ok().and_then(|real| records.files.get(&real)).map(|r| r.events.clone());
     let asked = asked.unwrap_or_default();
-    let agent = crate::agent::usual();
-    let mut wanted = scope::wanted(context, agent, place, &asked, None, server.clone())
-        .or_else(|_| scope::wanted(context, agent, place, &[], None, Typed::new()))
+    let agent = crate::agent::default_agent();
+    let mut wanted = scope::wanted_entries(context, agent, place, &asked, None, server.clone())
+        .or_else(|_| scope::wanted_entries(context, agent, place, &[], None, Typed::new()))
         .ok()?;
     // A rule may need more by now than was asked for.
     let needed = scope::needed_events(context, server).unwrap_or_default();
     for kind in needed.iter().filter(|_| !asked.is_empty()) {
         let has = wanted.events.iter().any(|(have, _)| *have == kind);
-        let spec = agent.spec(kind).filter(|_| !has);
+        let spec = agent.event_spec(kind).filter(|_| !has);
         wanted.events.extend(spec.map(|spec| (kind, spec.timeout)));
     }
     // The administrator's entries are written by other means: only what breaks counts.
@@ -138,7 +142,7 @@ fn wanted(
 impl FileReport {
     /// Has it entries of ours?
     pub(super) fn is_ours(&self) -> bool {
-        self.state != State::Missing
+        self.state != EntryState::Missing
     }
 
     /// Is all that it should guard guarded, by whatever file?
@@ -150,20 +154,20 @@ impl FileReport {
 
     /// Takes in what the file says.
     fn take(&mut self, read: Read) {
-        self.server = read.survey.server();
+        self.server = read.survey.typed_server();
         let Survey { own, bridge, invalid, disabled, managed_only, .. } = read.survey;
         self.disable_all_hooks = disabled;
         self.allow_managed_hooks_only = managed_only;
         if let Some(fatal) = invalid.iter().find(|invalid| invalid.fatal) {
             self.valid = false;
-            self.error = Some(fatal.fault.show(&self.file, &read.text));
+            self.error = Some(fatal.fault.render_for_people(&self.file, &read.text));
         }
         self.own = own;
         self.bridge = bridge.into_iter().filter(|own| own.seen).map(|own| own.event).collect();
     }
 
     /// Holds our entries against what they should be.
-    fn compare(&mut self, place: &Place, seen: &[Own], wanted: Option<&Wanted>) {
+    fn compare(&mut self, place: &SettingsFile, seen: &[Own], wanted: Option<&WantedEntries>) {
         for own in seen {
             if !self.events.contains(&own.event) {
                 self.events.push(own.event.clone());
@@ -171,9 +175,9 @@ impl FileReport {
             if own.fails_closed() {
                 self.fails_closed.push(own.event.clone());
             }
-            let faults = wanted.into_iter().flat_map(|wanted| wanted.faults(own));
+            let faults = wanted.into_iter().flat_map(|wanted| wanted.outdated_parts(own));
             let counts = faults.filter(|fault| place.is_ours_to_edit() || fault.breaks);
-            self.outdated.extend(counts.map(|fault| Outdated {
+            self.outdated.extend(counts.map(|fault| OutdatedEntry {
                 event: own.event.clone(),
                 why: fault.why,
                 breaks: fault.breaks,
@@ -185,9 +189,9 @@ impl FileReport {
         self.missing = missing.map(String::from).collect();
         self.look_at_programs(seen);
         self.state = match (self.outdated.is_empty(), self.missing.is_empty()) {
-            (false, _) => State::Outdated,
-            (true, false) => State::Partial,
-            (true, true) => State::Installed,
+            (false, _) => EntryState::Outdated,
+            (true, false) => EntryState::Partial,
+            (true, true) => EntryState::Installed,
         };
     }
 
@@ -196,10 +200,10 @@ impl FileReport {
         let mut binaries: Vec<Binary> = Vec::new();
         for own in seen {
             if binaries.iter().all(|binary| binary.path != own.command) {
-                binaries.push(binary(&own.command));
+                binaries.push(inspect_binary(&own.command));
             }
             let works = binaries.iter().any(|b| b.path == own.command && b.executable);
-            let breaks = |outdated: &Outdated| outdated.breaks && outdated.event == own.event;
+            let breaks = |outdated: &OutdatedEntry| outdated.breaks && outdated.event == own.event;
             if works && !self.outdated.iter().any(breaks) {
                 self.guarded.insert(own.event.clone());
             }
@@ -209,8 +213,8 @@ impl FileReport {
     }
 }
 
-fn binary(command: &str) -> Binary {
-    let file = program::resolve(command);
+fn inspect_binary(command: &str) -> Binary {
+    let file = program::resolve_program(command);
     let this = std::env::current_exe().and_then(|exe| exe.canonicalize()).ok();
     Binary {
         path: command.to_string(),

@@ -23,16 +23,16 @@ pub(super) struct Guard {
 }
 
 /// Commands of others on the events that decide.
-pub(super) fn guards(context: &Context) -> Vec<Guard> {
+pub(super) fn foreign_guards(context: &Context) -> Vec<Guard> {
     let mut guards = Vec::new();
-    for place in scope::places(context) {
-        let Ok(Some(read)) = settings::read(&place.file) else { continue };
+    for place in scope::all_scope_files(context) {
+        let Ok(Some(read)) = settings::read_settings(&place.file) else { continue };
         for foreign in read.survey.foreign {
             let decides = Kind::from_name(&foreign.event).is_gate();
             let is_old = |known: &Program| known.is_old(&foreign.event, &foreign.command);
             let problem = match foreign.known.is_some_and(is_old) {
                 true => Some("outdated: not blocking".to_string()),
-                false => problem(context, &foreign.command, foreign.shell),
+                false => command_problem(context, &foreign.command, foreign.shell),
             };
             if !decides && problem.is_none() {
                 continue;
@@ -51,10 +51,10 @@ pub(super) fn guards(context: &Context) -> Vec<Guard> {
 
 /// What is wrong with the program or script of a foreign command, where that can be told without
 /// running it: what is written as a path must exist, and not be everybody's to change.
-fn problem(context: &Context, command: &str, shell: bool) -> Option<String> {
+fn command_problem(context: &Context, command: &str, shell: bool) -> Option<String> {
     let roots = Roots { home: context.paths.home.clone(), project: context.root.clone() };
-    for (at, word) in program::needed(command, &[]).iter().enumerate() {
-        match roots.lead(word) {
+    for (at, word) in program::needed_files(command, &[]).iter().enumerate() {
+        match roots.find_lead(word) {
             Lead::Unknown if !shell && at == 0 && !word.contains('/') => {
                 return Some(format!("{word} is not in PATH"));
             }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::cli::{Context, ping, visible};
+use crate::cli::{Context, make_visible, ping};
 use crate::dialect::Request;
 use crate::remote::{self, transport};
 use crate::rule::file::Remote;
@@ -48,7 +48,7 @@ pub(super) struct Address {
 
 impl Address {
     /// For people, without the address.
-    pub(super) fn state(&self) -> String {
+    pub(super) fn describe_state(&self) -> String {
         let ms = self.milliseconds;
         let state = match self.health {
             Health::Up => format!("up, {ms} ms"),
@@ -64,13 +64,13 @@ impl Address {
 }
 
 /// Asks every address of every server; one list for each server.
-pub(super) fn look(context: &Context, remotes: &[&Remote]) -> Vec<Vec<Address>> {
+pub(super) fn check_servers(context: &Context, remotes: &[&Remote]) -> Vec<Vec<Address>> {
     let start = Instant::now();
     let (sender, receiver) = mpsc::channel();
     let mut out: Vec<Vec<Address>> = Vec::new();
     for (at, remote) in remotes.iter().enumerate() {
         let request = ping::test_event(context, remote);
-        let connect_only = remote::unasked(remote, &request.event).is_none();
+        let connect_only = remote::unattended_question(remote, &request.event).is_none();
         let mut addresses = Vec::new();
         for (nth, url) in remote.urls.iter().enumerate() {
             let one = Remote { urls: vec![url.clone()], ..(*remote).clone() };
@@ -79,8 +79,8 @@ pub(super) fn look(context: &Context, remotes: &[&Remote]) -> Vec<Vec<Address>> 
             thread::spawn(move || {
                 let limit = start + LIMIT - MARGIN;
                 let came = match connect_only {
-                    true => connected(&one, &request),
-                    false => ask(&one, &request, limit),
+                    true => probe_connection(&one, &request),
+                    false => ask_address(&one, &request, limit),
                 };
                 let _ = sender.send((at, nth, came, start.elapsed()));
             });
@@ -102,14 +102,14 @@ pub(super) fn look(context: &Context, remotes: &[&Remote]) -> Vec<Vec<Address>> 
         let address = &mut out[at][nth];
         address.milliseconds = took.as_millis() as u64;
         let (health, cause) = came;
-        (address.health, address.cause) = (health, cause.map(|why| visible(&why)));
+        (address.health, address.cause) = (health, cause.map(|why| make_visible(&why)));
     }
     out
 }
 
 /// Sends it the test event of `ping`, once: how it is, and why.
-fn ask(remote: &Remote, request: &Request, limit: Instant) -> (Health, Option<String>) {
-    let test = |url| transport::test(remote, request, url, limit);
+fn ask_address(remote: &Remote, request: &Request, limit: Instant) -> (Health, Option<String>) {
+    let test = |url| transport::send_test_event(remote, request, url, limit);
     match remote.urls.first().map(test) {
         // What would be worth another attempt is a server that cannot answer now.
         Some(Err(failure)) if failure.sent && !failure.again => {
@@ -121,9 +121,9 @@ fn ask(remote: &Remote, request: &Request, limit: Instant) -> (Health, Option<St
 }
 
 /// Only connects: how it is, and what would tell more.
-fn connected(remote: &Remote, request: &Request) -> (Health, Option<String>) {
+fn probe_connection(remote: &Remote, request: &Request) -> (Health, Option<String>) {
     let ping = || format!("`hookctl ping {}` asks the human there", remote.name);
-    match connect(remote, request) {
+    match try_connect(remote, request) {
         Ok(()) => (Health::Connects, remote.human.then(ping)),
         Err(why) => (Health::Down, Some(why)),
     }
@@ -131,29 +131,29 @@ fn connected(remote: &Remote, request: &Request) -> (Health, Option<String>) {
 
 /// Connects, to the proxy where there is one.
 #[cfg_attr(not(unix), allow(unused_variables))]
-fn connect(remote: &Remote, request: &Request) -> Result<(), String> {
+fn try_connect(remote: &Remote, request: &Request) -> Result<(), String> {
     #[cfg(unix)]
     if let Some(path) = &remote.socket {
         let path = crate::remote::at_home(path, &request.home);
         return match std::os::unix::net::UnixStream::connect(path) {
             Ok(_) => Ok(()),
-            Err(error) => Err(said(&error)),
+            Err(error) => Err(describe_error(&error)),
         };
     }
     let Some(url) = remote.urls.first() else { return Ok(()) };
     let target = remote.proxy.as_deref().filter(|_| !url.loopback).unwrap_or(&url.text);
     let mut last = "no such host".to_string();
-    for address in addresses(target).unwrap_or_default() {
+    for address in resolve_addresses(target).unwrap_or_default() {
         match TcpStream::connect_timeout(&address, LIMIT) {
             Ok(_) => return Ok(()),
-            Err(error) => last = said(&error),
+            Err(error) => last = describe_error(&error),
         }
     }
     Err(last)
 }
 
 /// Where the host of an address is.
-fn addresses(url: &str) -> io::Result<Vec<SocketAddr>> {
+fn resolve_addresses(url: &str) -> io::Result<Vec<SocketAddr>> {
     let uri: ureq::http::Uri = url.parse().map_err(|_| io::ErrorKind::InvalidInput)?;
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
     let port = match uri.scheme_str() {
@@ -164,7 +164,7 @@ fn addresses(url: &str) -> io::Result<Vec<SocketAddr>> {
     Ok(found.collect())
 }
 
-fn said(error: &io::Error) -> String {
+fn describe_error(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => "connection refused".into(),
         io::ErrorKind::NotFound => "no such socket".into(),

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::super::{Context, visible};
+use super::super::{Context, make_visible};
 use super::health::{self, Address, Health};
-use super::{fault_line, now};
+use super::{fault_line, unix_now};
 use crate::config::Config;
 use crate::remote::breaker::Breaker;
 use crate::remote::{is_asked_at_once, spool};
@@ -35,15 +35,16 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn line(&self) -> String {
-        let states = self.addresses.iter().map(|one| format!("{} {}", one.url, one.state()));
+    pub(super) fn summary_line(&self) -> String {
+        let states =
+            self.addresses.iter().map(|one| format!("{} {}", one.url, one.describe_state()));
         let states = match self.addresses.is_empty() {
             true => self.urls.join(", "),
             false => states.collect::<Vec<_>>().join("; "),
         };
         let breaker = match (self.down_since, &self.cause) {
             (Some(since), Some(cause)) => {
-                let ago = super::show::ago(now() - since);
+                let ago = super::show::format_age(unix_now() - since);
                 let tried = if self.at_once { "with every question" } else { "every 30 s" };
                 format!(" (for events down, first seen {ago}: {cause}; tried {tried})")
             }
@@ -57,29 +58,31 @@ impl Server {
         let told = self.told.as_ref();
         let told = told.map(|why| format!(" (not told of events for now: {why})"));
         let told = told.unwrap_or_default();
-        visible(&format!("{}: {states}{breaker}{told}{waiting}", self.name))
+        make_visible(&format!("{}: {states}{breaker}{told}{waiting}", self.name))
     }
 }
 
 /// All of them; none is contacted where `offline`.
-pub(super) fn servers(context: &Context, config: &Config, offline: bool) -> Vec<Server> {
+pub(super) fn server_reports(context: &Context, config: &Config, offline: bool) -> Vec<Server> {
     let remotes: Vec<&Remote> = config.remotes().map(|(_, remote)| remote).collect();
     let mut looked = match offline {
         true => Vec::new(),
-        false => health::look(context, &remotes),
+        false => health::check_servers(context, &remotes),
     }
     .into_iter();
     let server = |remote: &&Remote| {
         let state = &context.paths.state;
-        let note = Breaker::of(state, remote).note();
-        let told = Breaker::told(state, remote).note().filter(|_| remote.dialect.facts().decides);
+        let note = Breaker::for_questions(state, remote).read_note();
+        let told = Breaker::for_messages(state, remote)
+            .read_note()
+            .filter(|_| remote.dialect.facts().decides);
         let addresses = looked.next().unwrap_or_default();
         Server {
             name: remote.name.clone(),
             urls: remote.urls.iter().map(|url| url.endpoint().to_string()).collect(),
             health: addresses.iter().map(|one| one.health).min(),
             addresses,
-            waiting: spool::waiting(&context.paths.spool(), &remote.name),
+            waiting: spool::count_waiting(&context.paths.spool(), &remote.name),
             at_once: note.as_ref().is_some_and(|note| is_asked_at_once(remote, &note.cause)),
             told: told.map(|note| note.cause),
             down_since: note.as_ref().map(|note| (note.since / 1000) as i64),
@@ -90,7 +93,7 @@ pub(super) fn servers(context: &Context, config: &Config, offline: bool) -> Vec<
 }
 
 /// What is doubtful about what they are sent, and where it goes on to.
-pub(super) fn doubts(config: &Config) -> Vec<String> {
+pub(super) fn privacy_warnings(config: &Config) -> Vec<String> {
     let faults = config.faults().filter(|(source, fault)| {
         source.trusted && matches!(fault.code, "unlisted-variable" | "plain-http")
     });

@@ -2,16 +2,18 @@
 
 use std::fmt::Write as _;
 
-use super::super::{BOLD, Context, GREEN, RED, YELLOW, flat, hanging, install};
-use super::file::{FileReport, State};
-use super::{Report, now};
+use super::super::{
+    BOLD, Context, GREEN, RED, YELLOW, flatten_lines, indent_following_lines, install,
+};
+use super::file::{EntryState, FileReport};
+use super::{StatusReport, unix_now};
 use crate::rule::Profile;
 
 /// The report for people.
-pub(super) fn show(context: &Context, report: &Report) -> String {
+pub(super) fn render_report(context: &Context, report: &StatusReport) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
-        let value = hanging(value, 12);
+        let value = indent_following_lines(value, 12);
         let _ = writeln!(text, "{} {value}", context.paint(BOLD, &format!("{name:<11}")));
     };
     let verdict = match report.in_effect {
@@ -26,36 +28,37 @@ pub(super) fn show(context: &Context, report: &Report) -> String {
     }
     for guard in &report.guards {
         let known = guard.known.map(|name| format!(" [{name}]")).unwrap_or_default();
-        let problem = guard.problem.as_ref().map(|p| format!(": {}", flat(p))).unwrap_or_default();
+        let problem =
+            guard.problem.as_ref().map(|p| format!(": {}", flatten_lines(p))).unwrap_or_default();
         let problem = context.paint(YELLOW, &problem);
-        let who = format!("{} ({}){known}", flat(&guard.event), guard.scope);
-        line("also runs", &format!("{who}: {}{problem}", flat(&guard.command)));
+        let who = format!("{} ({}){known}", flatten_lines(&guard.event), guard.scope);
+        line("also runs", &format!("{who}: {}{problem}", flatten_lines(&guard.command)));
     }
     let observes = report.profile == Profile::Observe.name();
     let profile = format!("{} (no shipped rule is enforced)", report.profile);
     line("profile", if observes { &profile } else { report.profile });
     for (what, off) in [("packs off", &report.packs_off), ("rules off", &report.rules_off)] {
         if !off.is_empty() {
-            line(what, &install::fold(off, 70, &" ".repeat(12)));
+            line(what, &install::fold_words(off, 70, &" ".repeat(12)));
         }
     }
     for server in &report.servers {
-        line("server", &server.line());
+        line("server", &server.summary_line());
     }
     let last = match &report.last_event {
         None => "none yet".to_string(),
         Some(last) => {
             let name = last.event.as_deref().unwrap_or("an event");
-            format!("{name}, {}", ago(now() - last.time))
+            format!("{name}, {}", format_age(unix_now() - last.time))
         }
     };
     line("last event", &last);
     if let Some(until) = report.paused_until {
-        line("paused", &context.paint(RED, &format!("for another {} s", until - now())));
+        line("paused", &context.paint(RED, &format!("for another {} s", until - unix_now())));
     }
     for probe in report.verify.iter().flatten() {
         let (sgr, word) = if probe.ok { (GREEN, "ok  ") } else { (RED, "FAIL") };
-        line("verify", &format!("{} {}", context.paint(sgr, word), probe.sentence()));
+        line("verify", &format!("{} {}", context.paint(sgr, word), probe.describe_probe()));
     }
     for (name, sgr, sentences) in
         [("problem", RED, &report.problems), ("note", YELLOW, &report.notes)]
@@ -72,25 +75,25 @@ pub(super) fn show(context: &Context, report: &Report) -> String {
 fn of_file(context: &Context, file: &FileReport) -> Vec<(&'static str, String)> {
     let (sgr, word) = match file.state {
         _ if !file.valid => (RED, "broken"),
-        State::Installed => (GREEN, "installed"),
-        State::Partial => (YELLOW, "partial"),
-        State::Outdated => (YELLOW, "outdated"),
-        State::Missing if !file.exists => (0, "no file"),
-        State::Missing => (0, "missing"),
+        EntryState::Installed => (GREEN, "installed"),
+        EntryState::Partial => (YELLOW, "partial"),
+        EntryState::Outdated => (YELLOW, "outdated"),
+        EntryState::Missing if !file.exists => (0, "no file"),
+        EntryState::Missing => (0, "missing"),
     };
     let word = format!("{word:<10}");
     let word = if sgr == 0 { word } else { context.paint(sgr, &word) };
     let mut lines =
-        vec![(file.scope, format!("{word} {}", flat(&file.file.display().to_string())))];
+        vec![(file.scope, format!("{word} {}", flatten_lines(&file.file.display().to_string())))];
     if let Some(binary) = &file.binary {
         let current = match (binary.exists, binary.current) {
             (false, _) => " (not there)",
             (true, false) => " (another build than this one)",
             (true, true) => "",
         };
-        lines.push(("", format!("runs       {}{current}", flat(&binary.path))));
+        lines.push(("", format!("runs       {}{current}", flatten_lines(&binary.path))));
         let events: Vec<&str> = file.events.iter().map(String::as_str).collect();
-        let events = install::fold(&events, 70, &" ".repeat(23));
+        let events = install::fold_words(&events, 70, &" ".repeat(23));
         lines.push(("", format!("events     {events}")));
     }
     if !file.bridge.is_empty() {
@@ -101,7 +104,7 @@ fn of_file(context: &Context, file: &FileReport) -> Vec<(&'static str, String)> 
     lines
 }
 
-pub(super) fn ago(seconds: i64) -> String {
+pub(super) fn format_age(seconds: i64) -> String {
     match seconds {
         ..60 => "less than a minute ago".into(),
         60..3600 => format!("{} min ago", seconds / 60),

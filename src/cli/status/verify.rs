@@ -35,7 +35,7 @@ pub(super) struct Probe {
 
 impl Probe {
     /// For people.
-    pub(super) fn sentence(&self) -> String {
+    pub(super) fn describe_probe(&self) -> String {
         let Probe { sample, came, expected, milliseconds, ok } = self;
         match ok {
             true => format!("{sample}: {came} ({milliseconds} ms)"),
@@ -45,7 +45,7 @@ impl Probe {
 }
 
 /// Runs version, harmless and dangerous sample through the entry's own program.
-pub(super) fn run(context: &Context, own: &Own) -> Vec<Probe> {
+pub(super) fn run_probes(context: &Context, own: &Own) -> Vec<Probe> {
     let mut version = Command::new(&own.command);
     version.arg("--version");
     let mut probes = vec![probe(
@@ -66,7 +66,7 @@ pub(super) fn run(context: &Context, own: &Own) -> Vec<Probe> {
             "tool_name": "Bash",
             "tool_input": { "command": call },
         });
-        let mut command = registered(own);
+        let mut command = registered_command(own);
         command.env(env::CLAUDE_PROJECT_DIR, &context.root);
         let sample = format!("Bash `{call}`");
         probes.push(probe(sample, expected, command, format!("{payload}\n"), decided));
@@ -75,8 +75,8 @@ pub(super) fn run(context: &Context, own: &Own) -> Vec<Probe> {
 }
 
 /// Is the decision the expected one, and what came?
-fn decided(answer: &Answer, expected: &str) -> (bool, String) {
-    let (decision, came) = read(answer);
+fn decided(answer: &ProbeAnswer, expected: &str) -> (bool, String) {
+    let (decision, came) = read_decision(answer);
     let denied = decision.as_deref() == Some("deny");
     (decision.is_some() && denied == (expected == "deny"), came)
 }
@@ -87,10 +87,10 @@ fn probe(
     expected: &'static str,
     command: Command,
     input: String,
-    holds: fn(&Answer, &str) -> (bool, String),
+    holds: fn(&ProbeAnswer, &str) -> (bool, String),
 ) -> Probe {
     let started = Instant::now();
-    let (ok, came) = match spawn(command, input) {
+    let (ok, came) = match run_command(command, input) {
         Err(error) => (false, error),
         Ok(answer) => holds(&answer, expected),
     };
@@ -99,7 +99,7 @@ fn probe(
 }
 
 /// The entry as the client runs it.
-fn registered(own: &Own) -> Command {
+fn registered_command(own: &Own) -> Command {
     if own.shell {
         let line = own.entry.get("command").and_then(Value::as_str).unwrap_or_default();
         let mut command = Command::new("/bin/sh");
@@ -112,7 +112,7 @@ fn registered(own: &Own) -> Command {
     }
 }
 
-struct Answer {
+struct ProbeAnswer {
     status: Option<i32>,
     stdout: String,
     stderr: String,
@@ -120,7 +120,7 @@ struct Answer {
 
 /// The decision (`silent` where there is none, none where the client would not understand) and
 /// what came, in words.
-fn read(answer: &Answer) -> (Option<String>, String) {
+fn read_decision(answer: &ProbeAnswer) -> (Option<String>, String) {
     let text = answer.stdout.trim();
     let reason = |text: &str| text.lines().next().unwrap_or_default().to_string();
     if answer.status == Some(2) {
@@ -143,7 +143,7 @@ fn read(answer: &Answer) -> (Option<String>, String) {
     (Some(decision), came)
 }
 
-fn spawn(mut command: Command, input: String) -> Result<Answer, String> {
+fn run_command(mut command: Command, input: String) -> Result<ProbeAnswer, String> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
     let (send, receive) = mpsc::channel();
@@ -165,8 +165,8 @@ fn spawn(mut command: Command, input: String) -> Result<Answer, String> {
         thread::spawn(move || stdin.write_all(input.as_bytes()));
     }
     let deadline = Instant::now() + LIMIT;
-    let status = wait(&mut child, deadline)?;
-    let mut answer = Answer { status, stdout: String::new(), stderr: String::new() };
+    let status = wait_for_child(&mut child, deadline)?;
+    let mut answer = ProbeAnswer { status, stdout: String::new(), stderr: String::new() };
     for _ in 0..2 {
         let left = deadline.saturating_duration_since(Instant::now());
         match receive.recv_timeout(left) {
@@ -178,7 +178,7 @@ fn spawn(mut command: Command, input: String) -> Result<Answer, String> {
     Ok(answer)
 }
 
-fn wait(child: &mut Child, deadline: Instant) -> Result<Option<i32>, String> {
+fn wait_for_child(child: &mut Child, deadline: Instant) -> Result<Option<i32>, String> {
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Ok(status.code()),

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
-use super::{choose, diff, said};
+use super::{choose_profile, render_diff, verdict_text};
 use crate::cli::args::TestArgs;
-use crate::cli::log::{Stop, Tail, rotated, since};
-use crate::cli::{Context, Exit, FAINT, complain, one_line, print, short};
+use crate::cli::log::{LogStop, Tail, parse_since, rotated_journals};
+use crate::cli::{Context, Exit, FAINT, display_path, one_line, print, print_stderr};
 use crate::config::Config;
 use crate::dry;
 use crate::env;
@@ -20,7 +20,7 @@ use crate::files::{self, Refusal};
 use crate::journal::Line;
 use crate::judge::WOULD_ASK;
 use crate::paths;
-use crate::rule::condition::{Conditions, Name};
+use crate::rule::condition::{Conditions, NamePattern};
 use crate::trial::Ground;
 use crate::verdict::Verb;
 
@@ -41,7 +41,7 @@ const HELD: &[&str] = &["command", "file_path", "notebook_path", "path", "url"];
 
 /// A call; equal ones are judged once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Call {
+struct JournalCall {
     kind: Kind,
     tool: String,
     what: String,
@@ -61,14 +61,14 @@ struct Old {
 /// The calls, and how many lines tell of none that could be judged, by why not.
 #[derive(Default)]
 struct Past {
-    calls: Vec<(Call, Vec<Old>)>,
-    seen: HashMap<Call, usize>,
+    calls: Vec<(JournalCall, Vec<Old>)>,
+    seen: HashMap<JournalCall, usize>,
     left: BTreeMap<String, usize>,
 }
 
 /// A call that came out otherwise, or did not.
-struct Held<'a> {
-    call: &'a Call,
+struct RejudgedCall<'a> {
+    call: &'a JournalCall,
     old: &'a Old,
     verb: Option<Verb>,
     rule: String,
@@ -81,7 +81,7 @@ struct Held<'a> {
 /// On a wrong `--since`, or where the journal cannot be read.
 pub(super) fn run(context: &Context, args: &TestArgs) -> Result<Exit> {
     let mut past = Past::default();
-    past.read(context, args.since.as_deref().map(since).transpose()?)?;
+    past.read_journal(context, args.since.as_deref().map(parse_since).transpose()?)?;
     let mut projects: BTreeMap<PathBuf, Vec<usize>> = BTreeMap::new();
     for (at, (call, _)) in past.calls.iter().enumerate() {
         // CLAUDE_PROJECT_DIR is of the present session, not of the past ones.
@@ -92,14 +92,16 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<Exit> {
     let mut blind: Vec<String> = Vec::new();
     for (root, calls) in projects {
         let mut config = Config::load(&context.paths, &root, None);
-        choose(&mut config, args.profile);
-        let unseen = unseen(&config);
+        choose_profile(&mut config, args.profile);
+        let unseen = unseen_rules(&config);
         let ground = Ground::new(&context.paths, &config, &root, Some(env::get));
         for at in calls {
             let (call, olds) = &past.calls[at];
-            let value = dry::input(&call.tool, &call.what, &str::to_string);
-            let payload = dry::call(call.kind, &call.tool, value, &call.cwd);
-            let new = ground.judge(dry::event(payload, None), ground.at(&call.cwd)).judgement;
+            let value = dry::tool_input(&call.tool, &call.what, &str::to_string);
+            let payload = dry::tool_call_payload(call.kind, &call.tool, value, &call.cwd);
+            let new = ground
+                .judge_event(dry::parse_event(payload, None), ground.place_at(&call.cwd))
+                .judgement;
             let runs =
                 new.notes.iter().any(|n| n.starts_with("would run") || n.starts_with(WOULD_ASK));
             let is_unseen = |spoke: &String| {
@@ -113,7 +115,7 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<Exit> {
                 } else if new_unseen || old.spoke.iter().any(is_unseen) {
                     "where a rule looks at more than the journal holds"
                 } else {
-                    held.push(Held {
+                    held.push(RejudgedCall {
                         call,
                         old,
                         verb: new.answer.verb,
@@ -128,33 +130,33 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<Exit> {
         blind.extend(unseen.into_iter().filter(|rule| !blind.contains(rule)).collect::<Vec<_>>());
     }
     crate::order::sort_by_key(&mut held, |one| std::cmp::Reverse(one.old.times));
-    let changed = held.iter().any(Held::changed);
+    let changed = held.iter().any(RejudgedCall::has_changed);
     match args.json {
-        true => print(&held.iter().map(|one| format!("{}\n", one.value())).collect::<String>())?,
-        false => print(&text(context, args, &held, &past.left, &blind))?,
+        true => print(&held.iter().map(|one| format!("{}\n", one.to_json())).collect::<String>())?,
+        false => print(&render_text(context, args, &held, &past.left, &blind))?,
     };
     if args.json && !past.left.is_empty() {
-        complain(&left(&past.left));
+        print_stderr(&describe_not_judged(&past.left));
     }
     Ok(if changed { Exit::Found } else { Exit::Ok })
 }
 
 impl Past {
-    fn read(&mut self, context: &Context, since: Option<jiff::Timestamp>) -> Result<()> {
+    fn read_journal(&mut self, context: &Context, since: Option<jiff::Timestamp>) -> Result<()> {
         let journal = context.paths.journal();
-        for path in rotated(&journal).into_iter().chain([journal]) {
+        for path in rotated_journals(&journal).into_iter().chain([journal]) {
             let file = match files::open(&path, files::LONG) {
                 Ok((file, _)) => file,
                 // One that went meanwhile was rotated on.
                 Err(Refusal::Absent) => continue,
-                Err(refusal) => bail!(refusal.about(&path)),
+                Err(refusal) => bail!(refusal.describe_for(&path)),
             };
             let mut read = |text: &str| {
                 self.read_line(text, since);
                 Ok(())
             };
-            if let Err(Stop::Read(error) | Stop::Write(error)) =
-                Tail::new(file).lines(&mut read, true)
+            if let Err(LogStop::Read(error) | LogStop::Write(error)) =
+                Tail::new(file).read_lines(&mut read, true)
             {
                 bail!("{} cannot be read: {error}", path.display());
             }
@@ -169,14 +171,14 @@ impl Past {
         };
         let late = |since| line.time.parse::<jiff::Timestamp>().is_ok_and(|time| time >= since);
         if since.is_none_or(late)
-            && let Err(why) = self.take(line)
+            && let Err(why) = self.add_line(line)
         {
             *self.left.entry(why).or_default() += 1;
         }
     }
 
     /// Notes the call of a line, or says why it cannot be judged again.
-    fn take(&mut self, line: Line) -> Result<(), String> {
+    fn add_line(&mut self, line: Line) -> Result<(), String> {
         let kind = Kind::from_name(&line.event);
         if line.decision == "failed" {
             return Err("that failed".into());
@@ -197,7 +199,7 @@ impl Past {
             return Err("from a pause".into());
         }
         let verb = Verb::ALL.iter().copied().find(|verb| verb.name() == line.decision);
-        let call = Call { kind, tool: line.tool, what: line.what, cwd: line.cwd };
+        let call = JournalCall { kind, tool: line.tool, what: line.what, cwd: line.cwd };
         let at = *self.seen.entry(call.clone()).or_insert_with(|| {
             self.calls.push((call, Vec::new()));
             self.calls.len() - 1
@@ -212,34 +214,34 @@ impl Past {
 }
 
 /// The rules on tool calls that look at what the journal does not hold.
-fn unseen(config: &Config) -> Vec<String> {
+fn unseen_rules(config: &Config) -> Vec<String> {
     let blind = |c: &Conditions| {
         c.input.iter().any(|test| !HELD.contains(&test.field.as_str()))
             || !c.when.fields.is_empty()
             || c.when.subagent.is_some()
     };
-    let gates = KindSet::of(&[Kind::PreToolUse, Kind::PermissionRequest]);
-    let rules = config.rules.iter().cloned().chain(config.shipped(None));
+    let gates = KindSet::from_kinds(&[Kind::PreToolUse, Kind::PermissionRequest]);
+    let rules = config.rules.iter().cloned().chain(config.shipped_rules(None));
     rules
         .filter(|rule| !rule.on.intersect(gates).is_empty())
         .filter(|rule| {
-            let told = |name: &Name| TOLD.iter().any(|tool| name.holds(tool));
+            let told = |name: &NamePattern| TOLD.iter().any(|tool| name.matches_name(tool));
             let tools = &rule.conditions.tool;
             tools.named().is_empty()
                 || !tools.excluded().is_empty()
                 || tools.named().iter().any(told)
         })
         .filter(|rule| blind(&rule.conditions) || rule.unless.as_deref().is_some_and(blind))
-        .map(|rule| rule.name())
+        .map(|rule| rule.qualified_name())
         .collect()
 }
 
-impl Held<'_> {
-    fn changed(&self) -> bool {
+impl RejudgedCall<'_> {
+    fn has_changed(&self) -> bool {
         self.verb != self.old.verb
     }
 
-    fn value(&self) -> Value {
+    fn to_json(&self) -> Value {
         let rule = |rule: &str| (!rule.is_empty()).then(|| rule.to_string());
         let verb = |verb: Option<Verb>| verb.map_or("silent", Verb::name);
         json!({
@@ -252,21 +254,21 @@ impl Held<'_> {
             "verdict": verb(self.verb),
             "rule": rule(&self.rule),
             "reason": self.verb.map(|_| &self.reason),
-            "changed": self.changed(),
+            "changed": self.has_changed(),
         })
     }
 }
 
-fn text(
+fn render_text(
     context: &Context,
     args: &TestArgs,
-    held: &[Held<'_>],
+    held: &[RejudgedCall<'_>],
     not_judged: &BTreeMap<String, usize>,
     blind: &[String],
 ) -> String {
     let mut out = String::new();
-    for one in held.iter().filter(|one| args.verbose || one.changed()) {
-        let Call { kind, tool, what, cwd } = one.call;
+    for one in held.iter().filter(|one| args.verbose || one.has_changed()) {
+        let JournalCall { kind, tool, what, cwd } = one.call;
         let event = match kind {
             Kind::PreToolUse => String::new(),
             kind => format!("{} ", kind.name()),
@@ -275,16 +277,17 @@ fn text(
             1 => String::new(),
             times => format!(", {times} times"),
         };
-        let place = format!("({}{times})", short(context, Path::new(cwd)));
+        let place = format!("({}{times})", display_path(context, Path::new(cwd)));
         let head = format!("{event}{tool}: {}", one_line(what, 200));
         let _ = write!(out, "{head} {}", context.paint(FAINT, &place));
-        let (old, new) = (said(one.old.verb, &one.old.rule), said(one.verb, &one.rule));
-        if !one.changed() {
+        let (old, new) =
+            (verdict_text(one.old.verb, &one.old.rule), verdict_text(one.verb, &one.rule));
+        if !one.has_changed() {
             let _ = writeln!(out, ": {new}");
             continue;
         }
         out.push('\n');
-        diff(context, &old, &new, &mut out);
+        render_diff(context, &old, &new, &mut out);
         if one.verb.is_some() {
             for line in one.reason.lines() {
                 let _ = writeln!(out, "    {}", one_line(line, 400));
@@ -292,7 +295,7 @@ fn text(
         }
     }
     if !not_judged.is_empty() {
-        let _ = writeln!(out, "{}", left(not_judged));
+        let _ = writeln!(out, "{}", describe_not_judged(not_judged));
     }
     if !blind.is_empty() {
         let _ = writeln!(
@@ -302,14 +305,14 @@ fn text(
         );
     }
     let count = |changed: bool| -> usize {
-        held.iter().filter(|one| !changed || one.changed()).map(|one| one.old.times).sum()
+        held.iter().filter(|one| !changed || one.has_changed()).map(|one| one.old.times).sum()
     };
     let _ = writeln!(out, "{} judged, {} would change", count(false), count(true));
     out
 }
 
 /// `Not judged: 3 cut or redacted, 12 of PostToolUse`.
-fn left(not_judged: &BTreeMap<String, usize>) -> String {
+fn describe_not_judged(not_judged: &BTreeMap<String, usize>) -> String {
     let parts: Vec<String> = not_judged.iter().map(|(why, n)| format!("{n} {why}")).collect();
     format!("Not judged: {}", parts.join(", "))
 }

@@ -7,13 +7,13 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::super::written::Written;
-use super::super::{BOLD, Context, FAINT, RED, YELLOW, short, visible};
-use crate::config::Source;
+use super::super::written::WrittenRule;
+use super::super::{BOLD, Context, FAINT, RED, YELLOW, display_path, make_visible};
+use crate::config::LayerFile;
 use crate::effect::program::table::packed;
 use crate::rule::condition::KEYS;
 use crate::rule::{Action, Command, Fields, Redact, Rule, Template, Text};
-use crate::trust::Entry;
+use crate::trust::TrustEntry;
 use crate::verdict::Verb;
 
 /// The keys beside conditions that say when or how a rule holds.
@@ -23,27 +23,27 @@ const BESIDE: [&str; 8] =
 const DEEPEST: usize = 16;
 
 /// A line for people: what it is about, how grave that is, its text.
-type Line = (&'static str, u8, String);
+type ConsequenceLine = (&'static str, u8, String);
 
 /// What a human has to know before saying yes.
-pub(super) fn show(context: &Context, source: &Source, entry: &Entry) -> String {
+pub(super) fn render_trust(context: &Context, source: &LayerFile, entry: &TrustEntry) -> String {
     let mut out = String::new();
-    let name = short(context, &source.path);
+    let name = display_path(context, &source.path);
     let _ = writeln!(out, "{}", context.paint(BOLD, &name));
     let (table, _) = DeTable::parse_recoverable(&source.text);
-    let file = File { text: &source.text, table: table.get_ref() };
+    let file = WrittenFile { text: &source.text, table: table.get_ref() };
     let (tightens, waiting): (Vec<&Rule>, Vec<&Rule>) =
         source.file.rules.iter().map(AsRef::as_ref).partition(|rule: &&Rule| rule.only_tightens());
     for rule in &waiting {
         show_rule(context, &file, rule, &mut out);
     }
-    let others = file.others();
+    let others = file.other_entries();
     for (head, note, keys) in &others {
         let note =
             if note.is_empty() { String::new() } else { format!("  {}", context.paint(RED, note)) };
-        let _ = writeln!(out, "\n  {}{note}", context.paint(BOLD, &visible(head)));
+        let _ = writeln!(out, "\n  {}{note}", context.paint(BOLD, &make_visible(head)));
         for key in keys {
-            let _ = writeln!(out, "    {}", visible(key).replace('\n', "\n      "));
+            let _ = writeln!(out, "    {}", make_visible(key).replace('\n', "\n      "));
         }
     }
     if waiting.is_empty() && others.is_empty() {
@@ -60,19 +60,19 @@ pub(super) fn show(context: &Context, source: &Source, entry: &Entry) -> String 
     out
 }
 
-fn show_rule(context: &Context, file: &File<'_>, rule: &Rule, out: &mut String) {
+fn show_rule(context: &Context, file: &WrittenFile<'_>, rule: &Rule, out: &mut String) {
     let head = format!("[rule.{}]  line {}", rule.id, rule.line);
     let _ = writeln!(out, "\n  {}", context.paint(BOLD, &head));
-    let conditions = file.conditions(&rule.id).into_iter().map(|text| ("where", FAINT, text));
-    for (what, sgr, text) in conditions.chain(consequences(rule)) {
+    let conditions = file.rule_conditions(&rule.id).into_iter().map(|text| ("where", FAINT, text));
+    for (what, sgr, text) in conditions.chain(rule_consequences(rule)) {
         let what = context.paint(sgr, &format!("{what:<12}"));
         let indent = format!("\n    {:<12} ", "");
-        let _ = writeln!(out, "    {what} {}", visible(&text).replace('\n', &indent));
+        let _ = writeln!(out, "    {what} {}", make_visible(&text).replace('\n', &indent));
     }
 }
 
-fn show_pins(context: &Context, entry: &Entry, out: &mut String) {
-    let path = |path: &str| short(context, Path::new(path));
+fn show_pins(context: &Context, entry: &TrustEntry, out: &mut String) {
+    let path = |path: &str| display_path(context, Path::new(path));
     for (name, hash) in &entry.programs {
         let _ = writeln!(
             out,
@@ -86,7 +86,7 @@ fn show_pins(context: &Context, entry: &Entry, out: &mut String) {
     }
     for one in &entry.listings {
         let names =
-            one.names.as_ref().map_or(String::new(), |names| format!("/{}", visible(names)));
+            one.names.as_ref().map_or(String::new(), |names| format!("/{}", make_visible(names)));
         let _ = writeln!(out, "\n  with all of {}{names} as it is now", path(&one.dir));
     }
     for name in &entry.absent {
@@ -96,8 +96,11 @@ fn show_pins(context: &Context, entry: &Entry, out: &mut String) {
         let head = "NOT PINNED: this may change later, and nobody is asked again";
         let _ = writeln!(out, "\n  {}", context.paint(RED, head));
         for what in &entry.unpinned {
-            let _ =
-                writeln!(out, "    {}", context.paint(RED, &visible(what).replace('\n', "\n    ")));
+            let _ = writeln!(
+                out,
+                "    {}",
+                context.paint(RED, &make_visible(what).replace('\n', "\n    "))
+            );
         }
     }
     if !entry.programs.is_empty() || !entry.listings.is_empty() {
@@ -106,26 +109,26 @@ fn show_pins(context: &Context, entry: &Entry, out: &mut String) {
 }
 
 /// The file as it is written.
-struct File<'a> {
+struct WrittenFile<'a> {
     text: &'a str,
     table: &'a DeTable<'a>,
 }
 
-impl File<'_> {
+impl WrittenFile<'_> {
     /// When the rule holds, as its file says it.
-    fn conditions(&self, id: &str) -> Vec<String> {
+    fn rule_conditions(&self, id: &str) -> Vec<String> {
         let condition =
             |key: &str| BESIDE.contains(&key) || KEYS.iter().any(|condition| condition.name == key);
-        let body = Written::of(self.table, id).body;
+        let body = WrittenRule::find_rule(self.table, id).body;
         let mut out = Vec::new();
         for (key, value) in body.into_iter().flatten().filter(|(key, _)| condition(key.get_ref())) {
-            self.lines(key.get_ref(), value, &mut out);
+            self.add_lines(key.get_ref(), value, &mut out);
         }
         out
     }
 
     /// What stands beside the rules and counts once the file is trusted: head, note and keys of each.
-    fn others(&self) -> Vec<(String, &'static str, Vec<String>)> {
+    fn other_entries(&self) -> Vec<(String, &'static str, Vec<String>)> {
         let mut out = Vec::new();
         for (key, value) in self.table {
             let name = key.get_ref().as_ref();
@@ -135,17 +138,19 @@ impl File<'_> {
                     for (of, body) in tables {
                         let note = match name {
                             "remote" => "whole events are sent there",
-                            _ if packed::find(of.get_ref()).is_some() => "replaces what ships",
+                            _ if packed::find_packed(of.get_ref()).is_some() => {
+                                "replaces what ships"
+                            }
                             _ => "",
                         };
                         let mut keys = Vec::new();
-                        self.lines("", body, &mut keys);
+                        self.add_lines("", body, &mut keys);
                         out.push((format!("[{name}.{}]", of.get_ref()), note, keys));
                     }
                 }
                 (_, table) => {
                     let mut keys = Vec::new();
-                    self.lines(if table.is_some() { "" } else { name }, value, &mut keys);
+                    self.add_lines(if table.is_some() { "" } else { name }, value, &mut keys);
                     out.push((format!("[{name}]"), "", keys));
                 }
             }
@@ -154,7 +159,7 @@ impl File<'_> {
     }
 
     /// A line for each key of the value, as it is written.
-    fn lines(&self, name: &str, value: &Spanned<DeValue<'_>>, out: &mut Vec<String>) {
+    fn add_lines(&self, name: &str, value: &Spanned<DeValue<'_>>, out: &mut Vec<String>) {
         let mut left = vec![(name.to_string(), value, 0)];
         while let Some((name, value, depth)) = left.pop() {
             let written = self.text.get(value.span()).unwrap_or_default();
@@ -181,7 +186,7 @@ impl File<'_> {
 }
 
 /// What a rule would run or loosen: a word and a text each.
-fn consequences(rule: &Rule) -> Vec<Line> {
+fn rule_consequences(rule: &Rule) -> Vec<ConsequenceLine> {
     let mut out = Vec::new();
     let run = |command: &Command| ("runs", RED, command.script.source().to_string());
     match (rule.verb(), rule.verdict.reason()) {
@@ -192,15 +197,15 @@ fn consequences(rule: &Rule) -> Vec<Line> {
         _ => {}
     }
     let unless = rule.unless.as_ref().and_then(|unless| unless.when.run.as_ref());
-    let asked = [rule.verdict.run(), rule.conditions.when.run.as_ref(), unless];
+    let asked = [rule.verdict.awaited_command(), rule.conditions.when.run.as_ref(), unless];
     out.extend(asked.into_iter().flatten().map(run));
     for action in &rule.actions {
-        consequence(action, &mut out);
+        add_consequence(action, &mut out);
     }
     out
 }
 
-fn consequence(action: &Action, out: &mut Vec<Line>) {
+fn add_consequence(action: &Action, out: &mut Vec<ConsequenceLine>) {
     let (what, text) = match action {
         Action::Hook { command, .. } => {
             return out.push(("asks script", RED, command.script.source().to_string()));
@@ -210,8 +215,8 @@ fn consequence(action: &Action, out: &mut Vec<Line>) {
         }
         Action::Context(text) => ("tells model", text),
         Action::Notify(text) => ("notifies", text),
-        Action::Rewrite(fields) => return changes("rewrites", fields, out),
-        Action::Replace(fields) => return changes("replaces", fields, out),
+        Action::Rewrite(fields) => return add_field_changes("rewrites", fields, out),
+        Action::Replace(fields) => return add_field_changes("replaces", fields, out),
         Action::Redact(Redact::Secrets) => return out.push(("redacts", YELLOW, "secrets".into())),
         Action::Redact(Redact::Patterns(all)) => {
             let all: Vec<&str> = all.iter().map(|regex| regex.source.as_str()).collect();
@@ -232,7 +237,7 @@ fn consequence(action: &Action, out: &mut Vec<Line>) {
     }
 }
 
-fn changes(what: &'static str, fields: &Fields, out: &mut Vec<Line>) {
+fn add_field_changes(what: &'static str, fields: &Fields, out: &mut Vec<ConsequenceLine>) {
     for (field, template) in fields {
         out.push((what, YELLOW, format!("{} = {}", field.join("."), template.source())));
     }

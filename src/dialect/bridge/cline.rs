@@ -1,13 +1,13 @@
 //! Cline's own events as the listener reads them: `tool` beside `toolName`, and a time that is a date.
 
 use super::json::Json;
-use crate::dialect::time;
+use crate::dialect::format_time;
 
 /// What is about a tool.
 const TOOLS: &[&str] = &["\"preToolUse\"", "\"postToolUse\""];
 
 /// The event with what it lacks; None where it lacks nothing, or is none of Cline's.
-pub(super) fn native(body: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn complete_event(body: &[u8]) -> Option<Vec<u8>> {
     let mut event = Json::parse(std::str::from_utf8(body).ok()?)?;
     let mut differs = false;
     if let Json::Object(entries) = &mut event {
@@ -19,10 +19,10 @@ pub(super) fn native(body: &[u8]) -> Option<Vec<u8>> {
     }
     let text = event.scalar("timestamp").and_then(|text| text.strip_prefix('"')?.strip_suffix('"'));
     if let Some(ms) = text.and_then(|digits| digits.parse().ok()) {
-        event.set("timestamp", Json::text(&time(ms)));
+        event.set("timestamp", Json::text(&format_time(ms)));
         differs = true;
     }
-    differs.then(|| event.compact().into_bytes())
+    differs.then(|| event.to_compact().into_bytes())
 }
 
 /// Puts `tool` behind `toolName`, where it is not there.

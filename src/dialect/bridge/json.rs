@@ -39,7 +39,7 @@ impl Json {
 
     /// A text.
     pub fn text(text: &str) -> Json {
-        let mut out = Out::new();
+        let mut out = TextWriter::new();
         text.chars().for_each(|char| out.push(char as u32));
         Json::Scalar(out.end())
     }
@@ -66,14 +66,14 @@ impl Json {
     }
 
     /// On one line, without blanks.
-    pub fn compact(&self) -> String {
+    pub fn to_compact(&self) -> String {
         let mut out = String::new();
         self.write(&mut out, None);
         out
     }
 
     /// With two blanks for each level, this one being `level` deep.
-    pub fn pretty(&self, level: usize) -> String {
+    pub fn to_pretty(&self, level: usize) -> String {
         let mut out = String::new();
         self.write(&mut out, Some(level));
         out
@@ -116,11 +116,11 @@ fn rewritten(node: &Node, text: &str, depth: usize) -> Option<Json> {
         return None;
     }
     Some(match &node.data {
-        Data::String(_) => Json::Scalar(string(written(&node.span))),
+        Data::String(_) => Json::Scalar(parse_string(written(&node.span))),
         Data::Scalar(_) => {
             let text = written(&node.span);
             // A word is no number.
-            Json::Scalar(text.parse().map_or_else(|_| text.into(), number))
+            Json::Scalar(text.parse().map_or_else(|_| text.into(), format_number))
         }
         Data::Array(items) => {
             let items = items.iter().map(|item| rewritten(item, text, depth + 1));
@@ -129,7 +129,7 @@ fn rewritten(node: &Node, text: &str, depth: usize) -> Option<Json> {
         Data::Object(members) => {
             let member = |one: &Member| {
                 let value = rewritten(&one.value, text, depth + 1)?;
-                Some((string(written(&one.key_span)), value))
+                Some((parse_string(written(&one.key_span)), value))
             };
             Json::Object(ordered(members.iter().map(member).collect::<Option<_>>()?))
         }
@@ -150,18 +150,18 @@ fn ordered(entries: Vec<(String, Json)>) -> Vec<(String, Json)> {
             }
         }
     }
-    crate::order::sort_by_key(&mut out, |(key, _)| index(key).unwrap_or(u32::MAX));
+    crate::order::sort_by_key(&mut out, |(key, _)| array_index(key).unwrap_or(u32::MAX));
     out
 }
 
 /// A text of valid JSON, quotes included, as JavaScript escapes it.
-fn string(quoted: &str) -> String {
-    let mut out = Out::new();
+fn parse_string(quoted: &str) -> String {
+    let mut out = TextWriter::new();
     // The first half of a pair, which may be one or not.
     let mut high: Option<u32> = None;
     let mut chars = quoted[1..quoted.len() - 1].chars();
     while let Some(char) = chars.next() {
-        let mut unit = if char == '\\' { escape(&mut chars) } else { char as u32 };
+        let mut unit = if char == '\\' { parse_escape(&mut chars) } else { char as u32 };
         if let Some(first) = high.take() {
             if (0xdc00..0xe000).contains(&unit) {
                 unit = 0x10000 + ((first - 0xd800) << 10) + (unit - 0xdc00);
@@ -179,7 +179,7 @@ fn string(quoted: &str) -> String {
 }
 
 /// What is behind a backslash.
-fn escape(chars: &mut Chars<'_>) -> u32 {
+fn parse_escape(chars: &mut Chars<'_>) -> u32 {
     match chars.next().unwrap_or_default() {
         'b' => 8,
         'f' => 12,
@@ -195,15 +195,15 @@ fn escape(chars: &mut Chars<'_>) -> u32 {
 }
 
 /// A text that is being written.
-struct Out {
+struct TextWriter {
     text: String,
     /// Where it is cut, should it become too long.
     cut: Option<usize>,
 }
 
-impl Out {
-    fn new() -> Out {
-        Out { text: "\"".into(), cut: None }
+impl TextWriter {
+    fn new() -> TextWriter {
+        TextWriter { text: "\"".into(), cut: None }
     }
 
     /// A character, or a surrogate that has no other half.
@@ -241,7 +241,7 @@ impl Out {
 }
 
 /// The index that a key is.
-fn index(key: &str) -> Option<u32> {
+fn array_index(key: &str) -> Option<u32> {
     let digits = key.trim_matches('"');
     let plain = digits == "0" || !digits.starts_with('0');
     let plain = plain && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -249,7 +249,7 @@ fn index(key: &str) -> Option<u32> {
 }
 
 /// A number as JavaScript writes it: the shortest digits that mean it.
-fn number(number: f64) -> String {
+fn format_number(number: f64) -> String {
     if !number.is_finite() {
         return "null".into();
     }

@@ -7,7 +7,7 @@
 use std::fs::{self, Metadata};
 
 use super::{Emitter, Spot};
-use crate::effect::guarded::{Found, Guards, NAME, id, is_shared, links};
+use crate::effect::guarded::{GuardedFile, Guards, NAME, file_id, is_shared, link_count};
 use crate::effect::names::guard::{COMMANDS, GRIPS, PROGRAM_DIRS};
 use crate::effect::path::{self, is_below, split};
 use crate::effect::value::Value;
@@ -18,24 +18,24 @@ use crate::limits::{self, Cap};
 
 impl Emitter<'_> {
     /// A file that a look needs whole: regular, not larger than that, and within what one call may read.
-    pub fn content(&mut self, path: &str, most: u64) -> Option<Vec<u8>> {
+    pub fn read_content(&mut self, path: &str, most: u64) -> Option<Vec<u8>> {
         let bytes = files::read(path.as_ref(), most).ok()?;
         self.read += bytes.len() as u64;
-        Cap::Content.holds(self.read as usize).then_some(bytes)
+        Cap::Content.admits(self.read as usize).then_some(bytes)
     }
 
     /// The same, where one that is too large leaves an unknown effect.
-    pub fn whole(&mut self, path: &str, most: Cap) -> Option<Vec<u8>> {
-        let content = self.content(path, most.most() as u64);
+    pub fn read_whole(&mut self, path: &str, most: Cap) -> Option<Vec<u8>> {
+        let content = self.read_content(path, most.limit() as u64);
         if content.is_none() {
-            let large = |meta: Metadata| meta.is_file() && meta.len() > most.most() as u64;
-            most.holds(most.most() + usize::from(fs::metadata(path).is_ok_and(large)));
+            let large = |meta: Metadata| meta.is_file() && meta.len() > most.limit() as u64;
+            most.admits(most.limit() + usize::from(fs::metadata(path).is_ok_and(large)));
         }
         content
     }
 
     /// The guarded files that are there, looked up once.
-    fn guards(&mut self) -> &Guards {
+    fn guarded_files(&mut self) -> &Guards {
         let place = self.place;
         self.guards.get_or_insert_with(|| place.guarded_files())
     }
@@ -55,9 +55,9 @@ impl Emitter<'_> {
         }
         let within =
             |path: &str| [lexical, resolved].iter().any(|dir| path == *dir || is_below(path, dir));
-        let guards = self.guards();
+        let guards = self.guarded_files();
         if changes && guards.cut.iter().any(|path| within(path)) {
-            Cap::Guards.reached();
+            Cap::Guards.note_reached();
         }
         let paths = guards.files.iter().map(|found| found.path.clone());
         paths.filter(|path| within(path)).collect()
@@ -65,7 +65,7 @@ impl Emitter<'_> {
 
     /// The files read since then get a second name, by a link or a mount: under that name they can be
     /// changed, so for what guards that is a change.
-    pub fn linked(&mut self, from: usize) {
+    pub fn emit_second_names(&mut self, from: usize) {
         if self.place.guarded.names.is_empty() {
             return;
         }
@@ -86,26 +86,26 @@ impl Emitter<'_> {
     }
 
     /// Something guarded is mounted elsewhere, or mounted over.
-    pub fn mounted(&mut self, value: &Value) {
-        let Spot::At(target) = self.spot(value, Extent::Exact, false) else { return };
+    pub fn emit_mount(&mut self, value: &Value) {
+        let Spot::At(target) = self.locate_value(value, Extent::Exact, false) else { return };
         if self.place.is_guarded(&target.lexical) || self.place.is_guarded(&target.resolved) {
             let (source, span) = (Source::Operand, value.span.clone());
-            self.effect(Word::Write, Grade::Certain, Some(target), None, source, span);
+            self.push_effect(Word::Write, Grade::Certain, Some(target), None, source, span);
         }
     }
 
     /// Something may write what guards this machine, for nothing tells that it does not: not understood.
-    pub fn risked(&mut self, value: &Value) {
+    pub fn emit_risked_write(&mut self, value: &Value) {
         if self.place.guarded.names.is_empty() || value.text().is_none() {
             return;
         }
-        let value = match value.plain().and_then(|text| text.split_once('=')) {
+        let value = match value.plain_text().and_then(|text| text.split_once('=')) {
             Some((key, rest)) if !key.contains('/') => Value::known(rest, value.span.clone()),
             _ => value.clone(),
         };
-        let Spot::At(target) = self.spot(&value, Extent::Exact, false) else { return };
+        let Spot::At(target) = self.locate_value(&value, Extent::Exact, false) else { return };
         if self.place.is_guarded(&target.lexical) || self.place.is_guarded(&target.resolved) {
-            self.unknown(
+            self.emit_unknown(
                 "a program that no table describes is given what guards this machine",
                 value.span,
             );
@@ -113,10 +113,11 @@ impl Emitter<'_> {
     }
 
     /// What a directory's content is put over: of the guarded paths those that `from` has as well.
-    pub fn brought(&mut self, from: &Value, to: &Value) {
-        let (Spot::At(from), Spot::At(to)) =
-            (self.spot(from, Extent::Exact, false), self.spot(to, Extent::Exact, true))
-        else {
+    pub fn emit_overlaid(&mut self, from: &Value, to: &Value) {
+        let (Spot::At(from), Spot::At(to)) = (
+            self.locate_value(from, Extent::Exact, false),
+            self.locate_value(to, Extent::Exact, true),
+        ) else {
             return;
         };
         if self.place.guarded.names.is_empty() || to.extent != Extent::Exact {
@@ -137,7 +138,7 @@ impl Emitter<'_> {
     }
 
     /// What a glob for everything in a directory takes along: what is hidden, or what is not.
-    pub fn emptied(&mut self, dir: &Target, hidden: bool, span: &std::ops::Range<usize>) {
+    pub fn emit_emptied(&mut self, dir: &Target, hidden: bool, span: &std::ops::Range<usize>) {
         let all = shows_hidden(&self.analysis.commands);
         for path in self.guards_below(dir, true) {
             let is_hidden = [&dir.lexical, &dir.resolved].iter().any(|dir| {
@@ -152,8 +153,8 @@ impl Emitter<'_> {
 
     /// A guarded path is changed for certain.
     pub fn guard_changed(&mut self, word: Word, path: &str, span: std::ops::Range<usize>) {
-        let target = self.resolver.target(path, "/", Extent::Exact);
-        self.effect(word, Grade::Certain, Some(target), None, Source::Operand, span);
+        let target = self.resolver.resolve_target(path, "/", Extent::Exact);
+        self.push_effect(word, Grade::Certain, Some(target), None, Source::Operand, span);
     }
 
     /// Where hookctl is, as rules have it.
@@ -162,7 +163,7 @@ impl Emitter<'_> {
     }
 
     /// Is it a program's name where a shell would find it before hookctl?
-    fn shadows(&self, path: &str) -> bool {
+    fn shadows_hookctl(&self, path: &str) -> bool {
         let (dir, name) = split(path);
         let stem = name.strip_suffix(".exe").or_else(|| name.strip_suffix(".cmd")).unwrap_or(name);
         let searched = |dirs: String| dirs.split(':').any(|one| one.trim_end_matches('/') == dir);
@@ -179,7 +180,7 @@ impl Emitter<'_> {
     pub fn guard_ended(&mut self, span: std::ops::Range<usize>) {
         let program = self.own_place();
         let target = Target { lexical: program.clone(), resolved: program, extent: Extent::Exact };
-        self.effect(Word::Process, Grade::Certain, Some(target), None, Source::Operand, span);
+        self.push_effect(Word::Process, Grade::Certain, Some(target), None, Source::Operand, span);
     }
 
     /// A signal to processes that the call looks up by hookctl's name (`kill $(pgrep hookctl)`).
@@ -227,7 +228,7 @@ impl Emitter<'_> {
     }
 
     /// What the effects so far amount to for guarded files that their paths do not tell.
-    pub fn settle(&mut self) {
+    pub fn settle_guarded(&mut self) {
         if self.place.guarded.names.is_empty() {
             return;
         }
@@ -244,7 +245,7 @@ impl Emitter<'_> {
             let Some(target) = effect.path.clone() else { continue };
             let (word, extent) = (effect.word, target.extent);
             compared += usize::from((word, extent) != (Word::Delete, Extent::Exact));
-            if !Cap::Compared.holds(compared) {
+            if !Cap::Compared.admits(compared) {
                 break;
             }
             let names = match (word, extent) {
@@ -259,7 +260,7 @@ impl Emitter<'_> {
                 (Word::Write | Word::Permission, Extent::Exact) => {
                     self.same_file(&target.resolved).into_iter().collect()
                 }
-                (_, Extent::Glob) => self.matched(&target, word == Word::Delete),
+                (_, Extent::Glob) => self.guarded_matches(&target, word == Word::Delete),
                 _ => Vec::new(),
             };
             let moved = [&target.resolved, &target.lexical]
@@ -267,7 +268,7 @@ impl Emitter<'_> {
                 .find_map(|path| self.place.own_name(path));
             let shadow = [&target.resolved, &target.lexical]
                 .into_iter()
-                .any(|path| extent == Extent::Exact && self.shadows(path))
+                .any(|path| extent == Extent::Exact && self.shadows_hookctl(path))
                 .then(|| self.own_place());
             let names: Vec<String> = names.into_iter().chain(moved).chain(shadow).collect();
             let effect = &self.analysis.effects[at];
@@ -282,7 +283,7 @@ impl Emitter<'_> {
 
     /// The guarded files that a glob names: by another name that is there, or where the shell was told
     /// that `*` stands for hidden names as well.
-    fn matched(&mut self, target: &Target, gone: bool) -> Vec<String> {
+    fn guarded_matches(&mut self, target: &Target, gone: bool) -> Vec<String> {
         let mut names = Vec::new();
         if shows_hidden(&self.analysis.commands) {
             let fits = |path: &String| {
@@ -302,7 +303,7 @@ impl Emitter<'_> {
             extent: Extent::Glob,
         };
         let there = match glob::has_active(&near.lexical) {
-            true => look::named(&near).unwrap_or_default(),
+            true => look::expand_glob(&near).unwrap_or_default(),
             false => vec![near],
         };
         names.extend(there.iter().filter_map(|one| self.same_file(&one.resolved)));
@@ -318,15 +319,15 @@ impl Emitter<'_> {
     /// The guarded file that this one is by another name.
     fn same_file(&mut self, path: &str) -> Option<String> {
         let meta = fs::metadata(path).ok().filter(is_shared)?;
-        let own = id(&meta)?;
-        if own_program().is_some_and(|program| id(&program) == Some(own)) {
+        let own = file_id(&meta)?;
+        if own_program().is_some_and(|program| file_id(&program) == Some(own)) {
             return Some(self.own_place());
         }
-        let same = |found: &&Found| found.id == Some(own);
-        let guards = self.guards();
+        let same = |found: &&GuardedFile| found.id == Some(own);
+        let guards = self.guarded_files();
         let found = guards.files.iter().find(same).map(|found| found.path.clone());
-        if found.is_none() && !guards.cut.is_empty() && links(&meta) > 1 {
-            Cap::Guards.reached();
+        if found.is_none() && !guards.cut.is_empty() && link_count(&meta) > 1 {
+            Cap::Guards.note_reached();
         }
         found
     }
@@ -353,14 +354,15 @@ impl Emitter<'_> {
 
     /// The same for a name that is looked up in PATH, where the first operand is one of hookctl's.
     pub fn is_hookctl_in_path(&mut self, name: &str, args: &[Value]) -> bool {
-        let speaks = args.first().and_then(Value::plain).is_some_and(|arg| COMMANDS.contains(&arg));
+        let speaks =
+            args.first().and_then(Value::plain_text).is_some_and(|arg| COMMANDS.contains(&arg));
         if !speaks || name.is_empty() {
             return false;
         }
         let Some(dirs) = self.place.env.and_then(|env| env("PATH")) else { return false };
         let found = dirs
             .split(':')
-            .take_while(|_| limits::look())
+            .take_while(|_| limits::spend_look())
             .map(|dir| path::join(dir, name))
             .find(|path| fs::metadata(path).is_ok_and(|meta| meta.is_file()));
         found.is_some_and(|path| {
@@ -387,7 +389,7 @@ fn is_copy(path: &str) -> bool {
     if own_program().is_none_or(|own| own.len() != len) {
         return false;
     }
-    let head = |path: &std::path::Path| files::head(path, limits::HEAD).ok();
+    let head = |path: &std::path::Path| files::read_head(path, limits::HEAD).ok();
     let own = std::env::current_exe().ok().and_then(|own| head(&own));
     own.is_some() && own == head(path.as_ref())
 }

@@ -83,13 +83,13 @@ pub struct Call<'a> {
 
 impl Call<'_> {
     /// Does it only say what it would do?
-    pub fn dry(&self) -> bool {
-        self.parsed.has(mark::DRY)
+    pub fn is_dry_run(&self) -> bool {
+        self.parsed.has_mark(mark::DRY)
     }
 
     /// Is that option there, in any of its spellings?
     pub fn has(&self, name: &str) -> bool {
-        self.parsed.option(name).is_some()
+        self.parsed.find_option(name).is_some()
     }
 
     /// Is one of these options there?
@@ -99,7 +99,7 @@ impl Call<'_> {
 
     /// The value of that option.
     pub fn value(&self, name: &str) -> Option<&Value> {
-        self.parsed.option(name)?.value.as_ref()
+        self.parsed.find_option(name)?.value.as_ref()
     }
 
     /// The row's name: the program and its sub-command.

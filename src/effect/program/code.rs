@@ -28,15 +28,15 @@ use crate::effect::emitter::Emitter;
 use crate::effect::value::{BLANK, Value};
 use crate::effect::{Grade, Source, Word};
 
-pub use sftp::transfer;
+pub use sftp::emit_transfer;
 pub use small::{lists_here, passes_objects};
-pub use sql::redis;
+pub use sql::emit_redis;
 
 /// What a number known only at run time looks like in a value.
 const NUMBER: &str = "[-0-9]*";
 
 /// The effects of an inline program; what it runs in turn is put into `next`.
-pub fn emit(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Next>) {
+pub fn emit_inline(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Next>) {
     let span = value.span.clone();
     if value.is_fed() {
         out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
@@ -49,7 +49,7 @@ pub fn emit(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Nex
     let filled = filled(out, lang, value);
     let Some(text) = filled.as_ref().unwrap_or(value).text() else {
         out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
-        out.unknown("an inline program that is known only at run time", span);
+        out.emit_unknown("an inline program that is known only at run time", span);
         return;
     };
     let home = out.cwd.clone();
@@ -99,15 +99,15 @@ fn known(out: &mut Emitter, lang: Language, text: &str, span: &Range<usize>, nex
         Language::Redis => {
             for line in text.lines() {
                 let words = line.split_whitespace().map(|w| Value::known(w, span.clone()));
-                sql::redis(out, &words.collect::<Vec<_>>(), span);
+                sql::emit_redis(out, &words.collect::<Vec<_>>(), span);
             }
         }
         Language::Sftp => {
             for line in text.lines() {
-                transfer(out, &line.split_whitespace().collect::<Vec<_>>(), span, next);
+                emit_transfer(out, &line.split_whitespace().collect::<Vec<_>>(), span, next);
             }
         }
-        Language::Mongo => sql::mongo(out, text, span),
+        Language::Mongo => sql::emit_mongo(out, text, span),
         _ => {
             out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
             coded(out, lang, text, span, next);
@@ -142,15 +142,15 @@ type LineReader = fn(&mut Sink, &str);
 
 /// Those that are read line by line.
 const LINES: &[(Language, LineReader)] = &[
-    (Language::Vim, small::vim),
-    (Language::Ed, small::ed),
-    (Language::Lisp, small::lisp),
-    (Language::Make, small::make),
-    (Language::Gdb, small::gdb),
-    (Language::AppleScript, small::apple),
-    (Language::PowerShell, small::powershell),
-    (Language::Cmd, small::cmd),
-    (Language::Tcl, small::tcl),
+    (Language::Vim, small::scan_vim),
+    (Language::Ed, small::scan_ed),
+    (Language::Lisp, small::scan_lisp),
+    (Language::Make, small::scan_make),
+    (Language::Gdb, small::scan_gdb),
+    (Language::AppleScript, small::scan_apple),
+    (Language::PowerShell, small::scan_powershell),
+    (Language::Cmd, small::scan_cmd),
+    (Language::Tcl, small::scan_tcl),
 ];
 
 /// `node -e "rm -rf /"`: a command of the shell where a program was wanted. No program of these
@@ -165,7 +165,7 @@ fn shell_line(text: &str) -> bool {
     text.chars().all(bare)
         && first.starts_with(|c: char| c.is_ascii_lowercase())
         && !matches!(first, "print" | "puts" | "return" | "echo" | "p" | "say" | "yield" | "not")
-        && table::program(first, &[]).is_some()
+        && table::find_program(first, &[]).is_some()
         && words.any(|word| {
             let mut dash = word.trim_start_matches('-').chars();
             word.starts_with('-') && dash.next().is_some_and(|c| c.is_ascii_alphabetic())
@@ -175,18 +175,18 @@ fn shell_line(text: &str) -> bool {
 /// The effects of a text in one of the general languages.
 fn scan_text(lang: Lang, out: &mut Emitter, next: &mut Vec<Next>, span: &Range<usize>, text: &str) {
     if shell_line(text) {
-        out.unknown("a shell command where a program was wanted", span.clone());
+        out.emit_unknown("a shell command where a program was wanted", span.clone());
         next.push(Next::script(Value::known(text, span.clone())));
     }
-    Scan::new(lang, out, next, span.clone()).program(text);
-    if forks(text) {
+    Scan::new(lang, out, next, span.clone()).scan_program(text);
+    if is_fork_bomb(text) {
         let words = vec![Value::known("fork-bomb", span.clone())];
         next.push(Next::words(words));
     }
 }
 
 /// Does a loop without end start itself again at every turn, and wait for nothing?
-fn forks(text: &str) -> bool {
+fn is_fork_bomb(text: &str) -> bool {
     if !text.contains("fork") || ["wait", "sleep", "exit", "break"].iter().any(|w| text.contains(w))
     {
         return false;

@@ -11,13 +11,13 @@ pub use super::call::{Call, Next};
 mod maybe;
 mod operand;
 
+pub use maybe::emit_opaque;
 pub use maybe::maybe_path;
-pub use maybe::opaque;
-pub use operand::{apart, is_directory, joined, operands, role};
+pub use operand::{emit_operands, emit_role, is_directory, join_words, keep_words_apart};
 
 /// An option that leads out of the project (`make -C /srv`) is not what an allow on the bare program
 /// means.
-pub fn elsewhere(out: &mut Emitter, call: &Call) {
+pub fn emit_elsewhere(out: &mut Emitter, call: &Call) {
     let project = out.place.project.clone();
     if out.cwd.as_ref().is_some_and(|dir| *dir == project || is_below(dir, &project)) {
         return;
@@ -31,7 +31,7 @@ pub fn elsewhere(out: &mut Emitter, call: &Call) {
 }
 
 /// Does data leave?
-pub fn sends(call: &Call) -> bool {
+pub fn sends_data(call: &Call) -> bool {
     // With -G curl's data is the query of a GET; the content of a file leaves all the same.
     let file = |v: &Value| v.text().is_none_or(|t| t.contains('@'));
     let query = call.name == "curl"
@@ -39,17 +39,17 @@ pub fn sends(call: &Call) -> bool {
         && !call.parsed.options.iter().any(|o| o.value.as_ref().is_some_and(file));
     // With nothing on standard input it only shakes hands.
     let silent = !call.fed && call.parsed.program.is_some_and(|p| p.name == "openssl s_client");
-    call.parsed.has(mark::SEND) && !query || says(call, Word::Send) && !silent
+    call.parsed.has_mark(mark::SEND) && !query || has_effect(call, Word::Send) && !silent
 }
 
 /// Does the row, or what it says of the first operands, name that effect?
-pub fn says(call: &Call, word: Word) -> bool {
+pub fn has_effect(call: &Call, word: Word) -> bool {
     call.parsed.program.is_some_and(|p| p.effects.contains(&word))
         || call.parsed.verb.as_ref().is_some_and(|verb| verb.contains(&word))
 }
 
 /// A file is written; below `/dev` that is the machine's own state.
-pub fn device(out: &mut Emitter, value: &Value) {
+pub fn emit_file_write(out: &mut Emitter, value: &Value) {
     let from = out.analysis.effects.len();
     out.operand(Word::Write, value);
     let disk = out.analysis.effects.get(from).and_then(|e| e.path.as_ref());
@@ -60,8 +60,8 @@ pub fn device(out: &mut Emitter, value: &Value) {
 }
 
 /// Remembers a file that the call writes with content nobody knows.
-pub fn written(out: &mut Emitter, value: &Value) {
-    if let Spot::At(target) = out.spot(value, Extent::Exact, false) {
+pub fn note_written(out: &mut Emitter, value: &Value) {
+    if let Spot::At(target) = out.locate_value(value, Extent::Exact, false) {
         out.written.insert(target.resolved, None);
     }
 }

@@ -1,7 +1,8 @@
 //! Taking arguments apart: bundles, glued and separate values, abbreviations, `--`.
 
 use super::table::{
-    Arity, Known, OptSpec, PLAIN, Program, Role, Special, has_below, mark, packed, program as find,
+    Arity, Known, OptSpec, PLAIN, Program, Role, Special, find_program as find, has_below, mark,
+    packed,
 };
 use crate::effect::names::options::WORDS;
 use crate::effect::value::{Value, looks_like_path};
@@ -9,7 +10,7 @@ use crate::effect::{Arg, Opt, Word};
 
 /// An option as it was found.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct ParsedOption {
     /// Its name as spelled.
     pub name: String,
     /// All its spellings, separated by commas, where the table has it.
@@ -28,7 +29,7 @@ pub struct Parsed {
     /// The row that says most: of the sub-command, where there is one.
     pub program: Option<&'static Program>,
     /// The options in order.
-    pub options: Vec<Found>,
+    pub options: Vec<ParsedOption>,
     /// Indexes of operands.
     pub operands: Vec<usize>,
     /// How many of `operands` name the sub-command.
@@ -45,9 +46,9 @@ pub struct Parsed {
     pub harmless: bool,
 }
 
-impl Found {
+impl ParsedOption {
     /// Is it that option, in any of its spellings?
-    pub fn is(&self, name: &str) -> bool {
+    pub fn is_option(&self, name: &str) -> bool {
         let name = name.as_bytes();
         self.name.as_bytes() == name
             || self.names.as_bytes().split(|b| *b == b',').any(|own| own == name)
@@ -56,25 +57,25 @@ impl Found {
 
 impl Parsed {
     /// Is an option with that mark there?
-    pub fn has(&self, bit: u32) -> bool {
+    pub fn has_mark(&self, bit: u32) -> bool {
         self.options.iter().any(|o| o.spec.is_some_and(|s| s.marks & bit != 0))
     }
 
     /// Is that option there, in any of its spellings?
-    pub fn option(&self, name: &str) -> Option<&Found> {
-        self.options.iter().find(|option| option.is(name))
+    pub fn find_option(&self, name: &str) -> Option<&ParsedOption> {
+        self.options.iter().find(|option| option.is_option(name))
     }
 
     /// The options in the shape that rules are matched against.
-    pub fn public(&self, args: &[Value]) -> Vec<Opt> {
+    pub fn public_options(&self, args: &[Value]) -> Vec<Opt> {
         self.options
             .iter()
             .map(|o| Opt {
                 name: o.name.clone(),
                 aliases: o.names.split(',').filter(|n| !n.is_empty()).collect(),
-                value: o.value.as_ref().map(Value::arg),
+                value: o.value.as_ref().map(Value::to_arg),
                 at: o.at,
-                harmless: o.spec.is_some_and(|s| meant(&s, o.value.as_ref())),
+                harmless: o.spec.is_some_and(|s| is_meant_by_program(&s, o.value.as_ref())),
                 span: args.get(o.at).map_or(0..0, |a| a.span.clone()),
             })
             .collect()
@@ -84,11 +85,11 @@ impl Parsed {
 impl Program {
     /// Is every option of it harmless?
     fn is_harmless(&self) -> bool {
-        self.lines().all(|(_, rest)| harmless(&packed::option(rest)))
+        self.option_lines().all(|(_, rest)| is_harmless_spec(&packed::unpack_option(rest)))
     }
 }
 
-fn harmless(spec: &OptSpec) -> bool {
+fn is_harmless_spec(spec: &OptSpec) -> bool {
     // `--force` that is an effect of its own: an allow on the plain command does not mean it.
     spec.effect.is_none()
         && spec.marks & (mark::UNSAFE | mark::SCRIPT | mark::MODULE | mark::STDIN) == 0
@@ -106,9 +107,9 @@ fn harmless(spec: &OptSpec) -> bool {
 
 /// Does an allow on the bare program mean the option as well? Not what changes or sends what the
 /// program otherwise only reads, and no request or settings that come from a file or a URL.
-fn meant(spec: &OptSpec, value: Option<&Value>) -> bool {
+fn is_meant_by_program(spec: &OptSpec, value: Option<&Value>) -> bool {
     let text = value.map(|v| v.text());
-    harmless(spec)
+    is_harmless_spec(spec)
         && spec.marks & (mark::INPLACE | mark::SEND) == 0
         && match (spec.role, text) {
             // A reporter by its name is the program's own, one by its path is code.
@@ -130,7 +131,7 @@ pub fn body_file(text: &str) -> Option<&str> {
 }
 
 /// Takes the arguments of a program apart, its sub-commands included. `own`: the user's tables.
-pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
+pub fn parse_arguments(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
     let mut parsed = Parsed { program: find(name, own), harmless: true, ..Parsed::default() };
     parsed.windows = parsed.program.is_some_and(|p| p.windows);
     let mut at = 0;
@@ -140,19 +141,22 @@ pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
         [name, family].iter().filter(|n| !n.is_empty()).map(|n| (*n).to_string()).collect();
     loop {
         let row = parsed.program;
-        at = piece(&mut parsed, args, at, row.is_some_and(|p| p.stop || p.sub));
+        at = parse_program_part(&mut parsed, args, at, row.is_some_and(|p| p.stop || p.sub));
         if !row.is_some_and(|p| p.sub) || at >= args.len() {
             break;
         }
         // Where the program has operands of its own, `--` says that they begin.
-        if row.is_some_and(|p| p.operands_known) && at > 0 && args[at - 1].plain() == Some("--") {
+        if row.is_some_and(|p| p.operands_known)
+            && at > 0
+            && args[at - 1].plain_text() == Some("--")
+        {
             parsed.operands.extend(at..args.len());
             break;
         }
         // The first operand is the sub-command, the next one may be part of it.
         parsed.operands.push(at);
         at += 1;
-        let word = args[at - 1].plain();
+        let word = args[at - 1].plain_text();
         for name in &mut names {
             name.push(' ');
             name.push_str(word.unwrap_or_default());
@@ -168,7 +172,7 @@ pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
                 parsed.program = None;
                 parsed.harmless = false;
             }
-            at = piece(&mut parsed, args, at, row.is_some_and(|p| p.stop));
+            at = parse_program_part(&mut parsed, args, at, row.is_some_and(|p| p.stop));
             break;
         }
     }
@@ -179,8 +183,8 @@ pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
     }
     if !program.verbs.is_empty() {
         let operands: Vec<Option<&str>> =
-            parsed.operands[parsed.subs..].iter().map(|i| args[*i].plain()).collect();
-        parsed.verb = program.verb(&operands);
+            parsed.operands[parsed.subs..].iter().map(|i| args[*i].plain_text()).collect();
+        parsed.verb = program.verb_words(&operands);
         if parsed.verb.is_none() && !operands.is_empty() && program.special != Some(Special::Verbs)
         {
             parsed.harmless = false;
@@ -196,14 +200,14 @@ fn names_program(name: &str) -> bool {
 }
 
 /// One program's own part; returns where it stopped.
-fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize {
+fn parse_program_part(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize {
     let program = parsed.program;
     let mut at = from;
     let mut ended = false;
     let mut handed = false;
     while at < args.len() {
         let arg = &args[at];
-        if ended || !is_option(program, arg.start()) {
+        if ended || !is_option(program, arg.known_start()) {
             if !ended && may_be_option(program, arg) {
                 parsed.harmless = false;
             }
@@ -224,7 +228,7 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
             continue;
         }
         let before = parsed.options.len();
-        at += one(parsed, program, args, at);
+        at += parse_option(parsed, program, args, at);
         if handed {
             hand_on(parsed, before);
         }
@@ -235,7 +239,7 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
         }
         // `find -exec CMD ;`: the command's own words are not find's options.
         if marks & mark::SPARE != 0 && program.is_some_and(|p| p.special == Some(Special::Find)) {
-            let ends = |arg: &Value| matches!(arg.plain(), Some(";" | "+"));
+            let ends = |arg: &Value| matches!(arg.plain_text(), Some(";" | "+"));
             let rest = args.get(at..).unwrap_or_default();
             at = rest.iter().position(ends).map_or(args.len(), |n| at + n + 1);
         }
@@ -245,13 +249,14 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
 
 /// Is the word one or several options to that program?
 fn is_option(program: Option<&'static Program>, text: &str) -> bool {
-    (text.starts_with('-') || text.starts_with(['+', '@']) && plus(program, text)) && text != "-"
+    (text.starts_with('-') || text.starts_with(['+', '@']) && is_plus_option(program, text))
+        && text != "-"
 }
 
 /// A word known only at run time may be an option, unless any that there is does no harm.
 fn may_be_option(program: Option<&'static Program>, arg: &Value) -> bool {
     let any = || program.is_some_and(|p| p.complete && p.free && p.is_harmless());
-    arg.text().is_none() && arg.start().is_empty() && !arg.is_pipe() && !any()
+    arg.text().is_none() && arg.known_start().is_empty() && !arg.is_pipe() && !any()
 }
 
 /// Options that a program hands on to what it runs are not its own: `--help` of the tests does not
@@ -272,16 +277,22 @@ fn hand_on(parsed: &mut Parsed, from: usize) {
     }
 }
 
-fn plus(program: Option<&'static Program>, text: &str) -> bool {
-    program
-        .is_some_and(|p| p.lines().any(|(names, _)| names.split(',').any(|n| text.starts_with(n))))
+fn is_plus_option(program: Option<&'static Program>, text: &str) -> bool {
+    program.is_some_and(|p| {
+        p.option_lines().any(|(names, _)| names.split(',').any(|n| text.starts_with(n)))
+    })
 }
 
 /// One argument that is an option or a bundle; returns how many arguments it takes.
-fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], at: usize) -> usize {
+fn parse_option(
+    parsed: &mut Parsed,
+    program: Option<&'static Program>,
+    args: &[Value],
+    at: usize,
+) -> usize {
     let arg = &args[at];
     let taken = Taken { program, global: parsed.global, arg, next: args.get(at + 1), at };
-    let text = arg.start();
+    let text = arg.known_start();
     let single = taken.any(|row| row.single);
     let (name, glued) = match text.find('=') {
         Some(eq) if text.starts_with("--") || single || program.is_none() => {
@@ -293,7 +304,7 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
     if text.starts_with('@')
         && let Some(known) = taken.known("@")
     {
-        taken.push(parsed, "@", Some(known), Some(arg.rest(1)));
+        taken.push(parsed, "@", Some(known), Some(arg.skip_bytes(1)));
         return 1;
     }
     if arg.text().is_none() && glued.is_none() && !text.contains('=') {
@@ -327,8 +338,8 @@ impl Taken<'_> {
 
     /// The option of that exact spelling.
     fn known(&self, name: &str) -> Option<Known> {
-        let own = self.program.and_then(|row| row.option(name));
-        own.or_else(|| self.global.and_then(|row| row.option(name)))
+        let own = self.program.and_then(|row| row.find_option(name));
+        own.or_else(|| self.global.and_then(|row| row.find_option(name)))
     }
 
     /// What an option that no row names is to a program that takes any.
@@ -341,12 +352,18 @@ impl Taken<'_> {
     fn push(&self, parsed: &mut Parsed, name: &str, known: Option<Known>, value: Option<Value>) {
         let spec = known.map(|known| known.spec);
         // A value that becomes several words may bring options along.
-        let splits = value.as_ref().is_some_and(|v| v.text().is_none() && v.several());
-        if splits || spec.is_none_or(|s| !harmless(&s)) {
+        let splits = value.as_ref().is_some_and(|v| v.text().is_none() && v.may_be_several());
+        if splits || spec.is_none_or(|s| !is_harmless_spec(&s)) {
             parsed.harmless = false;
         }
         let names = known.map_or("", |known| known.names);
-        parsed.options.push(Found { name: name.to_string(), names, spec, value, at: self.at });
+        parsed.options.push(ParsedOption {
+            name: name.to_string(),
+            names,
+            spec,
+            value,
+            at: self.at,
+        });
     }
 
     /// The option takes the next argument, where there is one.
@@ -357,7 +374,7 @@ impl Taken<'_> {
 
     /// The next argument may be the value of an option that nobody knows.
     fn doubt(&self, parsed: &mut Parsed) {
-        if self.next.is_some_and(|v| !v.start().starts_with('-')) {
+        if self.next.is_some_and(|v| !v.known_start().starts_with('-')) {
             parsed.doubtful.push(self.at + 1);
         }
     }
@@ -371,13 +388,13 @@ impl Taken<'_> {
         glued: Option<usize>,
     ) -> usize {
         let long = self.program.filter(|_| name.starts_with("--"));
-        let Some(known) = exact.or_else(|| long?.abbreviated(name)) else {
+        let Some(known) = exact.or_else(|| long?.find_abbreviated(name)) else {
             self.strange(parsed, name, glued);
             return 1;
         };
-        let value = glued.map(|n| self.arg.rest(n));
+        let value = glued.map(|n| self.arg.skip_bytes(n));
         // `--force=false`, `--dry-run=none`: as if it were not there.
-        let off = matches!(value.as_ref().and_then(Value::plain), Some("false" | "none"));
+        let off = matches!(value.as_ref().and_then(Value::plain_text), Some("false" | "none"));
         if off && (known.spec.arity == Arity::None || known.spec.marks & mark::DRY != 0) {
             return 1;
         }
@@ -396,7 +413,7 @@ impl Taken<'_> {
             self.push(parsed, name, Some(Known { names: "", spec: PLAIN }), None);
             return parsed.options.retain(|o| o.names != known.names);
         }
-        self.push(parsed, name, self.free(name), glued.map(|n| self.arg.rest(n)));
+        self.push(parsed, name, self.free(name), glued.map(|n| self.arg.skip_bytes(n)));
         if glued.is_none() {
             self.doubt(parsed);
         }
@@ -438,11 +455,11 @@ impl Taken<'_> {
     fn glued(&self, text: &str, after: usize, arity: Arity) -> Value {
         let sign =
             arity == Arity::Value && text[after..].starts_with('=') && text.len() > after + 1;
-        self.arg.rest(after + usize::from(sign))
+        self.arg.skip_bytes(after + usize::from(sign))
     }
 }
 
 /// The arguments in the shape that rules are matched against.
 pub fn public_args(args: &[Value]) -> Vec<Arg> {
-    args.iter().map(Value::arg).collect()
+    args.iter().map(Value::to_arg).collect()
 }

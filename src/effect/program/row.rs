@@ -80,7 +80,7 @@ pub struct Operands {
 }
 
 /// Takes an option line apart; `<role>` is a value, `[role]` one that may be missing.
-pub fn option(line: &str) -> Result<Option<'_>, Fault> {
+pub fn parse_option_line(line: &str) -> Result<Option<'_>, Fault> {
     let (head, tail) = line.split_once('|').unwrap_or((line, ""));
     let mut option = Option::default();
     for item in head.split_whitespace() {
@@ -109,7 +109,7 @@ pub fn option(line: &str) -> Result<Option<'_>, Fault> {
 }
 
 /// Takes a list of operand roles apart.
-pub fn operands(items: &[&str]) -> Result<Operands, Fault> {
+pub fn parse_operands(items: &[&str]) -> Result<Operands, Fault> {
     let mut operands = Operands::default();
     for item in items {
         let fault = |why: &str| Fault::Form(format!("`{item}`: {why}"));
@@ -126,7 +126,7 @@ pub fn operands(items: &[&str]) -> Result<Operands, Fault> {
 }
 
 /// Takes a line of `verbs` apart: `words of operands | effects`.
-pub fn verb(line: &str) -> Result<(&str, Vec<&str>), Fault> {
+pub fn parse_verb_line(line: &str) -> Result<(&str, Vec<&str>), Fault> {
     let (words, effects) = line.split_once('|').unwrap_or((line, ""));
     if words.trim().is_empty() {
         return Err(Fault::Form(format!("`{line}` names no operand")));
@@ -145,7 +145,7 @@ pub fn is_named_effect(text: &str) -> bool {
 
 /// Packs option lines: those that differ in nothing but their names share one line, `-a,--all -b`,
 /// then with tabs between the sign of the value's role behind `<` or `[`, those of the marks, and the effect.
-pub fn pack<'t>(options: impl IntoIterator<Item = Option<'t>>) -> String {
+pub fn pack_options<'t>(options: impl IntoIterator<Item = Option<'t>>) -> String {
     let mut lines: Vec<(String, String)> = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
     for option in options {

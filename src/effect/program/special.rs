@@ -16,9 +16,9 @@ mod text;
 mod windows;
 mod wrap;
 
-pub use files::{all, deletes, named, printed};
-pub use git::{names_git, redirects as redirects_git};
-pub use wrap::fill;
+pub use files::{deletes_operands, directory_glob, named_globs, printed_guarded_files};
+pub use git::{names_git, redirects_git};
+pub use wrap::fill_row;
 
 use super::effects::{Call, Next};
 use super::table::{Program, Special};
@@ -38,7 +38,7 @@ pub struct Invocation<'i, 'c, 'e> {
 impl Invocation<'_, '_, '_> {
     /// The operands mean what the row says.
     fn operands(&mut self) {
-        super::effects::operands(self.out, self.call, self.program, self.next);
+        super::effects::emit_operands(self.out, self.call, self.program, self.next);
     }
 
     /// What standard input holds is a program in the language of the row.
@@ -49,15 +49,15 @@ impl Invocation<'_, '_, '_> {
 
 /// What holds for every sub-command of a program, also for those that nobody knows; true = this is
 /// all that there is to say.
-pub fn common(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) -> bool {
-    matches!(call.name, "git" | "hub") && git::settings(out, call, next)
+pub fn emit_common(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) -> bool {
+    matches!(call.name, "git" | "hub") && git::emit_settings(out, call, next)
 }
 
 /// What holds where it runs: a directory that is itself laid out like a repository (such may be
 /// committed, unlike `.git`) brings its own settings along, which name programs.
-pub fn there(out: &mut Emitter, call: &Call) {
+pub fn check_location(out: &mut Emitter, call: &Call) {
     if call.parsed.program.is_some_and(|row| row.name.contains("compose")) {
-        containers::project(out, call);
+        containers::emit_compose_project(out, call);
     }
     if !matches!(call.name, "git" | "hub") {
         return;
@@ -70,12 +70,12 @@ pub fn there(out: &mut Emitter, call: &Call) {
 }
 
 /// What an allow on the program has to name to mean this call. `from` = its first effect.
-pub fn scope(out: &mut Emitter, call: &Call, from: usize) {
+pub fn note_scope(out: &mut Emitter, call: &Call, from: usize) {
     if matches!(call.name, "git" | "hub") {
-        git::scope(out, call, from);
+        git::note_scope(out, call, from);
     }
     if matches!(call.name, "npm" | "pnpm" | "yarn") {
-        packages::scope(out, call);
+        packages::note_scope(out, call);
     }
 }
 
@@ -84,93 +84,95 @@ type Handler = fn(&mut Invocation);
 
 /// What each word of `special` stands for, in the order of the vocabulary.
 const HANDLERS: [(Special, Handler); Special::ALL.len()] = [
-    (Special::Ansible, |i| containers::ansible(i.out, i.call, i.next)),
-    (Special::Api, |i| forge::api(i.out, i.call, &i.values)),
-    (Special::Chattr, |i| machine::chattr(i.out, i.call, &i.values, i.next)),
-    (Special::Client, |i| network::client(i.out, i.call, i.program, &i.values, i.next)),
-    (Special::ContainerRun, |i| containers::run(i.out, i.call, &i.values, i.next)),
-    (Special::Copy, |i| remote::copy(i.out, i.call, &i.values)),
-    (Special::CopyNear, |i| remote::copy(i.out, i.call, &i.values)),
-    (Special::Cpio, |i| machine::cpio(i.out, i.call, &i.values)),
+    (Special::Ansible, |i| containers::emit_ansible(i.out, i.call, i.next)),
+    (Special::Api, |i| forge::emit_api(i.out, i.call, &i.values)),
+    (Special::Chattr, |i| machine::emit_chattr(i.out, i.call, &i.values, i.next)),
+    (Special::Client, |i| {
+        network::emit_database_client(i.out, i.call, i.program, &i.values, i.next)
+    }),
+    (Special::ContainerRun, |i| containers::emit_run(i.out, i.call, &i.values, i.next)),
+    (Special::Copy, |i| remote::emit_copy(i.out, i.call, &i.values)),
+    (Special::CopyNear, |i| remote::emit_copy(i.out, i.call, &i.values)),
+    (Special::Cpio, |i| machine::emit_cpio(i.out, i.call, &i.values)),
     (Special::Daemon, session::daemon),
-    (Special::Dd, |i| files::dd(i.out, &i.values)),
+    (Special::Dd, |i| files::emit_dd(i.out, &i.values)),
     (Special::Debugger, session::debugger),
-    (Special::Download, |i| remote::download(i.out, i.call, &i.values)),
-    (Special::Drive, |i| windows::drive(i.out, i.call, &i.values)),
+    (Special::Download, |i| remote::emit_download(i.out, i.call, &i.values)),
+    (Special::Drive, |i| windows::emit_drive(i.out, i.call, &i.values)),
     (Special::Editor, text::editor),
-    (Special::Env, wrap::env),
+    (Special::Env, wrap::run_env),
     (Special::Eval, session::eval),
-    (Special::Fd, |i| files::fd(i.out, i.call, i.next)),
-    (Special::Find, |i| files::find(i.out, i.call, i.next)),
+    (Special::Fd, |i| files::emit_fd(i.out, i.call, i.next)),
+    (Special::Find, |i| files::emit_find(i.out, i.call, i.next)),
     (Special::FlagC, session::flock),
-    (Special::GhAlias, |i| forge::alias(i.out, &i.values)),
-    (Special::GhClone, |i| forge::clone(i.out, &i.values)),
-    (Special::GitCheckout, |i| git::checkout(i.out, i.call, &i.values)),
-    (Special::GitClean, |i| git::clean(i.out, i.call, &i.values)),
-    (Special::GitClone, |i| git::clone(i.out, &i.values)),
+    (Special::GhAlias, |i| forge::emit_alias(i.out, &i.values)),
+    (Special::GhClone, |i| forge::emit_clone(i.out, &i.values)),
+    (Special::GitCheckout, |i| git::emit_checkout(i.out, i.call, &i.values)),
+    (Special::GitClean, |i| git::emit_clean(i.out, i.call, &i.values)),
+    (Special::GitClone, |i| git::emit_clone(i.out, &i.values)),
     (Special::GitFill, |i| git::fill(i.out, i.call, &i.values)),
-    (Special::GitConfig, |i| git::config(i.out, i.call, &i.values)),
-    (Special::GitContents, git::contents),
-    (Special::GitDiff, |i| git::shown(i.out, i.call, &i.values, i.next)),
-    (Special::GitGc, |i| git::gc(i.out, i.call)),
+    (Special::GitConfig, |i| git::emit_config(i.out, i.call, &i.values)),
+    (Special::GitContents, git::emit_contents),
+    (Special::GitDiff, |i| git::emit_shown(i.out, i.call, &i.values, i.next)),
+    (Special::GitGc, |i| git::emit_gc(i.out, i.call)),
     (Special::GitOwn, git::own),
     (Special::GitPull, |i| git::pull(i.out, i.call, &i.values)),
-    (Special::GitPush, |i| git::push(i.out, i.call, &i.values)),
+    (Special::GitPush, |i| git::emit_push(i.out, i.call, &i.values)),
     (Special::GitRefs, |i| git::refs(i.out, i.call, &i.values)),
     (Special::GitRemote, |i| git::remotes(i.out, i.call, &i.values)),
-    (Special::GitRemoteRead, |i| git::remote(i.out, i.values.first(), false)),
+    (Special::GitRemoteRead, |i| git::emit_remote(i.out, i.values.first(), false)),
     (Special::GitReset, |i| git::reset(i.out, i.call)),
-    (Special::GitRestore, |i| git::restore(i.out, i.call, &i.values)),
+    (Special::GitRestore, |i| git::emit_restore(i.out, i.call, &i.values)),
     (Special::GitTree, git::tree),
     (Special::GitWorktree, |i| git::worktree(i.out, i.call, &i.values)),
-    (Special::Gzip, |i| files::gzip(i.out, i.call, &i.values)),
-    (Special::Httpie, |i| network::httpie(i.out, i.call, &i.values)),
-    (Special::Inside, |i| containers::inside(i.call, &i.values, 1, i.next)),
+    (Special::Gzip, |i| files::emit_gzip(i.out, i.call, &i.values)),
+    (Special::Httpie, |i| network::emit_httpie(i.out, i.call, &i.values)),
+    (Special::Inside, |i| containers::run_inside(i.call, &i.values, 1, i.next)),
     (Special::InsideOnly, containers::inside_only),
-    (Special::Interpreter, wrap::interpreter),
+    (Special::Interpreter, wrap::run_interpreter),
     (Special::Jq, text::jq),
-    (Special::Kill, |i| machine::kill(i.out, i.call, &i.values)),
-    (Special::KubectlDelete, |i| containers::delete(i.out, i.call, &i.values)),
-    (Special::KubectlGet, |i| containers::get(i.out, i.call, &i.values)),
-    (Special::Ln, |i| files::ln(i.out, i.call, &i.values)),
-    (Special::Machine, |i| machine::machine(i.out, i.call, &i.values)),
+    (Special::Kill, |i| machine::emit_kill(i.out, i.call, &i.values)),
+    (Special::KubectlDelete, |i| containers::emit_delete(i.out, i.call, &i.values)),
+    (Special::KubectlGet, |i| containers::emit_get(i.out, i.call, &i.values)),
+    (Special::Ln, |i| files::emit_ln(i.out, i.call, &i.values)),
+    (Special::Machine, |i| machine::emit_machine_change(i.out, i.call, &i.values)),
     (Special::Make, text::make),
-    (Special::Maven, |i| packages::build(i.out, i.call, &i.values)),
-    (Special::Nc, |i| network::nc(i.out, i.call, &i.values, i.next)),
-    (Special::NpmPkg, |i| packages::fields(i.out, i.call, &i.values)),
-    (Special::Open, |i| machine::open(i.out, &i.values)),
+    (Special::Maven, |i| packages::emit_build(i.out, i.call, &i.values)),
+    (Special::Nc, |i| network::emit_nc(i.out, i.call, &i.values, i.next)),
+    (Special::NpmPkg, |i| packages::emit_package_fields(i.out, i.call, &i.values)),
+    (Special::Open, |i| machine::emit_open(i.out, &i.values)),
     (Special::OwnShell, session::own_shell),
     (Special::OwnText, |i| windows::own_text(i.out, i.call, i.program, &i.values, i.next)),
-    (Special::Packages, packages::packages),
+    (Special::Packages, packages::emit_packages),
     (Special::Pager, text::pager),
-    (Special::Parted, |i| machine::parted(i.out, i.call, &i.values)),
-    (Special::PackageConfig, |i| packages::config(i.out, i.call, i.program, &i.values)),
-    (Special::Piped, |i| windows::piped(i.out, i.call, i.program, &i.values, i.next)),
+    (Special::Parted, |i| machine::emit_parted(i.out, i.call, &i.values)),
+    (Special::PackageConfig, |i| packages::emit_config(i.out, i.call, i.program, &i.values)),
+    (Special::Piped, |i| windows::emit_piped(i.out, i.call, i.program, &i.values, i.next)),
     (Special::Ps, reveal::processes),
     (Special::Redis, text::redis),
     (Special::Reveals, reveal::operands),
-    (Special::Robocopy, |i| windows::robocopy(i.out, i.call, i.program, &i.values, i.next)),
-    (Special::Runner, |i| packages::runner(i.out, i.program, &i.values, i.next)),
+    (Special::Robocopy, |i| windows::emit_robocopy(i.out, i.call, i.program, &i.values, i.next)),
+    (Special::Runner, |i| packages::emit_runner(i.out, i.program, &i.values, i.next)),
     (Special::Scp, remote::scp),
     (Special::Screen, session::screen),
-    (Special::Script, packages::script),
+    (Special::Script, packages::emit_script),
     (Special::ScriptFile, session::script_file),
     (Special::Session, session::session),
     (Special::Setting, reveal::setting),
     (Special::Sftp, remote::sftp),
-    (Special::Shell, wrap::shell),
-    (Special::Socat, |i| network::socat(i.out, &i.values, i.next)),
+    (Special::Shell, wrap::run_shell),
+    (Special::Socat, |i| network::emit_socat(i.out, &i.values, i.next)),
     (Special::Source, session::source),
-    (Special::Ssh, remote::ssh),
-    (Special::Start, windows::start),
-    (Special::Tar, |i| files::tar(i.out, i.call, &i.values, i.next)),
+    (Special::Ssh, remote::emit_ssh),
+    (Special::Start, windows::run_start),
+    (Special::Tar, |i| files::emit_tar(i.out, i.call, &i.values, i.next)),
     (Special::Test, |i| files::test(i.out, i.call)),
     (Special::Transfer, remote::transfer),
     (Special::Typed, session::typed),
-    (Special::Unzip, |i| files::unzip(i.out, i.call, &i.values)),
-    (Special::Verbs, |i| cloud::verbs(i.out, i.call, i.program)),
-    (Special::WindowsShell, |i| windows::shell(i.out, i.call, i.program, i.next)),
-    (Special::Xargs, wrap::xargs),
+    (Special::Unzip, |i| files::emit_unzip(i.out, i.call, &i.values)),
+    (Special::Verbs, |i| cloud::emit_verbs(i.out, i.call, i.program)),
+    (Special::WindowsShell, |i| windows::emit_windows_shell(i.out, i.call, i.program, i.next)),
+    (Special::Xargs, wrap::run_xargs),
     (Special::Zip, files::zip),
 ];
 
@@ -183,7 +185,12 @@ const _: () = {
 };
 
 /// Runs the program's own code; false = it has none, the row says everything.
-pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) -> bool {
+pub fn emit_special(
+    out: &mut Emitter,
+    call: &Call,
+    program: &Program,
+    next: &mut Vec<Next>,
+) -> bool {
     let Some(special) = program.special else { return false };
     let (_, handler) = HANDLERS[special as usize];
     handler(&mut Invocation { out, call, program, values: call.operands(), next });

@@ -1,19 +1,19 @@
 //! Arguments as cmd.exe and PowerShell take them: `/s`, `/t:60`, `-Rec`, `a,b`, in the shape that
 //! everything else is parsed in: `-s`, `-t 60`, `-recurse`, `a b`.
 
-use super::table::{Arity, Program, program as find};
+use super::table::{Arity, Program, find_program as find};
 use crate::effect::value::Value;
 use crate::effect::windows;
 
 /// The arguments of a program of Windows, with `-` before its options and in lower case.
-pub fn arguments(
+pub fn normalise_arguments(
     program: &'static Program,
     words: &[Value],
     home: &str,
     own: &'static [Program],
 ) -> Vec<Value> {
-    let first = words.iter().find(|w| !w.start().starts_with(['-', '/']));
-    let below = first.and_then(Value::plain).filter(|_| program.sub);
+    let first = words.iter().find(|w| !w.known_start().starts_with(['-', '/']));
+    let below = first.and_then(Value::plain_text).filter(|_| program.sub);
     let below =
         below.and_then(|w| find(&format!("{} {}", program.name, w.to_ascii_lowercase()), own));
     let rows = [Some(program), below];
@@ -24,7 +24,7 @@ pub fn arguments(
             out.push(word.clone());
             continue;
         };
-        if option(&rows, word, text, &mut out) {
+        if push_option(&rows, word, text, &mut out) {
             continue;
         }
         if program.lang.is_some() {
@@ -38,20 +38,20 @@ pub fn arguments(
         }
         let list = text.contains(',') && !text.contains("://");
         for part in text.split(|c| list && c == ',').filter(|part| !part.is_empty()) {
-            out.push(operand(word, part, home));
+            out.push(operand_value(word, part, home));
         }
     }
     out
 }
 
-fn operand(word: &Value, text: &str, home: &str) -> Value {
-    let value = windows::value(text, home, word.span.clone());
+fn operand_value(word: &Value, text: &str, home: &str) -> Value {
+    let value = windows::word_value(text, home, word.span.clone());
     // What the shell took for a glob is one.
     value.globbed(word.is_glob())
 }
 
 /// Pushes an option that one of the rows has; false = the word is none.
-fn option(
+fn push_option(
     rows: &[Option<&'static Program>],
     word: &Value,
     text: &str,
@@ -66,7 +66,7 @@ fn option(
         }
         let (name, value) = text.split_once(':').map_or((text, None), |(n, v)| (n, Some(v)));
         let lower = name.to_ascii_lowercase();
-        match spelled(rows, &lower) {
+        match find_option(rows, &lower) {
             Some((name, arity)) => {
                 push(out, name.to_string());
                 if let Some(value) = value.filter(|_| arity != Arity::None) {
@@ -84,7 +84,7 @@ fn option(
     for part in rest.split('/') {
         let (name, value) = part.split_once(':').map_or((part, None), |(n, v)| (n, Some(v)));
         let name = format!("-{}", name.to_ascii_lowercase());
-        let Some(arity) = rows.iter().flatten().find_map(|row| row.option(&name)) else {
+        let Some(arity) = rows.iter().flatten().find_map(|row| row.find_option(&name)) else {
             return false;
         };
         let value = value.filter(|_| arity.spec.arity != Arity::None);
@@ -96,16 +96,16 @@ fn option(
 }
 
 /// The option of that name, or the first one that begins so, as PowerShell cuts them short.
-fn spelled(rows: &[Option<&'static Program>], name: &str) -> Option<(&'static str, Arity)> {
+fn find_option(rows: &[Option<&'static Program>], name: &str) -> Option<(&'static str, Arity)> {
     let rows = || rows.iter().rev().flatten();
     let names = |row: &'static Program| {
-        row.lines().flat_map(|(names, _)| names.split(',')).collect::<Vec<&'static str>>()
+        row.option_lines().flat_map(|(names, _)| names.split(',')).collect::<Vec<&'static str>>()
     };
     let found = rows()
         .find_map(|row| names(row).into_iter().find(|own| *own == name))
         .or_else(|| rows().find_map(|row| names(row).into_iter().find(|own| own.starts_with(name))))
         .filter(|_| name.len() > 1)?;
-    let known = rows().find_map(|row| row.option(found))?;
+    let known = rows().find_map(|row| row.find_option(found))?;
     Some((found, known.spec.arity))
 }
 
@@ -125,9 +125,9 @@ pub fn is_told(program: &'static Program, args: &[Value]) -> bool {
             let mut found = Vec::new();
             let word = Value::known(text, 0..0);
             match switch {
-                true => option(&rows, &word, text, &mut found),
+                true => push_option(&rows, &word, text, &mut found),
                 false => {
-                    spelled(&rows, &text.to_ascii_lowercase()).is_some_and(|_| bytes.len() > 4)
+                    find_option(&rows, &text.to_ascii_lowercase()).is_some_and(|_| bytes.len() > 4)
                 }
             }
         }

@@ -116,24 +116,24 @@ impl Word {
             let names = NAMES.iter().map(|(name, _)| *name);
             names.chain(DOMAINS.iter().copied()).find(|name| *name == text).map(Word::Named)
         };
-        Word::closed(text).or_else(named)
+        Word::from_closed_list(text).or_else(named)
     }
 }
 
 /// What is known of what the program of that basename, or the sub-command, does; `own` comes first.
-pub fn program(name: &str, own: &'static [Program]) -> Option<&'static Program> {
-    row(name, own).filter(|program| !program.opaque)
+pub fn find_program(name: &str, own: &'static [Program]) -> Option<&'static Program> {
+    find_row(name, own).filter(|program| !program.opaque)
 }
 
 /// All that is known of it, be it only what it is to others.
-pub fn row(name: &str, own: &'static [Program]) -> Option<&'static Program> {
-    own.iter().find(|p| p.name == name).or_else(|| packed::find(name))
+pub fn find_row(name: &str, own: &'static [Program]) -> Option<&'static Program> {
+    own.iter().find(|p| p.name == name).or_else(|| packed::find_packed(name))
 }
 
 /// Is a program of that name of that class? What files say of it takes no class away.
-pub fn is(name: &str, class: Class, own: &'static [Program]) -> bool {
-    let shipped = || packed::find(name).is_some_and(|program| program.is(class));
-    own.iter().any(|program| program.name == name && program.is(class)) || shipped()
+pub fn has_class(name: &str, class: Class, own: &'static [Program]) -> bool {
+    let shipped = || packed::find_packed(name).is_some_and(|program| program.has_class(class));
+    own.iter().any(|program| program.name == name && program.has_class(class)) || shipped()
 }
 
 /// Is there a sub-command below that one?
@@ -147,7 +147,7 @@ pub const PLAIN: OptSpec = OptSpec { arity: Arity::None, role: Role::Text, marks
 
 impl Program {
     /// Is it of that class?
-    pub fn is(&self, class: Class) -> bool {
+    pub fn has_class(&self, class: Class) -> bool {
         self.classes & class.bit() != 0
     }
 
@@ -157,7 +157,7 @@ impl Program {
     }
 
     /// What the operands mean by the lines of `verbs`: the first one that fits.
-    pub fn verb(&self, operands: &[Option<&str>]) -> Option<Vec<Word>> {
+    pub fn verb_words(&self, operands: &[Option<&str>]) -> Option<Vec<Word>> {
         let here = |pattern: &str, from: usize| {
             pattern.split(' ').enumerate().all(|(i, want)| {
                 let word = operands.get(from + i).copied().flatten();
@@ -176,38 +176,42 @@ impl Program {
     }
 
     /// Every option: its spellings with commas between, and what it does, packed.
-    pub fn lines(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+    pub fn option_lines(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
         let lines = self.options.lines().filter_map(|line| line.split_once('\t'));
         lines.flat_map(|(names, rest)| names.split(' ').map(move |names| (names, rest)))
     }
 
     /// The option of that exact spelling.
-    pub fn option(&self, name: &str) -> Option<Known> {
-        self.only(|own| own == name, false)
+    pub fn find_option(&self, name: &str) -> Option<Known> {
+        self.find_matching_option(|own| own == name, false)
     }
 
     /// The first option of which a spelling passes; with `single`, only if no other one does.
-    fn only(&self, passes: impl Fn(&str) -> bool, single: bool) -> Option<Known> {
-        let mut found = self.lines().filter(|(names, rest)| {
+    fn find_matching_option(&self, passes: impl Fn(&str) -> bool, single: bool) -> Option<Known> {
+        let mut found = self.option_lines().filter(|(names, rest)| {
             names.split(',').any(&passes)
-                && !(single && packed::option(rest).marks & mark::ONLY != 0)
+                && !(single && packed::unpack_option(rest).marks & mark::ONLY != 0)
         });
         let (names, rest) = found.next()?;
         let sole = !single || found.next().is_none();
-        sole.then(|| Known { names, spec: packed::option(rest) })
+        sole.then(|| Known { names, spec: packed::unpack_option(rest) })
     }
 
     /// The option that git's `--no-NAME` takes back.
     pub fn taken_back(&self, name: &str) -> Option<Known> {
         let plain = format!("--{}", name.strip_prefix("--no-")?);
         let git = self.name.starts_with("git ");
-        self.option(&plain).or_else(|| self.abbreviated(&plain)).filter(|_| git)
+        self.find_option(&plain).or_else(|| self.find_abbreviated(&plain)).filter(|_| git)
     }
 
     /// The only long option that begins so, where abbreviations are allowed; `--help` is none, so
     /// that it hides no other (`git reset --h`).
-    pub fn abbreviated(&self, name: &str) -> Option<Known> {
+    pub fn find_abbreviated(&self, name: &str) -> Option<Known> {
         let long = |own: &str| own.starts_with("--") && own.starts_with(name);
-        if self.abbreviate && name.len() >= 3 { self.only(long, true) } else { None }
+        if self.abbreviate && name.len() >= 3 {
+            self.find_matching_option(long, true)
+        } else {
+            None
+        }
     }
 }

@@ -209,7 +209,7 @@ impl Class {
     }
 
     /// What the code of a program makes it.
-    pub const fn of(special: Special) -> Option<Class> {
+    pub const fn from_special(special: Special) -> Option<Class> {
         match special {
             Special::Shell | Special::Interpreter => Some(Class::Interpreter),
             Special::Runner => Some(Class::Runner),

@@ -3,8 +3,8 @@
 use shuck_ast::{ArrayElem, Assignment, AssignmentValue, WordPart, WordPartNode};
 
 use super::Walker;
-use super::state::{Held, Key, unknown_var};
-use super::variable::{Marked, is_harmless, marked};
+use super::state::{StateKey, StateValue, unknown_var};
+use super::variable::{Marked, classify_variable, is_harmless};
 use super::word::{Atom, Quote};
 use crate::effect::program;
 use crate::effect::value::Value;
@@ -42,23 +42,26 @@ fn is_printed(value: &AssignmentValue) -> bool {
 
 impl Walker<'_> {
     /// An assignment that holds for one command.
-    pub(super) fn temporary(&mut self, assignment: &Assignment) -> bool {
+    pub(super) fn assign_temporarily(&mut self, assignment: &Assignment) -> bool {
         let name = assignment.target.name.as_str().to_string();
         let value = match &assignment.value {
-            AssignmentValue::Scalar(word) => self.quietly(|w| w.expand_one(word, true)),
+            AssignmentValue::Scalar(word) => self.without_choosing(|w| w.expand_one(word, true)),
             AssignmentValue::Compound(_) => Value::unknown(0..0),
         };
-        let span = self.range(assignment.span);
-        self.overridden(&name);
+        let span = self.source_range(assignment.span);
+        self.override_variable(&name);
         self.evaluates_integer(&name, &value);
-        self.put_into_environment(&name, value.plain());
-        self.mark_assignment(&name, value.plain(), span, false)
+        self.put_into_environment(&name, value.plain_text());
+        self.mark_assignment(&name, value.plain_text(), span, false)
     }
 
     /// What the assignments of one command held before it, of what git looks at.
-    pub(super) fn before(&self, assignments: &[Assignment]) -> Vec<(Key, Option<Held>)> {
+    pub(super) fn values_before(
+        &self,
+        assignments: &[Assignment],
+    ) -> Vec<(StateKey, Option<StateValue>)> {
         let names = assignments.iter().map(|a| a.target.name.as_str());
-        let keys = names.filter(|n| program::names_git(n)).map(|n| Key::Git(n.to_string()));
+        let keys = names.filter(|n| program::names_git(n)).map(|n| StateKey::Git(n.to_string()));
         keys.map(|key| (key.clone(), self.state.get(&key).cloned())).collect()
     }
 
@@ -67,9 +70,9 @@ impl Walker<'_> {
         let redirects = |(name, value): &(String, Option<String>)| {
             program::redirects_git(name, value.as_deref())
         };
-        if self.state.git().iter().any(redirects) {
+        if self.state.git_variables().iter().any(redirects) {
             let why = "an assignment that leads programs to code or settings";
-            self.out.unknown(why, span.clone());
+            self.out.emit_unknown(why, span.clone());
         }
     }
 
@@ -82,44 +85,44 @@ impl Walker<'_> {
 
     /// Do programs get the shell's variable of that name?
     fn is_exported(&self, name: &str) -> bool {
-        self.state.flag(&Key::Exported(name.to_string()))
-            || self.state.flag(&Key::Exported(ALL.to_string()))
+        self.state.is_set(&StateKey::Exported(name.to_string()))
+            || self.state.is_set(&StateKey::Exported(ALL.to_string()))
     }
 
     /// A variable lasts from here on, and programs get it.
-    pub(super) fn export(&mut self, name: &str) {
-        let value = self.quietly(|w| w.text_of(name));
+    pub(super) fn export_variable(&mut self, name: &str) {
+        let value = self.without_choosing(|w| w.text_of(name));
         let value = value.as_deref();
         self.put_into_environment(name, value);
-        if marked(name, value) == Marked::Exported {
-            self.state.set(Key::Tainted, Some(Held::Set));
+        if classify_variable(name, value) == Marked::Exported {
+            self.state.set(StateKey::Tainted, Some(StateValue::Set));
         }
-        self.state.set(Key::Exported(name.to_string()), Some(Held::Set));
+        self.state.set(StateKey::Exported(name.to_string()), Some(StateValue::Set));
     }
 
     /// A variable gets a value that is known only at run time.
     pub(super) fn taint_by(&mut self, name: &str) {
-        let changes = match marked(name, None) {
+        let changes = match classify_variable(name, None) {
             Marked::No => false,
             Marked::Exported => self.is_exported(name),
             _ => true,
         };
         if changes {
-            self.state.set(Key::Tainted, Some(Held::Set));
+            self.state.set(StateKey::Tainted, Some(StateValue::Set));
         }
     }
 
     /// A shell that the command starts sees another value than this one's.
-    pub(super) fn overridden(&mut self, name: &str) {
-        if self.state.flag(&Key::Exported(name.to_string())) {
-            self.forget(name);
+    pub(super) fn override_variable(&mut self, name: &str) {
+        if self.state.is_set(&StateKey::Exported(name.to_string())) {
+            self.forget_variable(name);
         }
     }
 
     /// The value of an assignment, array elements apart.
-    fn assigned(&mut self, assignment: &Assignment) -> Vec<Vec<Atom>> {
+    fn assigned_rows(&mut self, assignment: &Assignment) -> Vec<Vec<Atom>> {
         match &assignment.value {
-            AssignmentValue::Scalar(word) => vec![self.row(word, true)],
+            AssignmentValue::Scalar(word) => vec![self.expand_row(word, true)],
             AssignmentValue::Compound(array) => {
                 let mut words = Vec::new();
                 let plain = array.elements.iter().filter_map(|e| match e {
@@ -127,16 +130,16 @@ impl Walker<'_> {
                     _ => None,
                 });
                 if super::doubt::side_by_side(plain).iter().any(|group| group.len() > 1) {
-                    return vec![vec![Atom::blank(false)]];
+                    return vec![vec![Atom::unknown_text(false)]];
                 }
                 for element in &array.elements {
                     match element {
                         ArrayElem::Sequential(word) => {
-                            for field in self.expand(word) {
+                            for field in self.expand_word(word) {
                                 words.push(super::word::atoms_of(&field));
                             }
                         }
-                        _ => words.push(vec![Atom::blank(false)]),
+                        _ => words.push(vec![Atom::unknown_text(false)]),
                     }
                 }
                 words
@@ -145,13 +148,13 @@ impl Walker<'_> {
     }
 
     /// An assignment that lasts.
-    pub fn assign(&mut self, assignment: &Assignment) {
+    pub fn assign_variable(&mut self, assignment: &Assignment) {
         let name = assignment.target.name.as_str().to_string();
         let mut values = Vec::new();
         let mut alone = true;
-        self.worlds(|w| {
+        self.for_each_world(|w| {
             w.found.clear();
-            let one = w.assigned(assignment);
+            let one = w.assigned_rows(assignment);
             alone &= one.iter().all(|row| !row.contains(&Atom::Break));
             // `f=$(find . -name x)`: any of them.
             let found = w.found.drain(..).filter(|_| is_printed(&assignment.value));
@@ -168,7 +171,7 @@ impl Walker<'_> {
         if assignment.append {
             let scalar = matches!(assignment.value, AssignmentValue::Scalar(_));
             let unset = unknown_var();
-            values = match self.state.var(&name).map_or(&unset[..], Vec::as_slice) {
+            values = match self.state.find_variable(&name).map_or(&unset[..], Vec::as_slice) {
                 [old] if values.len() == 1 => {
                     let mut old = old.clone();
                     if scalar {
@@ -187,22 +190,23 @@ impl Walker<'_> {
         if values.iter().flatten().map(Vec::len).sum::<usize>() > limits::VALUE {
             values = unknown_var();
         }
-        let plain = values.first().and_then(|v| v.first()).map(|row| super::word::value(row, 0..0));
-        let text = plain.as_ref().and_then(Value::plain).map(str::to_string);
+        let plain =
+            values.first().and_then(|v| v.first()).map(|row| super::word::field_value(row, 0..0));
+        let text = plain.as_ref().and_then(Value::plain_text).map(str::to_string);
         if let Some(value) = &plain {
-            let span = self.range(assignment.span);
+            let span = self.source_range(assignment.span);
             self.evaluates_integer(&name, &Value { span, ..value.clone() });
         }
-        self.mark_assignment(&name, text.as_deref(), self.range(assignment.span), true);
-        if self.state.flag(&Key::Exported(ALL.to_string())) {
+        self.mark_assignment(&name, text.as_deref(), self.source_range(assignment.span), true);
+        if self.state.is_set(&StateKey::Exported(ALL.to_string())) {
             self.put_into_environment(&name, text.as_deref());
         }
         if name == "IFS" {
-            self.state.set(Key::Splitting, Some(Held::Set));
+            self.state.set(StateKey::Splitting, Some(StateValue::Set));
         }
         let values =
-            values.into_iter().map(|words| words.into_iter().map(quote).collect()).collect();
-        self.state.set(Key::Var(name), Some(Held::Var(values)));
+            values.into_iter().map(|words| words.into_iter().map(quote_atoms).collect()).collect();
+        self.state.set(StateKey::Var(name), Some(StateValue::Var(values)));
     }
 
     /// What a marked name does; `lasting` = for all commands that follow. True if it is marked.
@@ -222,18 +226,19 @@ impl Walker<'_> {
         {
             // What programs fetch goes through that host.
             self.out.command = None;
-            self.out.contact(&Value::known(proxy, span), false, Source::Assignment);
+            self.out.emit_contact(&Value::known(proxy, span), false, Source::Assignment);
             return false;
         }
         if program::names_git(name) {
             let text = value.map(str::to_string);
-            self.state.set(Key::Git(name.to_string()), Some(Held::Text(text)));
+            self.state.set(StateKey::Git(name.to_string()), Some(StateValue::Text(text)));
         }
-        match marked(name, value) {
+        match classify_variable(name, value) {
             Marked::No => return false,
             Marked::Hides => {
                 self.out.command = None;
-                self.out.unknown("an assignment that leads programs to code or settings", span);
+                self.out
+                    .emit_unknown("an assignment that leads programs to code or settings", span);
             }
             Marked::Yes => {}
             Marked::Exported if lasting && !self.is_exported(name) => return false,
@@ -242,7 +247,7 @@ impl Walker<'_> {
                 self.out.command = None;
                 let path = Value::known(value.unwrap_or_default(), span);
                 let source = Source::Assignment;
-                self.out.path(Word::Write, &path, Extent::Exact, Grade::Certain, source);
+                self.out.emit_path(Word::Write, &path, Extent::Exact, Grade::Certain, source);
                 return false;
             }
             Marked::Runs => {
@@ -256,20 +261,20 @@ impl Walker<'_> {
                         false => text.to_string(),
                     };
                     let mark = self.state.mark();
-                    self.nested(&text, span, self.frame.parent);
+                    self.walk_nested(&text, span, self.frame.parent);
                     self.state.rollback(mark);
                 }
             }
         }
         if lasting {
-            self.state.set(Key::Tainted, Some(Held::Set));
+            self.state.set(StateKey::Tainted, Some(StateValue::Set));
         }
         true
     }
 }
 
 /// A stored value: its characters are no longer bare.
-fn quote(row: Vec<Atom>) -> Vec<Atom> {
+fn quote_atoms(row: Vec<Atom>) -> Vec<Atom> {
     row.into_iter()
         .map(|atom| match atom {
             Atom::Ch(c, Quote::Bare) => Atom::Ch(c, Quote::Quoted),

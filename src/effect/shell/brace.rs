@@ -1,10 +1,10 @@
 //! Brace expansion: `{a,b}`, `{1..5}`, nested and side by side, up to a cap.
 
-use super::word::{Atom, Quote, quoted};
+use super::word::{Atom, Quote, quoted_atoms};
 use crate::limits;
 
 /// Brace expansion; None = too many.
-pub fn braces(row: &[Atom]) -> Option<Vec<Vec<Atom>>> {
+pub fn expand_braces(row: &[Atom]) -> Option<Vec<Vec<Atom>>> {
     // Where each bare `{` closes, found in one pass.
     let mut close = vec![usize::MAX; row.len()];
     let mut stack = Vec::new();
@@ -20,11 +20,11 @@ pub fn braces(row: &[Atom]) -> Option<Vec<Vec<Atom>>> {
         }
     }
     let mut budget = limits::FIELDS;
-    product(row, &close, 0, row.len(), &mut budget, 0)
+    expand_product(row, &close, 0, row.len(), &mut budget, 0)
 }
 
 /// The rows of a part, every brace in it expanded.
-fn product(
+fn expand_product(
     row: &[Atom],
     close: &[usize],
     from: usize,
@@ -40,7 +40,7 @@ fn product(
     while at < to {
         if row[at] == Atom::Ch('{', Quote::Bare) && close[at] < to {
             let end = close[at];
-            if let Some(choices) = choices(row, close, at + 1, end, budget, depth)? {
+            if let Some(choices) = brace_choices(row, close, at + 1, end, budget, depth)? {
                 let mut more = Vec::new();
                 for head in &done {
                     for choice in &choices {
@@ -65,7 +65,7 @@ fn product(
 
 /// The alternatives between two braces; `Some(None)` = the braces are only text.
 #[allow(clippy::type_complexity)]
-fn choices(
+fn brace_choices(
     row: &[Atom],
     close: &[usize],
     from: usize,
@@ -95,18 +95,18 @@ fn choices(
         if text.chars().count() != to - from {
             return Some(None);
         }
-        return sequence(&text).map_or(Some(None), |s| s.map(Some));
+        return expand_sequence(&text).map_or(Some(None), |s| s.map(Some));
     }
     parts.push((start, to));
     let mut all = Vec::new();
     for (a, b) in parts {
-        all.extend(product(row, close, a, b, budget, depth + 1)?);
+        all.extend(expand_product(row, close, a, b, budget, depth + 1)?);
     }
     Some(Some(all))
 }
 
 /// `1..5`, `a..e`; `Some(None)` = too long.
-fn sequence(text: &str) -> Option<Option<Vec<Vec<Atom>>>> {
+fn expand_sequence(text: &str) -> Option<Option<Vec<Vec<Atom>>>> {
     let mut parts = text.split("..");
     let (a, b) = (parts.next()?, parts.next()?);
     let step: i64 = match parts.next() {
@@ -146,7 +146,7 @@ fn sequence(text: &str) -> Option<Option<Vec<Vec<Atom>>>> {
         } else {
             format!("{now:0width$}")
         };
-        out.push(quoted(&one));
+        out.push(quoted_atoms(&one));
         let step = i64::try_from(step).unwrap_or(i64::MAX);
         now = if from <= to { now.saturating_add(step) } else { now.saturating_sub(step) };
         if (from <= to && now > to) || (from > to && now < to) {

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use super::Walker;
 use super::assign::ALL;
 use super::call::flagged;
-use super::state::{Held, Key};
-use super::word::{Atom, quoted, value};
+use super::state::{StateKey, StateValue};
+use super::word::{Atom, field_value, quoted_atoms};
 use crate::effect::decode;
 use crate::effect::emitter::Spot;
 use crate::effect::program::{self, Next};
@@ -34,42 +34,44 @@ impl Walker<'_> {
     ) -> bool {
         self.zsh_builtin(name, args, span);
         if SUBSCRIPTS.contains(&name) {
-            self.subscripts(name, args, index);
+            self.check_subscripts(name, args, index);
         }
         if matches!(name, "declare" | "typeset" | "local" | "readonly" | "export") {
             self.declared_arrays(args);
         }
-        let first = args.first().and_then(Value::plain);
+        let first = args.first().and_then(Value::plain_text);
         match name {
             "cd" | "pushd" | "popd" | "chdir" => self.change_directory(name, args),
-            "alias" => self.alias(args),
-            "unset" => self.unset(args, span),
-            "read" | "mapfile" | "readarray" | "getopts" => self.input(name, args, index, span),
+            "alias" => self.run_alias(args),
+            "unset" => self.run_unset(args, span),
+            "read" | "mapfile" | "readarray" | "getopts" => {
+                self.run_input_builtin(name, args, index, span)
+            }
             "printf" if first == Some("-v") => self.print_into(args, span),
             // zsh evaluates the text of a number.
-            "printf" if numeric(args) => {
+            "printf" if evaluates_number(args) => {
                 args[1..].iter().for_each(|arg| self.evaluates_value(arg));
                 return false;
             }
-            "emulate" => self.emulate(args, index),
+            "emulate" => self.run_emulate(args, index),
             "repeat" if args.len() > 1 => {
                 self.evaluates_value(&args[0]);
-                self.starts(&args[1..], index);
+                self.start_command(&args[1..], index);
                 return false;
             }
             "integer" | "float" => {
-                self.numbers(args);
+                self.declare_numbers(args);
                 return false;
             }
             "let" => self.let_names(args),
-            "set" => self.set(args, span),
-            "shift" => self.shift(args),
-            "hash" if args.len() == 3 && first == Some("-p") => self.hash(&args[1], &args[2]),
-            "hash" | "enable" => self.redefine(args, span),
-            "trap" => self.trap(args, index),
-            "eval" => self.eval(args, index),
-            "bind" | "complete" | "compgen" => self.complete(name, args, index),
-            "jobs" if first == Some("-x") => self.starts(&args[1..], index),
+            "set" => self.run_set(args, span),
+            "shift" => self.run_shift(args),
+            "hash" if args.len() == 3 && first == Some("-p") => self.run_hash(&args[1], &args[2]),
+            "hash" | "enable" => self.run_redefinition(args, span),
+            "trap" => self.run_trap(args, index),
+            "eval" => self.run_eval(args, index),
+            "bind" | "complete" | "compgen" => self.run_completion(name, args, index),
+            "jobs" if first == Some("-x") => self.start_command(&args[1..], index),
             "fc" => self.fix_command(args, index, span),
             _ => return false,
         }
@@ -77,29 +79,29 @@ impl Walker<'_> {
     }
 
     /// A subscript in an argument may run a command when it is evaluated.
-    fn subscripts(&mut self, name: &str, args: &[Value], index: usize) {
-        let plain = |a: &Value| a.plain().is_some_and(|t| NUMERIC.contains(&t));
+    fn check_subscripts(&mut self, name: &str, args: &[Value], index: usize) {
+        let plain = |a: &Value| a.plain_text().is_some_and(|t| NUMERIC.contains(&t));
         let quiet = matches!(name, "test" | "[") && !args.iter().any(plain);
-        let prompt = args.iter().position(|a| name == "read" && a.plain() == Some("-p"));
+        let prompt = args.iter().position(|a| name == "read" && a.plain_text() == Some("-p"));
         let prompts = |i: usize| prompt.is_some_and(|p| i == p + 1);
         let risky = args.iter().enumerate().any(|(i, a)| {
-            let text = a.start();
+            let text = a.known_start();
             (name == "let" || text.contains('['))
                 && (text.contains("$(") || text.contains('`'))
-                && (name != "printf" || numeric(args))
+                && (name != "printf" || evaluates_number(args))
                 && !quiet
                 && !prompts(i)
         });
         if risky {
             for arg in args {
-                self.evaluated(arg, index);
+                self.evaluate_argument(arg, index);
             }
         } else if !quiet && name != "let" {
             let given = args.iter().enumerate().filter(|(i, _)| match name {
-                "printf" => *i == 1 && args[0].plain() == Some("-v"),
+                "printf" => *i == 1 && args[0].plain_text() == Some("-v"),
                 _ => !prompts(*i),
             });
-            for subscript in given.filter_map(|(_, arg)| subscript(arg)) {
+            for subscript in given.filter_map(|(_, arg)| bracket_subscript(arg)) {
                 self.evaluates_value(&subscript);
             }
         }
@@ -108,32 +110,32 @@ impl Walker<'_> {
     /// What a declaration that is known at run time only reads as an array.
     fn declared_arrays(&mut self, args: &[Value]) {
         for (at, arg) in args.iter().enumerate() {
-            let equals = arg.start().find('=').filter(|_| !arg.start().ends_with('='));
+            let equals = arg.known_start().find('=').filter(|_| !arg.known_start().ends_with('='));
             if let Some(equals) = equals {
-                self.evaluates_array(&args[..at], &arg.rest(equals + 1));
+                self.evaluates_array(&args[..at], &arg.skip_bytes(equals + 1));
             }
         }
     }
 
     /// Words that a builtin starts as a command.
-    fn starts(&mut self, words: &[Value], index: usize) {
+    fn start_command(&mut self, words: &[Value], index: usize) {
         let words = words.to_vec();
-        self.next(Next::Words { words, cwd: None, feeds: false }, index, false);
+        self.run_next(Next::Words { words, cwd: None, feeds: false }, index, false);
     }
 
-    fn alias(&mut self, args: &[Value]) {
+    fn run_alias(&mut self, args: &[Value]) {
         for arg in args {
-            if let Some((key, text)) = arg.start().split_once('=') {
+            if let Some((key, text)) = arg.known_start().split_once('=') {
                 let text = arg.text().is_some().then(|| text.to_string());
-                self.state.set(Key::Alias(key.to_string()), Some(Held::Alias(text)));
+                self.state.set(StateKey::Alias(key.to_string()), Some(StateValue::Alias(text)));
             }
         }
     }
 
-    fn unset(&mut self, args: &[Value], span: &Range<usize>) {
+    fn run_unset(&mut self, args: &[Value], span: &Range<usize>) {
         for arg in args {
-            let Some(key) = arg.plain() else {
-                self.out.unknown("unset of a name known only at run time", span.clone());
+            let Some(key) = arg.plain_text() else {
+                self.out.emit_unknown("unset of a name known only at run time", span.clone());
                 continue;
             };
             if key.starts_with('-') {
@@ -144,42 +146,42 @@ impl Walker<'_> {
                 self.taint_by("PATH");
             }
             let key = key.to_string();
-            self.state.set(Key::Function(key.clone()), None);
-            self.state.set(Key::Git(key.clone()), None);
-            self.state.set(Key::Var(key), Some(Held::Var(vec![vec![Vec::new()]])));
+            self.state.set(StateKey::Function(key.clone()), None);
+            self.state.set(StateKey::Git(key.clone()), None);
+            self.state.set(StateKey::Var(key), Some(StateValue::Var(vec![vec![Vec::new()]])));
         }
     }
 
     /// `emulate SHELL -c TEXT`
-    fn emulate(&mut self, args: &[Value], index: usize) {
+    fn run_emulate(&mut self, args: &[Value], index: usize) {
         let shell = |pair: &&[Value]| flagged(&pair[..1], &['c']);
         if let Some([_, text]) = args.windows(2).find(shell) {
-            self.script(text, Vec::new(), index);
+            self.run_script(text, Vec::new(), index);
         }
     }
 
     /// zsh's `integer` and `float`.
-    fn numbers(&mut self, args: &[Value]) {
-        for arg in args.iter().filter(|arg| !arg.start().starts_with('-')) {
-            let name = arg.start().split('=').next().unwrap_or_default().to_string();
+    fn declare_numbers(&mut self, args: &[Value]) {
+        for arg in args.iter().filter(|arg| !arg.known_start().starts_with('-')) {
+            let name = arg.known_start().split('=').next().unwrap_or_default().to_string();
             self.evaluates_value(arg);
-            self.integer(&name);
-            self.forget(&name);
+            self.declare_integer(&name);
+            self.forget_variable(&name);
         }
     }
 
     /// `printf -v NAME FORMAT ...`
     fn print_into(&mut self, args: &[Value], span: &Range<usize>) {
-        let Some(key) = args.get(1).and_then(Value::plain) else { return };
+        let Some(key) = args.get(1).and_then(Value::plain_text) else { return };
         let key = key.split('[').next().unwrap_or_default().to_string();
-        match decode::printf(&args[2..]) {
+        match decode::printf_output(&args[2..]) {
             Some(text) => {
                 self.mark_assignment(&key, Some(&text), span.clone(), true);
                 self.remember(&key, &text);
             }
             None => {
                 self.taint_by(&key);
-                self.forget(&key);
+                self.forget_variable(&key);
             }
         }
     }
@@ -187,27 +189,27 @@ impl Walker<'_> {
     fn let_names(&mut self, args: &[Value]) {
         for arg in args {
             // One that holds a command has been evaluated above.
-            if !arg.start().contains(['$', '`']) {
+            if !arg.known_start().contains(['$', '`']) {
                 self.evaluates_value(arg);
             }
-            for key in super::assign::arithmetic_names(arg.start()) {
-                self.number(&key);
+            for key in super::assign::arithmetic_names(arg.known_start()) {
+                self.set_unknown_number(&key);
             }
         }
     }
 
-    fn set(&mut self, args: &[Value], span: &Range<usize>) {
+    fn run_set(&mut self, args: &[Value], span: &Range<usize>) {
         // Never taken back: that some are exported is not told from all.
         if exports_all(args) {
-            self.state.set(Key::Exported(ALL.to_string()), Some(Held::Set));
+            self.state.set(StateKey::Exported(ALL.to_string()), Some(StateValue::Set));
         }
-        let words = match args.iter().position(|a| a.plain() == Some("--")) {
+        let words = match args.iter().position(|a| a.plain_text() == Some("--")) {
             Some(at) => &args[at + 1..],
             None => {
                 // `set -o pipefail` names an option.
                 let mut at = 0;
-                while args.get(at).is_some_and(|a| a.start().starts_with(['-', '+'])) {
-                    at += 1 + usize::from(args[at].start().ends_with('o'));
+                while args.get(at).is_some_and(|a| a.known_start().starts_with(['-', '+'])) {
+                    at += 1 + usize::from(args[at].known_start().ends_with('o'));
                 }
                 match args.get(at..) {
                     Some(words) if !words.is_empty() => words,
@@ -220,12 +222,12 @@ impl Walker<'_> {
         self.set_positional(Some(Rc::new(values)));
     }
 
-    fn shift(&mut self, args: &[Value]) {
+    fn run_shift(&mut self, args: &[Value]) {
         for arg in args {
             self.evaluates_value(arg);
         }
-        let by = args.first().map_or(Some(1), |a| a.plain().and_then(|t| t.parse().ok()));
-        let left = match (self.positional(), by) {
+        let by = args.first().map_or(Some(1), |a| a.plain_text().and_then(|t| t.parse().ok()));
+        let left = match (self.positional_parameters(), by) {
             (Some(values), Some(by))
                 if values.len() > by && values[1..=by].iter().all(Value::counts_once) =>
             {
@@ -241,45 +243,46 @@ impl Walker<'_> {
     }
 
     /// `hash -p FILE NAME`: the name is another program from here on.
-    fn hash(&mut self, file: &Value, name: &Value) {
-        if let (path, Some(name)) = (file.plain(), name.plain()) {
-            let held = Held::Alias(path.map(str::to_string));
-            self.state.set(Key::Alias(name.to_string()), Some(held));
+    fn run_hash(&mut self, file: &Value, name: &Value) {
+        if let (path, Some(name)) = (file.plain_text(), name.plain_text()) {
+            let held = StateValue::Alias(path.map(str::to_string));
+            self.state.set(StateKey::Alias(name.to_string()), Some(held));
         }
     }
 
-    fn redefine(&mut self, args: &[Value], span: &Range<usize>) {
-        let redefines = |a: &Value| ["-p", "-f", "-n"].iter().any(|o| a.start().starts_with(o));
+    fn run_redefinition(&mut self, args: &[Value], span: &Range<usize>) {
+        let redefines =
+            |a: &Value| ["-p", "-f", "-n"].iter().any(|o| a.known_start().starts_with(o));
         if args.iter().any(redefines) {
-            self.state.set(Key::Tainted, Some(Held::Set));
-            self.out.unknown("a builtin that redefines programs", span.clone());
+            self.state.set(StateKey::Tainted, Some(StateValue::Set));
+            self.out.emit_unknown("a builtin that redefines programs", span.clone());
         }
     }
 
-    fn trap(&mut self, args: &[Value], index: usize) {
-        let from = usize::from(args.first().and_then(Value::plain) == Some("--"));
+    fn run_trap(&mut self, args: &[Value], index: usize) {
+        let from = usize::from(args.first().and_then(Value::plain_text) == Some("--"));
         if args.len() <= from + 1
-            || matches!(args[from].plain(), Some("-" | ""))
-            || args[from].start().starts_with("-l")
+            || matches!(args[from].plain_text(), Some("-" | ""))
+            || args[from].known_start().starts_with("-l")
         {
             return;
         }
         let text = &args[from];
         // A function that is defined further down is known at the end only.
-        let name = text.plain().unwrap_or_default().to_string();
+        let name = text.plain_text().unwrap_or_default().to_string();
         let later = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-            && self.state.get(&Key::Function(name)).is_none();
+            && self.state.get(&StateKey::Function(name)).is_none();
         // It runs at the end, with the values and in the directory of the end, and maybe before.
-        let again = later || text.start().contains('$');
+        let again = later || text.known_start().contains('$');
         self.traps.push((text.clone(), index, (!again).then(|| self.cwd())));
         if later {
             return;
         }
         let (effects, commands) =
             (self.out.analysis.effects.len(), self.out.analysis.commands.len());
-        self.script(text, Vec::new(), index);
+        self.run_script(text, Vec::new(), index);
         let unsure = |e: &crate::effect::Effect| e.grade == Grade::Unknown;
-        if text.start().contains('$')
+        if text.known_start().contains('$')
             && !self.room.stopped
             && self.out.analysis.effects[effects..].iter().any(unsure)
         {
@@ -289,31 +292,31 @@ impl Walker<'_> {
         }
     }
 
-    fn eval(&mut self, args: &[Value], index: usize) {
-        let args = match args.first().and_then(Value::plain) {
+    fn run_eval(&mut self, args: &[Value], index: usize) {
+        let args = match args.first().and_then(Value::plain_text) {
             Some("--") => &args[1..],
             _ => args,
         };
         if !args.is_empty()
-            && let Next::Script { text, .. } = program::effects::joined(args)
+            && let Next::Script { text, .. } = program::effects::join_words(args)
         {
-            self.script(&text, Vec::new(), index);
+            self.run_script(&text, Vec::new(), index);
         }
     }
 
     /// What `bind`, `complete` and `compgen` run.
-    fn complete(&mut self, name: &str, args: &[Value], index: usize) {
+    fn run_completion(&mut self, name: &str, args: &[Value], index: usize) {
         for pair in args.windows(2) {
-            match pair[0].plain() {
+            match pair[0].plain_text() {
                 // The words of a list are expanded.
-                Some("-W") if name == "compgen" => self.evaluated(&pair[1], index),
-                Some("-F") if name == "compgen" => self.script(&pair[1], Vec::new(), index),
-                Some("-C") => self.script(&pair[1], Vec::new(), index),
+                Some("-W") if name == "compgen" => self.evaluate_argument(&pair[1], index),
+                Some("-F") if name == "compgen" => self.run_script(&pair[1], Vec::new(), index),
+                Some("-C") => self.run_script(&pair[1], Vec::new(), index),
                 Some("-x") if name == "bind" => {
-                    let text = pair[1].start().split_once(':').map_or("", |(_, t)| t);
+                    let text = pair[1].known_start().split_once(':').map_or("", |(_, t)| t);
                     let text = text.trim().trim_matches(['"', '\'']).to_string();
                     let text = Value::known(text, pair[1].span.clone());
-                    self.script(&text, Vec::new(), index);
+                    self.run_script(&text, Vec::new(), index);
                 }
                 _ => {}
             }
@@ -321,22 +324,22 @@ impl Walker<'_> {
     }
 
     fn fix_command(&mut self, args: &[Value], index: usize, span: &Range<usize>) {
-        match args.first().and_then(Value::plain) {
+        match args.first().and_then(Value::plain_text) {
             Some(list) if list.starts_with("-l") => {}
-            Some("-e") if args.len() > 1 => self.starts(&args[1..2], index),
-            _ => self.out.unknown("an earlier command runs again", span.clone()),
+            Some("-e") if args.len() > 1 => self.start_command(&args[1..2], index),
+            _ => self.out.emit_unknown("an earlier command runs again", span.clone()),
         }
     }
 
     /// An argument that the shell expands once more: a subscript, a word list.
-    pub(super) fn evaluated(&mut self, arg: &Value, index: usize) {
+    pub(super) fn evaluate_argument(&mut self, arg: &Value, index: usize) {
         let text = arg.text().or(arg.outline()).unwrap_or_default();
         if text.contains("$(") || text.contains('`') {
             let quoted = text.replace('"', "\\\"");
             let first = self.out.analysis.effects.len();
-            self.nested(&format!(": \"{quoted}\""), arg.span.clone(), Some(index));
+            self.walk_nested(&format!(": \"{quoted}\""), arg.span.clone(), Some(index));
             if self.out.analysis.effects.len() == first {
-                self.out.unknown("a subscript that holds a command", arg.span.clone());
+                self.out.emit_unknown("a subscript that holds a command", arg.span.clone());
             }
         }
     }
@@ -344,34 +347,36 @@ impl Walker<'_> {
     /// cd, pushd, popd; the directories to come back to are kept as a list that no script can name.
     fn change_directory(&mut self, name: &str, args: &[Value]) {
         const STACK: &str = " directories";
-        let at = args.iter().find(|a| !a.start().starts_with('-') || a.plain() == Some("-"));
+        let at =
+            args.iter().find(|a| !a.known_start().starts_with('-') || a.plain_text() == Some("-"));
         let now = self.cwd();
         let row = |dir: &Option<String>| match dir {
-            Some(dir) => quoted(dir),
-            None => vec![Atom::blank(true)],
+            Some(dir) => quoted_atoms(dir),
+            None => vec![Atom::unknown_text(true)],
         };
-        let known = |row: &[Atom]| value(row, 0..0).plain().map(str::to_string);
+        let known = |row: &[Atom]| field_value(row, 0..0).plain_text().map(str::to_string);
         let to = match at {
-            _ if name == "popd" => match self.words(STACK) {
+            _ if name == "popd" => match self.variable_words(STACK) {
                 Some(mut stack) if args.is_empty() => {
                     let top = stack.pop();
-                    self.state.set(Key::Var(STACK.to_string()), Some(Held::Var(vec![stack])));
+                    self.state
+                        .set(StateKey::Var(STACK.to_string()), Some(StateValue::Var(vec![stack])));
                     top.and_then(|row| known(&row))
                 }
                 _ => None,
             },
             None if name == "cd" => {
                 let mut home = Vec::new();
-                self.variable("HOME", true, &mut home);
+                self.expand_variable("HOME", true, &mut home);
                 known(&home)
             }
             None => None,
-            Some(value) if value.plain() == Some("-") => match self.words("OLDPWD") {
+            Some(value) if value.plain_text() == Some("-") => match self.variable_words("OLDPWD") {
                 Some(words) => words.first().and_then(|row| known(row)),
                 None => None,
             },
-            Some(value) if value.start().starts_with('+') => None,
-            Some(value) => match self.out.spot(value, Extent::Exact, false) {
+            Some(value) if value.known_start().starts_with('+') => None,
+            Some(value) => match self.out.locate_value(value, Extent::Exact, false) {
                 Spot::At(target) => match target.extent {
                     Extent::Exact => Some(target.lexical),
                     Extent::Below => Some(format!("{}/{BLANK}", target.lexical)),
@@ -387,49 +392,52 @@ impl Walker<'_> {
             },
         };
         if name == "pushd" {
-            let mut stack = self.words(STACK).unwrap_or_default();
+            let mut stack = self.variable_words(STACK).unwrap_or_default();
             stack.push(row(&now));
             if stack.len() > limits::PUSHED {
                 // One of many: none of them is known.
                 stack = vec![row(&None); limits::PUSHED];
             }
-            self.state.set(Key::Var(STACK.to_string()), Some(Held::Var(vec![stack])));
+            self.state.set(StateKey::Var(STACK.to_string()), Some(StateValue::Var(vec![stack])));
         }
-        self.state.set(Key::Var("OLDPWD".to_string()), Some(Held::Var(vec![vec![row(&now)]])));
+        self.state
+            .set(StateKey::Var("OLDPWD".to_string()), Some(StateValue::Var(vec![vec![row(&now)]])));
         // Nobody works deeper than that, and each `cd` would copy it.
         let to = to.filter(|dir: &String| dir.len() <= limits::DIRECTORY);
         if !to.as_ref().is_some_and(|dir| self.out.resolver.is_dir(dir)) {
-            self.state.set(Key::Astray, Some(Held::Set));
+            self.state.set(StateKey::Astray, Some(StateValue::Set));
         }
-        self.state.set(Key::Cwd, Some(Held::Cwd(to)));
-        if self.state.var("PWD").is_some() {
-            self.state.set(Key::Var("PWD".to_string()), None);
+        self.state.set(StateKey::Cwd, Some(StateValue::Cwd(to)));
+        if self.state.find_variable("PWD").is_some() {
+            self.state.set(StateKey::Var("PWD".to_string()), None);
         }
     }
 }
 
 /// Does `printf` take a name, or evaluate an argument as a number?
-fn numeric(args: &[Value]) -> bool {
+fn evaluates_number(args: &[Value]) -> bool {
     let Some(format) = args.first() else { return false };
     let converts = |part: &str| {
         let kind = part.trim_start_matches(|c: char| "-+ #0123456789.'".contains(c));
         kind.starts_with(|c: char| "*diouxXeEfFgGaA".contains(c))
     };
-    format.plain() == Some("-v") || format.start().split('%').skip(1).any(converts)
+    format.plain_text() == Some("-v") || format.known_start().split('%').skip(1).any(converts)
 }
 
 /// What stands between the brackets of `name[subscript]`.
-pub(super) fn subscript(arg: &Value) -> Option<Value> {
-    let (name, _) = arg.start().split_once('[')?;
+pub(super) fn bracket_subscript(arg: &Value) -> Option<Value> {
+    let (name, _) = arg.known_start().split_once('[')?;
     let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    is_name.then(|| arg.rest(name.len() + 1))
+    is_name.then(|| arg.skip_bytes(name.len() + 1))
 }
 
 /// `set -a`, `set -eax`, `set -o allexport`: every variable is exported.
 fn exports_all(args: &[Value]) -> bool {
-    let options =
-        args.iter().take_while(|arg| arg.start().starts_with('-') || arg.start() == "allexport");
+    let options = args
+        .iter()
+        .take_while(|arg| arg.known_start().starts_with('-') || arg.known_start() == "allexport");
     options.into_iter().any(|arg| {
-        arg.start() == "allexport" || !arg.start().starts_with("--") && arg.start().contains('a')
+        arg.known_start() == "allexport"
+            || !arg.known_start().starts_with("--") && arg.known_start().contains('a')
     })
 }

@@ -8,15 +8,15 @@ use shuck_ast::{
 };
 
 use super::frame::Frame;
-use super::state::{Function, Held, Key};
+use super::state::{Function, StateKey, StateValue};
 use super::{Feed, Walker, windows};
 use crate::effect::emitter::Spot;
 use crate::effect::guarded;
-use crate::effect::path::{join, normalise, split};
+use crate::effect::path::{join, normalise_path, split};
 use crate::effect::program::options::{self, Parsed};
 use crate::effect::program::{self, Call, Next, table};
 use crate::effect::value::{Printer, Value};
-use crate::effect::{Extent, Grade, Scope, Source, SubCommand, Target, Word};
+use crate::effect::{AllowScope, Extent, Grade, Source, SubCommand, Target, Word};
 use crate::limits;
 
 /// Directories whose programs are the system's own.
@@ -35,7 +35,9 @@ const INTEGER: &[char] = &['i', 'E', 'F'];
 
 /// Does one of the flags hold one of these letters?
 pub(super) fn flagged(flags: &[Value], letters: &[char]) -> bool {
-    flags.iter().any(|flag| flag.start().starts_with('-') && flag.start().contains(letters))
+    flags
+        .iter()
+        .any(|flag| flag.known_start().starts_with('-') && flag.known_start().contains(letters))
 }
 
 /// What a declaration is told.
@@ -59,39 +61,51 @@ pub struct Start {
     /// It declares names, which is known already.
     pub declared: bool,
     /// Those of its words that Windows reads in another way, as they are written.
-    pub written: windows::Written,
+    pub written: windows::WindowsWords,
 }
 
 impl Walker<'_> {
     /// A simple command, in every world. `before` = its standard input before its own redirections, which
     /// is what its words substitute.
-    pub(super) fn simple(&mut self, simple: &SimpleCommand, stmt: &Stmt, before: Option<Feed>) {
-        self.reading(&before, |w| w.visit_simple(simple, stmt));
+    pub(super) fn walk_simple_command(
+        &mut self,
+        simple: &SimpleCommand,
+        stmt: &Stmt,
+        before: Option<Feed>,
+    ) {
+        self.with_input_before(&before, |w| w.visit_simple(simple, stmt));
         if self.slice(simple.name.span).is_empty() && simple.args.is_empty() {
-            return self.reading(&before, |w| simple.assignments.iter().for_each(|a| w.assign(a)));
+            return self.with_input_before(&before, |w| {
+                simple.assignments.iter().for_each(|a| w.assign_variable(a))
+            });
         }
-        let held = self.before(&simple.assignments);
-        let (marked, separators) = self.reading(&before, |w| w.temporaries(&simple.assignments));
+        let held = self.values_before(&simple.assignments);
+        let (marked, separators) =
+            self.with_input_before(&before, |w| w.assign_temporaries(&simple.assignments));
         // In several worlds the state goes on from all of them (`cd "$x"`).
         let mut deltas = Vec::new();
-        self.worlds(|w| {
+        self.for_each_world(|w| {
             let mark = w.state.mark();
-            let (words, written) = w.reading(&before, |w| w.words_written(simple));
+            let (words, written) = w.with_input_before(&before, |w| w.words_written(simple));
             // They hold for the command, not for its own words.
-            w.within(
+            w.in_frame(
                 |frame| frame.separators.clone_from(&separators),
-                |w| w.call(&words, Start { marked, written, ..Start::default() }),
+                |w| w.call_words(&words, Start { marked, written, ..Start::default() }),
             );
             deltas.push(w.state.rollback(mark));
         });
-        self.state.join(deltas);
+        self.state.join_branches(deltas);
         held.into_iter().for_each(|(key, held)| self.state.set(key, held));
         let last = simple.args.last().unwrap_or(&simple.name);
-        self.brackets(simple.name.span, last.span);
+        self.walk_brackets(simple.name.span, last.span);
     }
 
     /// Walks something with the standard input of before, where there was another one.
-    fn reading<T>(&mut self, before: &Option<Feed>, run: impl FnOnce(&mut Self) -> T) -> T {
+    fn with_input_before<T>(
+        &mut self,
+        before: &Option<Feed>,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         match before {
             Some(feed) => self.fed_with(feed.clone(), run),
             None => run(self),
@@ -103,13 +117,19 @@ impl Walker<'_> {
         // `> a<(cmd)` and `<<< >(cmd)x` are one word each, which the parser cuts.
         let ends: Vec<usize> = stmt.redirects.iter().map(|r| r.span.end.offset()).collect();
         if simple.args.iter().any(|word| ends.contains(&word.span.start.offset())) {
-            self.unseen("a redirection that goes on behind its word", self.range(stmt.span));
+            self.emit_unseen(
+                "a redirection that goes on behind its word",
+                self.source_range(stmt.span),
+            );
         }
         for assignment in simple.assignments.iter() {
             self.visit_assignment(assignment);
         }
         if opens_subscript(self.slice(simple.name.span)) {
-            self.unseen("a subscript that may end elsewhere", self.range(simple.name.span));
+            self.emit_unseen(
+                "a subscript that may end elsewhere",
+                self.source_range(simple.name.span),
+            );
         }
         self.doubt_literals(&simple.name);
         self.visit_word(&simple.name);
@@ -122,33 +142,33 @@ impl Walker<'_> {
     }
 
     /// The assignments in front of a command: is one of them marked, and how do they split?
-    fn temporaries(&mut self, assignments: &[Assignment]) -> (bool, Option<Value>) {
+    fn assign_temporaries(&mut self, assignments: &[Assignment]) -> (bool, Option<Value>) {
         let (mut marked, mut separators) = (false, None);
         for assignment in assignments {
-            marked |= self.temporary(assignment);
+            marked |= self.assign_temporarily(assignment);
             if assignment.target.name.as_str() == "IFS"
                 && let AssignmentValue::Scalar(word) = &assignment.value
             {
-                separators = Some(self.quietly(|w| w.expand_one(word, true)));
+                separators = Some(self.without_choosing(|w| w.expand_one(word, true)));
             }
         }
         (marked, separators)
     }
 
     /// export, declare, local, readonly, typeset.
-    pub(super) fn decl(&mut self, decl: &DeclClause) {
+    pub(super) fn walk_declaration(&mut self, decl: &DeclClause) {
         self.doubt_declaration(decl);
         let name = decl.variant.as_str().to_string();
         let mut marked = false;
         for assignment in decl.assignments.iter() {
             self.visit_assignment(assignment);
-            marked |= self.temporary(assignment);
+            marked |= self.assign_temporarily(assignment);
         }
         let mut made = Declared::default();
         for operand in &decl.operands {
             match operand {
                 DeclOperand::Flag(word) => {
-                    let value = self.quietly(|w| w.expand_one(word, false));
+                    let value = self.without_choosing(|w| w.expand_one(word, false));
                     made.args.push(value);
                 }
                 DeclOperand::Name(reference) => self.declare_name(&name, reference, &mut made),
@@ -157,34 +177,34 @@ impl Walker<'_> {
                 }
                 DeclOperand::Dynamic(word) => {
                     self.visit_word(word);
-                    for value in self.quietly(|w| w.expand(word)) {
+                    for value in self.without_choosing(|w| w.expand_word(word)) {
                         self.declare_value(value, &mut made);
                     }
                 }
             }
         }
         let Declared { args, unknown, subscripts } = made;
-        let named = || args.iter().filter_map(|a| a.start().split('=').next());
+        let named = || args.iter().filter_map(|a| a.known_start().split('=').next());
         if name == "export" || flagged(&args, &['x']) {
             for key in named().filter(|key| !key.is_empty() && !key.starts_with('-')) {
-                self.export(key);
+                self.export_variable(key);
             }
         }
         // In a function these are its own, unless it says otherwise; behind it the old value is back.
         if !self.frame.calls.is_empty() && name != "export" && name != "readonly" {
             self.locals.extend(named().filter(|n| !n.starts_with('-')).map(String::from));
         }
-        let mut words = vec![Value::known(name, self.range(decl.variant_span))];
+        let mut words = vec![Value::known(name, self.source_range(decl.variant_span))];
         words.extend(args);
         let start = Start { marked, declared: true, ..Start::default() };
-        self.command(&words, start, self.range(decl.span));
+        self.call_command(&words, start, self.source_range(decl.span));
         if let Some(index) = self.out.command {
             for subscript in &subscripts {
-                self.evaluated(subscript, index);
+                self.evaluate_argument(subscript, index);
             }
         }
         if let Some(span) = unknown {
-            self.out.unknown("a declaration known only at run time", span);
+            self.out.emit_unknown("a declaration known only at run time", span);
         }
     }
 
@@ -197,9 +217,9 @@ impl Walker<'_> {
             self.taint_by("PATH");
         }
         if flagged(&made.args, INTEGER) {
-            self.integer(name);
+            self.declare_integer(name);
         }
-        made.args.push(Value::known(name, self.range(reference.span)));
+        made.args.push(Value::known(name, self.source_range(reference.span)));
     }
 
     /// `declare x=1`
@@ -207,46 +227,46 @@ impl Walker<'_> {
         let name = assignment.target.name.as_str();
         self.visit_assignment(assignment);
         if flagged(&made.args, INTEGER) {
-            self.integer(name);
+            self.declare_integer(name);
         }
-        self.assign(assignment);
+        self.assign_variable(assignment);
         self.names_element(&made.args, assignment);
         if let AssignmentValue::Scalar(word) = &assignment.value {
-            let value = self.quietly(|w| w.expand_one(word, false));
+            let value = self.without_choosing(|w| w.expand_one(word, false));
             self.evaluates_array(&made.args, &value);
         }
         if flagged(&made.args, &['n']) {
             // A reference: both names are one variable, which is not followed.
             if let Some(other) = self.text_of(name) {
-                self.forget(&other);
+                self.forget_variable(&other);
             }
-            self.forget(name);
+            self.forget_variable(name);
         }
         // Here braces are expanded, as in every argument: the last one stays.
         if let AssignmentValue::Scalar(word) = &assignment.value
             && word.has_active_brace_expansion()
         {
-            self.forget(name);
+            self.forget_variable(name);
         }
-        made.args.push(Value::known(format!("{name}="), self.range(assignment.span)));
+        made.args.push(Value::known(format!("{name}="), self.source_range(assignment.span)));
     }
 
     /// `declare "$x"`
     fn declare_value(&mut self, value: Value, made: &mut Declared) {
-        let text = value.start();
+        let text = value.known_start();
         let (key, set) = text.split_once('=').map_or((text, None), |(k, v)| (k, Some(v)));
         if key.contains('[') {
             made.subscripts.push(value.clone());
-            if let Some(subscript) = super::builtin::subscript(&value)
+            if let Some(subscript) = super::builtin::bracket_subscript(&value)
                 && !text.contains(['$', '`'])
             {
                 self.evaluates_value(&subscript);
             }
         }
         if set.is_some() {
-            self.evaluates_array(&made.args, &value.rest(key.len() + 1));
+            self.evaluates_array(&made.args, &value.skip_bytes(key.len() + 1));
         }
-        match (value.plain().and(set), set) {
+        match (value.plain_text().and(set), set) {
             (Some(text), _) => {
                 self.mark_assignment(key, Some(text), value.span.clone(), true);
                 self.remember(key, text);
@@ -257,7 +277,7 @@ impl Walker<'_> {
             }
             (None, Some(_)) => {
                 self.mark_assignment(key, None, value.span.clone(), true);
-                self.forget(key);
+                self.forget_variable(key);
             }
             (None, None) if value.text().is_none() => made.unknown = Some(value.span.clone()),
             (None, None) => {}
@@ -270,56 +290,59 @@ impl Walker<'_> {
         if !flagged(flags, &['n', 'F', 'E']) {
             return;
         }
-        let text = self.quietly(|w| w.text_of(assignment.target.name.as_str()));
+        let text = self.without_choosing(|w| w.text_of(assignment.target.name.as_str()));
         if text.is_none_or(|text| text.contains('[')) {
-            self.untold("a name known only at run time", self.range(assignment.span));
+            self.emit_uncovered(
+                "a name known only at run time",
+                self.source_range(assignment.span),
+            );
         }
     }
 
     /// A function becomes known; its body has run only when it is called.
-    pub(super) fn define(&mut self, function: &FunctionDef) {
+    pub(super) fn define_function(&mut self, function: &FunctionDef) {
         let held = Function {
             body: Rc::new((*function.body).clone()),
             source: self.frame.source.clone(),
             fixed: self.frame.fixed.clone(),
-            defined: self.range(function.span),
+            defined: self.source_range(function.span),
         };
         self.doubt_function(function);
         let mut any = false;
-        let span = self.range(function.span);
+        let span = self.source_range(function.span);
         for entry in &function.header.entries {
-            let name = self.quietly(|w| w.expand_one(&entry.word, false));
-            if let Some(name) = name.plain() {
+            let name = self.without_choosing(|w| w.expand_one(&entry.word, false));
+            if let Some(name) = name.plain_text() {
                 any = true;
                 if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
-                    self.unseen("a function that runs for unknown commands", span.clone());
+                    self.emit_unseen("a function that runs for unknown commands", span.clone());
                 }
                 let hook = super::zsh::is_hook(name);
                 self.state.set(
-                    Key::Function(name.to_string()),
-                    Some(Held::Function(vec![held.clone()], true)),
+                    StateKey::Function(name.to_string()),
+                    Some(StateValue::Function(vec![held.clone()], true)),
                 );
                 if hook {
                     // zsh calls it by itself.
-                    self.untold("a function that zsh calls by itself", span.clone());
-                    self.subshell(|w| w.stmt(&function.body));
+                    self.emit_uncovered("a function that zsh calls by itself", span.clone());
+                    self.in_subshell(|w| w.walk_statement(&function.body));
                 }
             }
         }
         if !any {
-            self.unseen("a function whose name is known only at run time", span);
+            self.emit_unseen("a function whose name is known only at run time", span);
         }
     }
 
     /// Words that are a command: function, builtin or program.
-    pub(super) fn call(&mut self, words: &[Value], start: Start) {
+    pub(super) fn call_words(&mut self, words: &[Value], start: Start) {
         let Some(first) = words.first() else { return };
         let end = words.iter().map(|w| w.span.end).max().unwrap_or(first.span.end);
         let span = first.span.start..end.max(first.span.start);
-        self.command(words, start, span);
+        self.call_command(words, start, span);
     }
 
-    fn command(&mut self, words: &[Value], start: Start, span: Range<usize>) {
+    fn call_command(&mut self, words: &[Value], start: Start, span: Range<usize>) {
         let Start { marked, external, declared, written } = start;
         if !self.has_room() {
             return;
@@ -327,24 +350,24 @@ impl Walker<'_> {
         let Some(word) = words.first() else { return };
         let args = &words[1..];
         // zsh: `=rm` is the path of rm.
-        let text = word.plain().map(|t| match t.strip_prefix('=') {
+        let text = word.plain_text().map(|t| match t.strip_prefix('=') {
             Some(name) if name.starts_with(|c: char| c.is_ascii_alphabetic()) => name.to_string(),
             _ => t.to_string(),
         });
         let (dir, base) = text.as_deref().map_or(("", ""), split);
         let (dir, name) = (dir.to_string(), base.to_string());
-        let tainted = self.state.flag(&Key::Tainted);
+        let tainted = self.state.is_set(&StateKey::Tainted);
         // A function's name may hold slashes.
         let whole = text.unwrap_or_default();
-        let function = match self.state.get(&Key::Function(whole.clone())) {
-            Some(Held::Function(list, sure)) if !name.is_empty() && !external => {
+        let function = match self.state.get(&StateKey::Function(whole.clone())) {
+            Some(StateValue::Function(list, sure)) if !name.is_empty() && !external => {
                 Some((list.clone(), *sure))
             }
             _ => None,
         };
         // Inside its own text an alias is the program again.
-        let alias = match self.state.get(&Key::Alias(whole.clone())) {
-            Some(Held::Alias(a)) if !external && !self.frame.aliases.contains(&whole) => {
+        let alias = match self.state.get(&StateKey::Alias(whole.clone())) {
+            Some(StateValue::Alias(a)) if !external && !self.frame.aliases.contains(&whole) => {
                 Some(a.clone())
             }
             _ => None,
@@ -360,7 +383,7 @@ impl Walker<'_> {
         let file = if system || redefined { None } else { self.called_file(word) };
         let row = file.as_ref().and_then(|file| self.row_of_file(file));
         let known = if function.as_ref().is_some_and(|f| f.1) { "" } else { row.unwrap_or(&name) };
-        let parsed = program::parse(known, args, self.out.place.programs);
+        let parsed = program::parse_arguments(known, args, self.out.place.programs);
         let windows = if function.is_none() && alias.is_none() && !known.is_empty() {
             self.on_windows(words, &written, &parsed, &dir)
         } else {
@@ -373,15 +396,15 @@ impl Walker<'_> {
             genuine &= program == name;
             (name, dir, own) = (program, String::new(), taken);
             args = &own;
-            parsed = program::parse(&name, args, self.out.place.programs);
+            parsed = program::parse_arguments(&name, args, self.out.place.programs);
         }
         // Only what people say of that very file speaks for it.
         let told = genuine || row.is_some();
         let command = SubCommand {
             name: name.clone(),
-            word: word.arg(),
+            word: word.to_arg(),
             args: options::public_args(args),
-            options: parsed.public(args),
+            options: parsed.public_options(args),
             operands: parsed.operands.clone(),
             doubtful: parsed.doubtful.clone(),
             span: span.clone(),
@@ -394,11 +417,11 @@ impl Walker<'_> {
                 && parsed.harmless
                 && !lists_variables(&name, &parsed),
             neutral_wrapper: false,
-            scope: Scope::default(),
+            scope: AllowScope::default(),
             dir: self.cwd(),
         };
-        let Some(index) = self.push(command) else { return };
-        self.resume(index);
+        let Some(index) = self.push_command(command) else { return };
+        self.resume_command(index);
         if name.is_empty() {
             return self.unnamed(word);
         }
@@ -408,34 +431,34 @@ impl Walker<'_> {
             self.out.analysis.commands[index].transparent =
                 sure && alias.is_none() && !tainted && !marked;
             for one in list {
-                self.function(&name, &one, words, index, &span);
+                self.call_function(&name, &one, words, index, &span);
             }
             if sure {
                 return;
             }
-            self.resume(index);
+            self.resume_command(index);
         }
         if let Some(alias) = alias {
             match alias {
                 Some(text) => {
                     // The text and the arguments behind it are the command.
                     let text = format!("{text} \"$@\"");
-                    self.given(words.to_vec(), |w| {
-                        w.within(
+                    self.with_positionals(words.to_vec(), |w| {
+                        w.in_frame(
                             |frame| frame.aliases.push(whole),
-                            |w| w.nested(&text, span.clone(), Some(index)),
+                            |w| w.walk_nested(&text, span.clone(), Some(index)),
                         );
                     });
                     if parsed.program.is_none() {
                         return;
                     }
                 }
-                None => self.out.unknown("an alias known only at run time", span.clone()),
+                None => self.out.emit_unknown("an alias known only at run time", span.clone()),
             }
-            self.resume(index);
+            self.resume_command(index);
         }
         if !dir.is_empty() && !system {
-            self.file(word, None, index, words.to_vec());
+            self.run_file(word, None, index, words.to_vec());
             self.out.command = Some(index);
         }
         if declared {
@@ -445,24 +468,24 @@ impl Walker<'_> {
         if parsed.program.is_none()
             && let Some(next) = self.handed_to(args)
         {
-            self.next(next, index, false);
-            self.resume(index);
+            self.run_next(next, index, false);
+            self.resume_command(index);
         }
         if self.is_hookctl(word, &name, args, parsed.program.is_some()) {
             let own = Value::known(guarded::NAME, word.span.clone());
             let words = std::iter::once(own).chain(args.iter().cloned()).collect();
-            self.next(Next::Words { words, cwd: None, feeds: false }, index, false);
-            self.resume(index);
+            self.run_next(Next::Words { words, cwd: None, feeds: false }, index, false);
+            self.resume_command(index);
         }
         if parsed.program.is_none()
             && let Some((words, assigns)) = meant(word, &name, args)
         {
             let words = words.to_vec();
-            return self.next(Next::Words { words, cwd: None, feeds: false }, index, assigns);
+            return self.run_next(Next::Words { words, cwd: None, feeds: false }, index, assigns);
         }
         if !self.state_builtin(&name, args, index, &span) {
             self.program(&name, args, &parsed, index, genuine && !marked);
-            self.also(windows.also, index);
+            self.walk_other_readings(windows.also, index);
         }
     }
 
@@ -475,7 +498,7 @@ impl Walker<'_> {
             true => "a program that another command names",
             false => "a program known only at run time",
         };
-        self.out.unknown(why, word.span.clone());
+        self.out.emit_unknown(why, word.span.clone());
     }
 
     /// Runs a program, and what it runs in turn; `plain` = it is what its name says, and no assignment changes it.
@@ -484,12 +507,12 @@ impl Walker<'_> {
         let complete = is_complete(parsed);
         let fed = !matches!(self.feed, Feed::None | Feed::Text(_));
         let call = Call { name, args, parsed, span: span.clone(), fed };
-        self.out.variables = self.state.git();
+        self.out.variables = self.state.git_variables();
         let from = self.out.analysis.effects.len();
-        let nexts = program::run(&mut self.out, &call);
-        self.copied(name, &call);
+        let nexts = program::emit_call(&mut self.out, &call);
+        self.note_copies(name, &call);
         self.made_executable(name, &call);
-        self.patched(&call);
+        self.emit_patched_files(&call);
         if self.out.analysis.effects[from..]
             .iter()
             .any(|e| e.word == Word::Execute && e.grade == Grade::Unknown)
@@ -509,13 +532,13 @@ impl Walker<'_> {
             if self.room.stopped {
                 return;
             }
-            self.next(next, index, assigns);
+            self.run_next(next, index, assigns);
         }
         let commands = &mut self.out.analysis.commands;
         // A wrapper of nothing tells of what it would hand on: `env`.
         if wraps
             && assigns
-            && !parsed.has(table::mark::ONLY)
+            && !parsed.has_mark(table::mark::ONLY)
             && !commands[index + 1..].iter().any(|one| one.parent == Some(index))
         {
             commands[index].transparent = false;
@@ -524,18 +547,18 @@ impl Walker<'_> {
     }
 
     /// What follows is the command's own doing, where it runs.
-    pub(super) fn resume(&mut self, index: usize) {
+    pub(super) fn resume_command(&mut self, index: usize) {
         self.out.command = Some(index);
         self.out.cwd = self.cwd();
     }
 
     /// The file that a word with a slash calls, where its place is sure.
     fn called_file(&mut self, word: &Value) -> Option<Target> {
-        if !word.start().starts_with('/') && self.state.flag(&Key::Astray) {
+        if !word.known_start().starts_with('/') && self.state.is_set(&StateKey::Astray) {
             return None;
         }
         self.out.cwd = self.cwd();
-        match self.out.spot(word, Extent::Exact, false) {
+        match self.out.locate_value(word, Extent::Exact, false) {
             Spot::At(target) if target.extent == Extent::Exact => Some(target),
             _ => None,
         }
@@ -549,16 +572,18 @@ impl Walker<'_> {
             None => join(&place.project, name),
         };
         let mut names = place.programs.iter().map(|program| program.name);
-        names.find(|name| name.contains('/') && normalise(&path(name)) == file.lexical)
+        names.find(|name| name.contains('/') && normalise_path(&path(name)) == file.lexical)
     }
 
     /// A program that a loop over a glob names (`./"$t"`): one of the project's own, whichever it is.
     fn script_of_the_project(&mut self, word: &Value) -> bool {
         // Without a slash it is sought among the system's programs.
-        if !word.start().contains('/') {
+        if !word.known_start().contains('/') {
             return false;
         }
-        let Spot::At(target) = self.out.spot(word, Extent::Exact, false) else { return false };
+        let Spot::At(target) = self.out.locate_value(word, Extent::Exact, false) else {
+            return false;
+        };
         let project = &self.out.place.project;
         let own = |path: &str| {
             path.strip_prefix(project.as_str()).is_some_and(|rest| rest.starts_with('/'))
@@ -567,12 +592,12 @@ impl Walker<'_> {
             return false;
         }
         self.out.push(Word::Execute, Grade::Certain, Source::Program, word.span.clone());
-        self.out.path(Word::Read, word, Extent::Exact, Grade::Certain, Source::Program);
+        self.out.emit_path(Word::Read, word, Extent::Exact, Grade::Certain, Source::Program);
         true
     }
 
     /// A function of the call.
-    fn function(
+    fn call_function(
         &mut self,
         name: &str,
         function: &Function,
@@ -584,15 +609,15 @@ impl Walker<'_> {
             if self.frame.concurrent > self.frame.bomb_base {
                 self.fork_bomb(function.defined.clone());
             } else {
-                self.out.unknown("a function that calls itself", span.clone());
+                self.out.emit_unknown("a function that calls itself", span.clone());
             }
             return;
         }
         if self.frame.calls.len() >= limits::CALLS {
-            self.out.unknown("functions that call functions too deep", span.clone());
+            self.out.emit_unknown("functions that call functions too deep", span.clone());
             return;
         }
-        let positional = self.positional();
+        let positional = self.positional_parameters();
         // `$0` stays the shell's.
         let mut own = words.to_vec();
         if let Some(first) = own.first_mut() {
@@ -613,12 +638,12 @@ impl Walker<'_> {
             // The body stands in the text once, however often it runs.
             frame.computed = true;
         };
-        self.given(own, |w| {
-            w.within(enter, |w| {
+        self.with_positionals(own, |w| {
+            w.in_frame(enter, |w| {
                 let own = w.locals.len();
-                w.stmt(&function.body);
+                w.walk_statement(&function.body);
                 for name in w.locals.split_off(own) {
-                    w.forget(&name);
+                    w.forget_variable(&name);
                 }
             });
         });
@@ -627,19 +652,19 @@ impl Walker<'_> {
 
 /// Do the tables tell all that the program does here?
 fn is_complete(parsed: &Parsed) -> bool {
-    parsed.program.is_some_and(|p| p.complete || parsed.has(table::mark::ONLY))
+    parsed.program.is_some_and(|p| p.complete || parsed.has_mark(table::mark::ONLY))
 }
 
 /// The words that were meant as the command where the first one is none, and whether they may assign.
 fn meant<'w>(word: &Value, name: &str, args: &'w [Value]) -> Option<(&'w [Value], bool)> {
     // `time -v rm x`: bash runs `-v`, other shells have no such keyword and run rm.
     if name.starts_with('-')
-        && let Some(at) = args.iter().position(|a| !a.start().starts_with('-'))
+        && let Some(at) = args.iter().position(|a| !a.known_start().starts_with('-'))
     {
         return Some((&args[at..], false));
     }
     // `1A=2 git reset`: no assignment, but meant as one.
-    let (key, _) = word.start().split_once('=')?;
+    let (key, _) = word.known_start().split_once('=')?;
     (!key.contains('/') && !args.is_empty()).then_some((args, true))
 }
 
@@ -649,7 +674,7 @@ fn lists_variables(name: &str, parsed: &Parsed) -> bool {
         && match name {
             "set" => parsed.options.is_empty(),
             "export" | "declare" | "typeset" | "readonly" | "local" => {
-                !parsed.has(table::mark::ONLY)
+                !parsed.has_mark(table::mark::ONLY)
             }
             _ => false,
         }

@@ -8,11 +8,12 @@ use crate::limits;
 /// Why the text is not parsed, where it is not.
 pub(super) fn why_not(text: &str) -> Option<&'static str> {
     let bytes = text.as_bytes();
-    if nesting(bytes) > limits::OPEN {
+    if bracket_nesting(bytes) > limits::OPEN {
         Some("brackets nested deeper than 64")
-    } else if memchr::memchr(b'(', bytes).is_some() && chain(bytes) > limits::CHAIN {
+    } else if memchr::memchr(b'(', bytes).is_some() && longest_bracket_chain(bytes) > limits::CHAIN
+    {
         Some("more than 200 brackets in one word")
-    } else if opens_run(bytes) && runs(text) {
+    } else if opens_run(bytes) && has_deep_words(text) {
         Some("commands nested deeper than 64")
     } else {
         None
@@ -32,7 +33,7 @@ fn opens_run(bytes: &[u8]) -> bool {
 }
 
 /// The deepest nesting of brackets, quotes ignored: an upper bound for the parser's recursion.
-fn nesting(text: &[u8]) -> usize {
+fn bracket_nesting(text: &[u8]) -> usize {
     let (mut open, mut most) = (0_usize, 0);
     for byte in text {
         match byte {
@@ -48,7 +49,7 @@ fn nesting(text: &[u8]) -> usize {
 }
 
 /// The most brackets that follow each other with nothing between them that ends a word: `a(b)c(d)`.
-fn chain(text: &[u8]) -> usize {
+fn longest_bracket_chain(text: &[u8]) -> usize {
     let (mut behind, mut here, mut most) = (false, 0, 0);
     for byte in text {
         match byte {
@@ -69,7 +70,7 @@ fn chain(text: &[u8]) -> usize {
 }
 
 /// Do too many words stand one inside the other's command?
-fn runs(text: &str) -> bool {
+fn has_deep_words(text: &str) -> bool {
     let joined;
     let text = if text.contains("\\\n") {
         joined = text.replace("\\\n", "");
@@ -77,9 +78,9 @@ fn runs(text: &str) -> bool {
     } else {
         text
     };
-    let mut run = Run { armed: true, ..Run::default() };
+    let mut run = NestingWalk { armed: true, ..NestingWalk::default() };
     for line in text.lines() {
-        run.line(line);
+        run.read_line(line);
         if run.most > limits::RUN || run.all > limits::RUNS {
             return true;
         }
@@ -89,7 +90,7 @@ fn runs(text: &str) -> bool {
 
 /// A walk over the words of a text.
 #[derive(Default)]
-struct Run {
+struct NestingWalk {
     /// A command may begin here.
     armed: bool,
     /// The last word stands where a command begins: `()` makes it a function's name.
@@ -105,14 +106,14 @@ struct Run {
     named: bool,
 }
 
-impl Run {
-    fn line(&mut self, line: &str) {
+impl NestingWalk {
+    fn read_line(&mut self, line: &str) {
         for word in line.split_whitespace() {
             if word.starts_with('#') {
                 break;
             }
             for piece in word.split_inclusive(['(', ')', '{', '}', ';', '|', '&', '`']) {
-                self.piece(piece);
+                self.read_piece(piece);
             }
         }
         // A word with nothing behind it takes the next line.
@@ -122,7 +123,7 @@ impl Run {
         self.armed = true;
     }
 
-    fn piece(&mut self, piece: &str) {
+    fn read_piece(&mut self, piece: &str) {
         let end = piece.as_bytes().last().copied().unwrap_or_default();
         let bare = piece.trim_end_matches(['(', ')', '{', '}', ';', '|', '&', '`']);
         self.head &= bare.is_empty();
@@ -130,9 +131,9 @@ impl Run {
         match bare {
             "" => {}
             _ if std::mem::take(&mut self.named) => self.armed = true,
-            "time" | "coproc" if self.armed => self.enter(),
+            "time" | "coproc" if self.armed => self.enter_word(),
             "function" if self.armed => {
-                self.enter();
+                self.enter_word();
                 self.named = true;
             }
             "time" | "coproc" | "function" | "!" | "then" | "do" | "else" | "if" | "elif"
@@ -149,7 +150,7 @@ impl Run {
             b';' | b'&' => (self.around, self.armed, self.named) = (0, true, false),
             // `f()`: what stands between is nothing.
             b')' if bare.is_empty() && std::mem::take(&mut self.head) => {
-                self.enter();
+                self.enter_word();
                 self.armed = true;
             }
             b'(' if bare.is_empty() => {}
@@ -160,7 +161,7 @@ impl Run {
         }
     }
 
-    fn enter(&mut self) {
+    fn enter_word(&mut self) {
         self.all += usize::from(self.around > 0);
         self.around += 1;
         self.most = self.most.max(self.around);

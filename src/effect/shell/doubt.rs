@@ -11,11 +11,11 @@ use shuck_ast::{
 };
 
 use super::Walker;
-use super::nested::continues;
+use super::nested::ends_in_backslash;
 
 impl Walker<'_> {
     /// Says so where a word's text in the source is more, or less, than one word.
-    pub(super) fn doubt(&mut self, word: &Word) {
+    pub(super) fn check_word_end(&mut self, word: &Word) {
         let (start, end) = (word.span.start.offset(), word.span.end.offset());
         let Some(raw) = self.frame.source.get(start..end) else { return };
         if !raw.starts_with('{') && !raw.contains("\\{") {
@@ -23,11 +23,11 @@ impl Walker<'_> {
         }
         let next = self.frame.source.get(end..).and_then(|rest| rest.bytes().next());
         let cut = raw.ends_with('$') && matches!(next, Some(b'(' | b'{' | b'"' | b'\''))
-            || continues(raw);
-        if cut || swallows(raw) {
-            self.unseen(
+            || ends_in_backslash(raw);
+        if cut || ends_early(raw) {
+            self.emit_unseen(
                 "a brace at the start of a word that does not close there",
-                self.range(word.span),
+                self.source_range(word.span),
             );
         }
     }
@@ -46,9 +46,10 @@ impl Walker<'_> {
                 .any(|byte| matches!(byte, b'\n' | b';' | b'&'))
         };
         // `eval x=(a`: an array, or a fault.
-        let array = self.slice(word.span).ends_with('=') && self.behind(word.span).starts_with('(');
+        let array =
+            self.slice(word.span).ends_with('=') && self.source_behind(word.span).starts_with('(');
         if array || word.parts.iter().any(marked) {
-            self.unseen("a word that may end elsewhere", self.range(word.span));
+            self.emit_unseen("a word that may end elsewhere", self.source_range(word.span));
         }
     }
 
@@ -61,7 +62,7 @@ impl Walker<'_> {
         });
         let rest = ends.max().and_then(|end| self.frame.source.get(end..decl.span.end.offset()));
         if rest.is_some_and(|rest| rest.starts_with('(')) {
-            self.unseen("an array that is not understood", self.range(decl.span));
+            self.emit_unseen("an array that is not understood", self.source_range(decl.span));
         }
     }
 
@@ -74,7 +75,7 @@ impl Walker<'_> {
                 && raw.is_some_and(|raw| raw.replace("<<<", "").contains("<<"))
         };
         if word.parts.iter().any(heredoc) {
-            self.unseen("a heredoc inside an array", self.range(word.span));
+            self.emit_unseen("a heredoc inside an array", self.source_range(word.span));
         }
     }
 
@@ -89,7 +90,7 @@ impl Walker<'_> {
             && !self.frame.source.get(start..before).unwrap_or_default().contains('\n')
             && !entries.iter().any(|entry| self.slice(entry.word.span).contains(odd));
         if !sound {
-            self.unseen("a function without braces", self.range(function.span));
+            self.emit_unseen("a function without braces", self.source_range(function.span));
         }
         self.doubt_heredocs_in(function);
     }
@@ -117,7 +118,7 @@ impl Walker<'_> {
             _ => body.stmts.is_empty(),
         };
         if missed && raw != "``" {
-            self.unseen("a substitution that is not understood", self.range(span));
+            self.emit_unseen("a substitution that is not understood", self.source_range(span));
         }
     }
 
@@ -139,7 +140,7 @@ impl Walker<'_> {
         // What is not arithmetic is walked again from its text.
         if missed && !self.frame.source.contains("$((") {
             let span = self.frame.fixed.clone().unwrap_or(0..self.frame.source.len());
-            self.unseen("a part that is not understood", span);
+            self.emit_unseen("a part that is not understood", span);
         }
     }
 
@@ -151,14 +152,17 @@ impl Walker<'_> {
         // `"${x+'a"b'}"`: the string ends within what the parser takes for quotes of their own.
         let ends = raw.find('"').is_some_and(|at| raw[..at].contains('\''));
         if quoted || ends || raw.contains("<(") || raw.contains(">(") || raw.contains("$'") {
-            self.unseen("a parameter whose operand runs something", self.range(word.span));
+            self.emit_unseen(
+                "a parameter whose operand runs something",
+                self.source_range(word.span),
+            );
         }
     }
 
     /// A word that goes on where the parser sees its end: behind `<(cmd)` and a continued line. zsh also takes `{fd} > file`
     /// for one redirection.
     pub(super) fn goes_on(&mut self, word: &Word, stmt: &Stmt) {
-        let (end, rest) = (word.span.end.offset(), self.behind(word.span));
+        let (end, rest) = (word.span.end.offset(), self.source_behind(word.span));
         let raw = self.slice(word.span);
         let continued = rest.strip_prefix("\\\n").is_some_and(|next| {
             next.starts_with(|c: char| !c.is_whitespace() && !";&|)".contains(c))
@@ -168,10 +172,13 @@ impl Walker<'_> {
         let named = name.is_some_and(super::parameter::is_name)
             && stmt.redirects.iter().any(|r| r.span.start.offset() == next);
         if continued && raw.ends_with(')') {
-            self.unseen("a word that goes on behind its end", self.range(word.span));
+            self.emit_unseen("a word that goes on behind its end", self.source_range(word.span));
         }
         if named {
-            self.untold("a redirection that zsh reads as another", self.range(word.span));
+            self.emit_uncovered(
+                "a redirection that zsh reads as another",
+                self.source_range(word.span),
+            );
         }
     }
 
@@ -185,12 +192,12 @@ impl Walker<'_> {
         };
         let raw = self.slice(span);
         if raw.contains('\\') && parts.iter().any(backtick) && !in_place(parts, span) {
-            self.unseen("backticks in a string with escapes", self.range(span));
+            self.emit_unseen("backticks in a string with escapes", self.source_range(span));
         }
     }
 
     /// `$x{a,b}` is `$xa $xb`, and `{a,$x}b` is `ab $xb`: braces come first.
-    pub(super) fn glued(&self, parts: &[WordPartNode], at: usize) -> bool {
+    pub(super) fn is_brace_glued(&self, parts: &[WordPartNode], at: usize) -> bool {
         let text = |p: &WordPartNode| self.slice(p.span);
         let literal = |p: &WordPartNode| matches!(p.kind, WordPart::Literal(_));
         let (Some(part), Some(next)) = (parts.get(at), parts.get(at + 1)) else { return false };
@@ -230,16 +237,16 @@ pub(super) fn in_place(parts: &[WordPartNode], span: Span) -> bool {
 }
 
 /// Does the text end as one word before its end?
-fn swallows(raw: &str) -> bool {
+fn ends_early(raw: &str) -> bool {
     let bytes = raw.as_bytes();
     let mut at = 0;
     let mut nested = 0_usize;
     while let Some(byte) = bytes.get(at) {
         match byte {
             b'\\' => at += 1,
-            b'\'' => at = closing(bytes, at, b'\''),
-            b'"' => at = closing(bytes, at, b'"'),
-            b'`' => at = closing(bytes, at, b'`'),
+            b'\'' => at = closing_quote(bytes, at, b'\''),
+            b'"' => at = closing_quote(bytes, at, b'"'),
+            b'`' => at = closing_quote(bytes, at, b'`'),
             b'$' if matches!(bytes.get(at + 1), Some(b'(' | b'{')) => {
                 nested += 1;
                 at += 1;
@@ -259,7 +266,7 @@ fn swallows(raw: &str) -> bool {
 }
 
 /// Where the quote that opens at `at` closes.
-fn closing(bytes: &[u8], at: usize, quote: u8) -> usize {
+fn closing_quote(bytes: &[u8], at: usize, quote: u8) -> usize {
     let mut end = at + 1;
     while end < bytes.len() && bytes[end] != quote {
         end += if bytes[end] == b'\\' && quote != b'\'' { 2 } else { 1 };
@@ -294,11 +301,11 @@ pub(super) fn is_list(part: &WordPartNode) -> bool {
         WordPart::ArrayAccess(_)
         | WordPart::ParameterExpansion { .. }
         | WordPart::ArraySlice { .. }
-        | WordPart::Substring { .. } => vanishes(part),
+        | WordPart::Substring { .. } => may_vanish(part),
         WordPart::Parameter(parameter) => {
             use ParameterExpansionSyntax::Bourne;
             !matches!(&parameter.syntax, Bourne(BourneParameterExpansion::Length { .. }))
-                && vanishes(part)
+                && may_vanish(part)
         }
         _ => false,
     };
@@ -309,7 +316,7 @@ pub(super) fn is_list(part: &WordPartNode) -> bool {
 }
 
 /// May a quoted string that holds this be no word at all, as `"$@"` of nothing is?
-pub(super) fn vanishes(part: &WordPartNode) -> bool {
+pub(super) fn may_vanish(part: &WordPartNode) -> bool {
     match &part.kind {
         WordPart::Variable(name) => name.as_str() == "@",
         WordPart::Literal(_) | WordPart::CommandSubstitution { .. } => false,

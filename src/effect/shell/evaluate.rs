@@ -9,7 +9,7 @@ use shuck_ast::{
 
 use super::Walker;
 use super::call::flagged;
-use super::state::{Held, Key};
+use super::state::{StateKey, StateValue};
 use super::word::{Atom, Quote, number_var};
 use crate::effect::value::Value;
 use crate::limits::Cap;
@@ -46,16 +46,16 @@ const INTEGERS: &[&str] = &[
 ];
 
 /// A row of atoms as arithmetic reads it.
-struct Text {
+struct ArithmeticText {
     /// What is known of it; numbers that are known only at run time are `0`.
     known: String,
     /// Some of it is not known.
     open: bool,
 }
 
-fn text(row: &[Atom]) -> Text {
+fn arithmetic_text(row: &[Atom]) -> ArithmeticText {
     let number = number_var().remove(0).remove(0);
-    let mut read = Text { known: String::new(), open: false };
+    let mut read = ArithmeticText { known: String::new(), open: false };
     let mut at = 0;
     while let Some(atom) = row.get(at) {
         if row[at..].starts_with(&number) {
@@ -77,16 +77,16 @@ fn text(row: &[Atom]) -> Text {
 }
 
 /// The names in an expression.
-fn names(text: &str) -> impl Iterator<Item = &str> {
+fn expression_names(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
         .filter(|part| part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
 }
 
 /// The one variable that a word is: `$x`, `"$x"`, `${x}`.
-fn alone(parts: &[WordPartNode]) -> Option<&str> {
+fn sole_variable(parts: &[WordPartNode]) -> Option<&str> {
     let [part] = parts else { return None };
     let name = match &part.kind {
-        WordPart::DoubleQuoted { parts, .. } => return alone(parts),
+        WordPart::DoubleQuoted { parts, .. } => return sole_variable(parts),
         WordPart::Variable(name) => name.as_str(),
         WordPart::ArrayAccess(reference) => reference.name.as_str(),
         WordPart::Parameter(parameter) => match &parameter.syntax {
@@ -103,28 +103,29 @@ fn alone(parts: &[WordPartNode]) -> Option<&str> {
 impl Walker<'_> {
     /// The call does something that nobody can tell from its text, and that hardly ever is a danger: it is not allowed,
     /// and nobody is asked for it.
-    pub(super) fn untold(&mut self, why: &str, span: Range<usize>) {
+    pub(super) fn emit_uncovered(&mut self, why: &str, span: Range<usize>) {
         self.out.command = self.frame.parent;
-        self.out.untold(why, span);
+        self.out.emit_uncovered(why, span);
     }
 
     /// A name in arithmetic. One that was not set in this call is the user's own.
-    pub(super) fn evaluates(&mut self, name: &str, span: &Range<usize>) {
+    pub(super) fn evaluate_name(&mut self, name: &str, span: &Range<usize>) {
         let mut list = vec![name.to_string()];
         let mut at = 0;
         while let Some(name) = list.get(at) {
             at += 1;
-            let Some(values) = self.state.var(name) else { continue };
-            let texts: Vec<Text> = values.iter().flatten().map(|row| text(row)).collect();
+            let Some(values) = self.state.find_variable(name) else { continue };
+            let texts: Vec<ArithmeticText> =
+                values.iter().flatten().map(|row| arithmetic_text(row)).collect();
             for text in &texts {
                 self.evaluated_text(text, span);
             }
-            for more in texts.iter().flat_map(|text| names(&text.known)) {
+            for more in texts.iter().flat_map(|text| expression_names(&text.known)) {
                 if !list.iter().any(|have| have == more) {
                     list.push(more.to_string());
                 }
             }
-            if !Cap::Names.holds(list.len()) {
+            if !Cap::Names.admits(list.len()) {
                 return;
             }
         }
@@ -132,18 +133,18 @@ impl Walker<'_> {
 
     /// A word in arithmetic.
     pub(super) fn evaluates_word(&mut self, word: &ShellWord) {
-        let span = self.range(word.span);
-        if let Some(name) = alone(&word.parts) {
-            return self.evaluates(name, &span);
+        let span = self.source_range(word.span);
+        if let Some(name) = sole_variable(&word.parts) {
+            return self.evaluate_name(name, &span);
         }
-        let row = self.quietly(|w| w.row(word, true));
-        self.evaluates_text(&text(&row), &span);
+        let row = self.without_choosing(|w| w.expand_row(word, true));
+        self.evaluates_text(&arithmetic_text(&row), &span);
     }
 
     /// An argument that is arithmetic (`let`, `shift`).
     pub(super) fn evaluates_value(&mut self, value: &Value) {
         let row = super::word::atoms_of(value);
-        self.evaluates_text(&text(&row), &value.span);
+        self.evaluates_text(&arithmetic_text(&row), &value.span);
     }
 
     /// What is assigned to a variable that is a number.
@@ -155,33 +156,33 @@ impl Walker<'_> {
 
     /// Text that a declaration reads as an array: what stands in its parentheses is expanded.
     pub(super) fn evaluates_array(&mut self, flags: &[Value], value: &Value) {
-        if value.start().starts_with('(') || flagged(flags, &['a', 'A']) {
+        if value.known_start().starts_with('(') || flagged(flags, &['a', 'A']) {
             self.evaluates_value(value);
         }
     }
 
     /// Is the variable a number, by itself or because the call said so?
     pub(super) fn is_integer(&self, name: &str) -> bool {
-        INTEGERS.contains(&name) || self.state.flag(&Key::Integer(name.to_string()))
+        INTEGERS.contains(&name) || self.state.is_set(&StateKey::Integer(name.to_string()))
     }
 
     /// From here on the variable is a number.
-    pub(super) fn integer(&mut self, name: &str) {
-        self.state.set(Key::Integer(name.to_string()), Some(Held::Set));
+    pub(super) fn declare_integer(&mut self, name: &str) {
+        self.state.set(StateKey::Integer(name.to_string()), Some(StateValue::Set));
     }
 
-    fn evaluates_text(&mut self, text: &Text, span: &Range<usize>) {
+    fn evaluates_text(&mut self, text: &ArithmeticText, span: &Range<usize>) {
         self.evaluated_text(text, span);
-        for name in names(&text.known) {
-            self.evaluates(name, span);
+        for name in expression_names(&text.known) {
+            self.evaluate_name(name, span);
         }
     }
 
-    fn evaluated_text(&mut self, text: &Text, span: &Range<usize>) {
+    fn evaluated_text(&mut self, text: &ArithmeticText, span: &Range<usize>) {
         if text.known.contains("$(") || text.known.contains('`') {
-            self.unseen("arithmetic on text that holds a command", span.clone());
+            self.emit_unseen("arithmetic on text that holds a command", span.clone());
         } else if text.open {
-            self.untold("arithmetic on a value known only at run time", span.clone());
+            self.emit_uncovered("arithmetic on a value known only at run time", span.clone());
         }
     }
 }

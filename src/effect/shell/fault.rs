@@ -4,15 +4,15 @@
 use shuck_parser::parser::{Parser, ShellDialect};
 
 use super::super::Place;
-use super::{analyse, deep};
+use super::{analyse_command, deep};
 use crate::limits::Cap;
 
 /// What ends every construct that can be open at the end of a text, and is a fault behind a whole one.
 const SENTINEL: &str = "\n)";
 
 /// Why a shell would not run all of this script; None where nothing speaks against it.
-pub fn fault(script: &str) -> Option<String> {
-    if plain(script) || script.len() > Cap::Text.most() || deep::why_not(script).is_some() {
+pub fn find_fault(script: &str) -> Option<String> {
+    if is_plain(script) || script.len() > Cap::Text.limit() || deep::why_not(script).is_some() {
         return None;
     }
     let parsed = Parser::new(script).parse();
@@ -34,7 +34,7 @@ pub fn fault(script: &str) -> Option<String> {
         return None;
     }
     // The parser does not tell of faults inside of substitutions; the walk does.
-    let notes = analyse(script, &Place::default()).notes;
+    let notes = analyse_command(script, &Place::default()).notes;
     let faulty = |note: &&String| {
         note.starts_with("not understood at byte") || note.starts_with("a substitution that is not")
     };
@@ -45,7 +45,7 @@ pub fn fault(script: &str) -> Option<String> {
 }
 
 /// Words and nothing else, none of them the shell's own.
-fn plain(script: &str) -> bool {
+fn is_plain(script: &str) -> bool {
     const OWN: &[&str] = &[
         "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
     ];
@@ -72,7 +72,10 @@ fn bad_parameter(script: &str) -> Option<&str> {
             '\\' if !single => drop(chars.next()),
             '\'' if !double => single = !single,
             '"' if !single => double = !double,
-            '$' if !single && script[at..].starts_with("${") && !expands(&script[at + 2..]) => {
+            '$' if !single
+                && script[at..].starts_with("${")
+                && !has_expansion(&script[at + 2..]) =>
+            {
                 let end = script[at..].find('}').map_or(script.len(), |end| at + end + 1);
                 return script.get(at..end);
             }
@@ -83,7 +86,7 @@ fn bad_parameter(script: &str) -> Option<&str> {
 }
 
 /// Does an expansion stand behind `${`?
-fn expands(text: &str) -> bool {
+fn has_expansion(text: &str) -> bool {
     let after = |text: &str| text.starts_with(|c| "}:-+=?#%/^,@[".contains(c));
     // `${#x}`, `${!x}`, and the signs that are names themselves.
     let inner = text.strip_prefix(['#', '!']).unwrap_or(text);
@@ -95,7 +98,7 @@ fn expands(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::fault;
+    use super::find_fault;
 
     #[test]
     fn what_no_shell_runs_is_a_fault() {
@@ -135,7 +138,7 @@ mod tests {
             "echo \"${ x}\"",
             "echo $(a $(b)",
         ] {
-            assert!(fault(bad).is_some(), "{bad}");
+            assert!(find_fault(bad).is_some(), "{bad}");
         }
     }
 
@@ -172,7 +175,7 @@ mod tests {
             "eval \"$(ssh-agent -s)\"",
             "\"$CLAUDE_PROJECT_DIR\"/x.sh",
         ] {
-            assert_eq!(fault(good), None, "{good}");
+            assert_eq!(find_fault(good), None, "{good}");
         }
     }
 }

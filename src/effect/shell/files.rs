@@ -19,21 +19,22 @@ fn is_of_a_process(path: &str) -> bool {
 
 impl Walker<'_> {
     /// A file that is copied holds what the first one held; tee writes what it is fed.
-    pub(super) fn copied(&mut self, name: &str, call: &Call) {
+    pub(super) fn note_copies(&mut self, name: &str, call: &Call) {
         if !matches!(name, "cp" | "mv" | "install" | "ln" | "link" | "tee" | "rsync" | "ditto") {
             return;
         }
         let operands = call.operands();
         if name != "tee" {
-            self.renamed(call, &operands);
+            self.note_renames(call, &operands);
         }
-        let spot = |w: &mut Self, value: &Value| match w.out.spot(value, Extent::Exact, false) {
-            Spot::At(target) => Some(target.resolved),
-            _ => None,
-        };
+        let spot =
+            |w: &mut Self, value: &Value| match w.out.locate_value(value, Extent::Exact, false) {
+                Spot::At(target) => Some(target.resolved),
+                _ => None,
+            };
         match (name, &operands[..]) {
             ("tee", files) => {
-                if call.parsed.option("-a").is_some() {
+                if call.parsed.find_option("-a").is_some() {
                     return;
                 }
                 let Feed::Text(text) = self.feed.clone() else { return };
@@ -55,20 +56,20 @@ impl Walker<'_> {
     }
 
     /// Where copies, links and new names of files are from then on.
-    fn renamed(&mut self, call: &Call, operands: &[Value]) {
-        let into = call.parsed.option("-t").and_then(|option| option.value.clone());
+    fn note_renames(&mut self, call: &Call, operands: &[Value]) {
+        let into = call.parsed.find_option("-t").and_then(|option| option.value.clone());
         let (sources, to) = match (&into, operands) {
             (Some(dir), sources) => (sources, dir.clone()),
             (None, [only]) => (std::slice::from_ref(only), Value::known(".", only.span.clone())),
             (None, [sources @ .., last]) => (sources, last.clone()),
             (None, []) => return,
         };
-        let Spot::At(to) = self.out.spot(&to, Extent::Exact, true) else { return };
+        let Spot::At(to) = self.out.locate_value(&to, Extent::Exact, true) else { return };
         for source in sources {
             // `cp $(which hookctl) x`: a bare name that no file of this directory has to have.
-            let from = match source.plain() {
+            let from = match source.plain_text() {
                 Some(guarded::NAME) => guarded::NAME.to_string(),
-                _ => match self.out.spot(source, Extent::Exact, false) {
+                _ => match self.out.locate_value(source, Extent::Exact, false) {
                     Spot::At(from) => from.resolved,
                     _ => continue,
                 },
@@ -83,12 +84,12 @@ impl Walker<'_> {
     }
 
     /// patch, `git apply`, `git am`: the files that the patch itself names, where its text is known.
-    pub(super) fn patched(&mut self, call: &Call) {
+    pub(super) fn emit_patched_files(&mut self, call: &Call) {
         let row = call.parsed.program.map_or("", |program| program.name);
-        if !matches!(row, "patch" | "git apply" | "git am") || call.dry() {
+        if !matches!(row, "patch" | "git apply" | "git am") || call.is_dry_run() {
             return;
         }
-        let value = |name: &str| call.parsed.option(name).and_then(|o| o.value.clone());
+        let value = |name: &str| call.parsed.find_option(name).and_then(|o| o.value.clone());
         let operands = call.operands();
         let sources = match row {
             // `patch FILE DIFF`
@@ -96,32 +97,34 @@ impl Walker<'_> {
             _ => operands,
         };
         let mut texts: Vec<String> = Vec::new();
-        for source in sources.iter().filter(|source| source.plain() != Some("-")) {
+        for source in sources.iter().filter(|source| source.plain_text() != Some("-")) {
             texts.extend(self.content_of(source));
         }
-        if sources.iter().all(|source| source.plain() == Some("-")) {
+        if sources.iter().all(|source| source.plain_text() == Some("-")) {
             match self.feed.clone() {
                 Feed::Text(text) => texts.push(text),
                 Feed::File(file) => texts.extend(self.content_of(&file)),
                 _ => {}
             }
         }
-        let strip = value("-p").and_then(|v| v.plain()?.parse().ok());
+        let strip = value("-p").and_then(|v| v.plain_text()?.parse().ok());
         let strip = if row == "patch" { strip } else { strip.or(Some(1)) };
-        for path in texts.iter().flat_map(|text| patch::files(text, strip)) {
+        for path in texts.iter().flat_map(|text| patch::patched_files(text, strip)) {
             let path = Value::known(path, call.span.clone());
             let (extent, source) = (Extent::Exact, Source::Operand);
-            self.out.path(Word::Write, &path, extent, Grade::Certain, source);
+            self.out.emit_path(Word::Write, &path, extent, Grade::Certain, source);
         }
     }
 
     /// A file's text: what the call wrote there, else what the disk has, within bounds.
     fn content_of(&mut self, file: &Value) -> Option<String> {
-        let Spot::At(target) = self.out.spot(file, Extent::Exact, false) else { return None };
+        let Spot::At(target) = self.out.locate_value(file, Extent::Exact, false) else {
+            return None;
+        };
         if let Some(held) = self.out.written.get(&target.resolved) {
             return held.clone();
         }
-        let bytes = self.out.whole(&target.resolved, Cap::Patch)?;
+        let bytes = self.out.read_whole(&target.resolved, Cap::Patch)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -133,15 +136,15 @@ impl Walker<'_> {
         }
         let is_own = |word: &str| split(word).1 == guarded::NAME;
         let at = args.iter().position(|arg| {
-            arg.plain().and_then(|text| text.split_whitespace().next()).is_some_and(is_own)
+            arg.plain_text().and_then(|text| text.split_whitespace().next()).is_some_and(is_own)
         })?;
         let arg = &args[at];
-        if arg.plain().is_some_and(|text| text.contains(' ')) {
-            let before = at.checked_sub(1).map_or("", |at| args[at].start());
+        if arg.plain_text().is_some_and(|text| text.contains(' ')) {
+            let before = at.checked_sub(1).map_or("", |at| args[at].known_start());
             let runs = matches!(before, "-c" | "-e" | "-x" | "--command" | "--exec" | "--");
             return runs.then(|| Next::Script { text: arg.clone(), rest: Vec::new() });
         }
-        let rest = args[at + 1..].iter().skip_while(|arg| arg.plain() == Some("--"));
+        let rest = args[at + 1..].iter().skip_while(|arg| arg.plain_text() == Some("--"));
         let words = std::iter::once(arg).chain(rest).cloned().collect();
         Some(Next::Words { words, cwd: None, feeds: false })
     }
@@ -171,11 +174,11 @@ impl Walker<'_> {
         let own = self.out.place.programs;
         let is_agent = |word: &str| {
             let word = split(word).1;
-            table::is(word.split('@').next().unwrap_or(word), Class::Agent, own)
+            table::has_class(word.split('@').next().unwrap_or(word), Class::Agent, own)
         };
-        let runs = || args.iter().take(4).any(|arg| is_agent(arg.start()));
-        if is_agent(name) || table::is(name, Class::Runner, own) && runs() {
-            self.out.unknown("an agent that is started with another home", span.clone());
+        let runs = || args.iter().take(4).any(|arg| is_agent(arg.known_start()));
+        if is_agent(name) || table::has_class(name, Class::Runner, own) && runs() {
+            self.out.emit_unknown("an agent that is started with another home", span.clone());
         }
     }
 
@@ -188,16 +191,18 @@ impl Walker<'_> {
         known: bool,
     ) -> bool {
         // As it is written: what Windows means by `./copy` is not what runs here.
-        let dir = word.plain().map_or("", |text| split(text).0);
+        let dir = word.plain_text().map_or("", |text| split(text).0);
         if name == guarded::NAME || self.out.place.guarded.names.is_empty() {
             return false;
         }
         if dir.is_empty() {
             return !known && self.out.is_hookctl_in_path(name, args);
         }
-        let Spot::At(target) = self.out.spot(word, Extent::Exact, false) else { return false };
+        let Spot::At(target) = self.out.locate_value(word, Extent::Exact, false) else {
+            return false;
+        };
         if is_of_a_process(&target.lexical) {
-            self.out.unknown("a program that is told by its process", word.span.clone());
+            self.out.emit_unknown("a program that is told by its process", word.span.clone());
         }
         self.out.is_hookctl(&target.resolved)
     }
@@ -208,13 +213,15 @@ impl Walker<'_> {
         let Some((mode, files)) = operands.split_first().filter(|_| name == "chmod") else {
             return;
         };
-        let mode = mode.start();
+        let mode = mode.known_start();
         let executable = match mode.bytes().all(|b| b.is_ascii_digit()) {
             true => mode.bytes().rev().take(3).any(|b| b % 2 == 1),
             false => mode.split(['+', '=']).skip(1).any(|part| part.contains(['x', 'X'])),
         };
         for file in files.iter().filter(|_| executable) {
-            let Spot::At(target) = self.out.spot(file, Extent::Exact, false) else { continue };
+            let Spot::At(target) = self.out.locate_value(file, Extent::Exact, false) else {
+                continue;
+            };
             let effects = &self.out.analysis.effects;
             let came = |by: Option<usize>| {
                 effects.iter().any(|e| e.word == Word::Network && e.command == by)
@@ -226,7 +233,7 @@ impl Walker<'_> {
             });
             if fetched {
                 let why = "a program that the call itself fetched";
-                self.out.unknown(why, call.span.clone());
+                self.out.emit_unknown(why, call.span.clone());
             }
         }
     }

@@ -81,25 +81,25 @@ pub struct Room {
 impl Room {
     /// All of it.
     pub fn new() -> Room {
-        Room { steps: 0, anchor: here(), stopped: false }
+        Room { steps: 0, anchor: stack_position(), stopped: false }
     }
 
     /// So many steps are taken that nothing asks for one by one.
-    pub fn take(&mut self, steps: usize) {
+    pub fn take_steps(&mut self, steps: usize) {
         self.steps += steps;
     }
 }
 
 /// About where the stack stands.
 #[inline(never)]
-fn here() -> usize {
+fn stack_position() -> usize {
     let mark = 0_u8;
     std::ptr::from_ref(&mark) as usize
 }
 
 impl Walker<'_> {
     /// Walks something in a frame of its own.
-    pub(super) fn within<T>(
+    pub(super) fn in_frame<T>(
         &mut self,
         enter: impl FnOnce(&mut Frame),
         run: impl FnOnce(&mut Self) -> T,
@@ -120,8 +120,12 @@ impl Walker<'_> {
     }
 
     /// Walks something with these `$0`, `$1` ...
-    pub(super) fn given<T>(&mut self, words: Vec<Value>, run: impl FnOnce(&mut Self) -> T) -> T {
-        let outer = self.positional();
+    pub(super) fn with_positionals<T>(
+        &mut self,
+        words: Vec<Value>,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outer = self.positional_parameters();
         self.set_positional(Some(Rc::new(words)));
         let result = run(self);
         self.set_positional(outer);
@@ -129,11 +133,11 @@ impl Walker<'_> {
     }
 
     /// Nothing more is walked.
-    pub(super) fn stop(&mut self, why: &str) {
+    pub(super) fn stop_walk(&mut self, why: &str) {
         if !self.room.stopped {
             self.room.stopped = true;
             self.out.command = None;
-            self.out.unknown(why, 0..self.out.analysis.text.len());
+            self.out.emit_unknown(why, 0..self.out.analysis.text.len());
         }
     }
 
@@ -143,12 +147,12 @@ impl Walker<'_> {
             return false;
         }
         self.room.steps += 1;
-        if !Cap::Steps.holds(self.room.steps) {
+        if !Cap::Steps.admits(self.room.steps) {
             self.room.stopped = true;
-        } else if here().abs_diff(self.room.anchor) > limits::STACK {
-            self.stop("nested too deep");
-        } else if !limits::step(STEP) {
-            self.stop(limits::spent().map_or("", limits::Spent::why));
+        } else if stack_position().abs_diff(self.room.anchor) > limits::STACK {
+            self.stop_walk("nested too deep");
+        } else if !limits::spend_steps(STEP) {
+            self.stop_walk(limits::spent_resource().map_or("", limits::Spent::describe_shortage));
         }
         !self.room.stopped
     }

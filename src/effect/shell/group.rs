@@ -4,7 +4,7 @@ use super::word::{Atom, Quote};
 
 /// A row whose groups are gone: `@(a|b)` is `{a,b}`, every other group matches anything. The text
 /// that a zsh qualifier runs (`*(e:'cmd':)`) is handed back as well.
-pub fn groups(row: Vec<Atom>, runs: &mut Vec<String>) -> Vec<Atom> {
+pub fn expand_groups(row: Vec<Atom>, runs: &mut Vec<String>) -> Vec<Atom> {
     let open = |i: usize| row.get(i) == Some(&Atom::Ch('(', Quote::Bare));
     if !(0..row.len()).any(open) {
         return row;
@@ -17,7 +17,7 @@ pub fn groups(row: Vec<Atom>, runs: &mut Vec<String>) -> Vec<Atom> {
             at += 1;
             continue;
         }
-        let Some(end) = close(&row, at) else { return row };
+        let Some(end) = group_end(&row, at) else { return row };
         let inside = &row[at + 1..end];
         if out == [Atom::Ch('=', Quote::Bare)] && end + 1 == row.len() {
             // zsh's `=(cmd)`: a file of its own.
@@ -41,7 +41,7 @@ pub fn groups(row: Vec<Atom>, runs: &mut Vec<String>) -> Vec<Atom> {
         }
         if end + 1 == row.len()
             && matches!(kind, '*' | '?' | 'q')
-            && let Some(command) = qualifier(&text)
+            && let Some(command) = qualifier_command(&text)
         {
             runs.push(command);
         }
@@ -84,7 +84,7 @@ pub fn groups(row: Vec<Atom>, runs: &mut Vec<String>) -> Vec<Atom> {
 }
 
 /// Where the group that opens at `from` closes.
-fn close(row: &[Atom], from: usize) -> Option<usize> {
+fn group_end(row: &[Atom], from: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (i, atom) in row.iter().enumerate().skip(from) {
         match atom {
@@ -102,7 +102,7 @@ fn close(row: &[Atom], from: usize) -> Option<usize> {
 }
 
 /// The command of a qualifier: `e:cmd:`, `e{cmd}`, `+cmd`.
-fn qualifier(text: &str) -> Option<String> {
+fn qualifier_command(text: &str) -> Option<String> {
     let at = text.find(['e', '+']).filter(|at| {
         text[..*at].bytes().all(|b| b.is_ascii_alphanumeric() || b"./@^-,[]=".contains(&b))
     })?;

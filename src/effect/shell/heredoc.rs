@@ -7,55 +7,56 @@
 use shuck_ast::{Command, CompoundCommand, FunctionDef, Heredoc, RedirectTarget, Stmt, StmtSeq};
 
 use super::Walker;
-use super::marks::{Place, marks};
-use super::nested::continues;
+use super::marks::{ByteContext, marks_from};
+use super::nested::ends_in_backslash;
 use crate::limits;
 
 impl Walker<'_> {
     /// Says so where a shell may read another text, and so run other lines, than the parser.
     pub(super) fn doubt_heredoc(&mut self, heredoc: &Heredoc) {
-        if agrees(&self.frame.source, heredoc).is_none() {
-            let span = self.range(heredoc.delimiter.span);
-            self.unseen("a heredoc that may end elsewhere", span);
+        if check_reading(&self.frame.source, heredoc).is_none() {
+            let span = self.source_range(heredoc.delimiter.span);
+            self.emit_unseen("a heredoc that may end elsewhere", span);
         }
     }
 
     /// The same of all in a function: nobody may call it, and what stands behind it runs.
     pub(super) fn doubt_heredocs_in(&mut self, function: &FunctionDef) {
         let text = self.slice(function.span);
-        if operators(text).next().is_none() {
+        if operator_positions(text).next().is_none() {
             return;
         }
-        let mut read = marks(text, 0);
+        let mut read = marks_from(text, 0);
         let quoted: Vec<usize> = read
             .by_ref()
-            .filter(|(_, byte, place)| *byte == b'<' && *place == Place::Quoted)
+            .filter(|(_, byte, place)| *byte == b'<' && *place == ByteContext::Quoted)
             .map(|(at, ..)| at)
             .collect();
-        let quoted = |at: &usize| read.closed() && quoted.binary_search(at).is_ok();
-        let written = operators(text).filter(|at| !shifts(text, *at) && !quoted(at)).count();
-        let found = heredocs(&function.body);
+        let quoted = |at: &usize| read.is_closed() && quoted.binary_search(at).is_ok();
+        let written =
+            operator_positions(text).filter(|at| !is_shift(text, *at) && !quoted(at)).count();
+        let found = statement_heredocs(&function.body);
         for heredoc in &found {
             self.doubt_heredoc(heredoc);
         }
         if found.len() < written {
-            let span = self.range(function.body.span);
-            self.unseen("a heredoc in a substitution of a function", span);
+            let span = self.source_range(function.body.span);
+            self.emit_unseen("a heredoc in a substitution of a function", span);
         }
     }
 }
 
 /// None where the parser's reading may not be a shell's.
-fn agrees(source: &str, heredoc: &Heredoc) -> Option<()> {
+fn check_reading(source: &str, heredoc: &Heredoc) -> Option<()> {
     let span = heredoc.delimiter.span;
     let (start, end) = (span.start.offset(), span.end.offset());
     let operator = source.get(..start)?.trim_end_matches([' ', '\t']);
     let operator = operator.strip_suffix('-').unwrap_or(operator).strip_suffix("<<")?.len();
-    let word =
-        delimiter(source.get(start..end)?).filter(|word| *word == heredoc.delimiter.cooked)?;
+    let word = parse_delimiter(source.get(start..end)?)
+        .filter(|word| *word == heredoc.delimiter.cooked)?;
     let line = line_end(source, end)?;
     // As often as heredocs stand in the line.
-    if !limits::step((source.len() - end) / 8) {
+    if !limits::spend_steps((source.len() - end) / 8) {
         return None;
     }
     if line == source.len() {
@@ -64,23 +65,28 @@ fn agrees(source: &str, heredoc: &Heredoc) -> Option<()> {
     // The texts of those that stand before it in the line come first.
     let head = source[..operator].rfind('\n').map_or(0, |at| at + 1);
     let mut body = line + 1;
-    for at in operators(&source[head..operator]) {
+    for at in operator_positions(&source[head..operator]) {
         let rest = &source[head + at + 2..];
         let strip = rest.starts_with('-');
         let rest = rest.strip_prefix('-').unwrap_or(rest).trim_start_matches([' ', '\t']);
         let raw = rest.split([' ', '\t', ';', '&', '|', '<', '>', ')', '\n']).next()?;
-        let end =
-            terminator(source, body, &delimiter(raw)?, strip, raw.contains(['\'', '"', '\\']))?;
+        let end = find_terminator(
+            source,
+            body,
+            &parse_delimiter(raw)?,
+            strip,
+            raw.contains(['\'', '"', '\\']),
+        )?;
         body = next_line(source, end);
     }
     let quoted = source[start..end].contains(['\'', '"', '\\']);
     let own = heredoc.body.span;
-    let ends = terminator(source, body, &word, heredoc.delimiter.strip_tabs, quoted)?;
+    let ends = find_terminator(source, body, &word, heredoc.delimiter.strip_tabs, quoted)?;
     (own.start.offset() == body && own.end.offset() == ends).then_some(())
 }
 
 /// Where `<<` stands, and not `<<<`.
-fn operators(text: &str) -> impl Iterator<Item = usize> + '_ {
+fn operator_positions(text: &str) -> impl Iterator<Item = usize> + '_ {
     let bytes = text.as_bytes();
     let other = |at: Option<usize>| at.and_then(|at| bytes.get(at)) == Some(&b'<');
     text.match_indices("<<").map(|(at, _)| at).filter(move |at| {
@@ -90,7 +96,7 @@ fn operators(text: &str) -> impl Iterator<Item = usize> + '_ {
 }
 
 /// Does it stand in arithmetic, `$((1 << 2))`?
-fn shifts(text: &str, at: usize) -> bool {
+fn is_shift(text: &str, at: usize) -> bool {
     let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let opens = text[line..at].rfind("((").map(|open| &text[line + open..at]);
     let closes = text[at..].split('\n').next().is_some_and(|rest| rest.contains("))"));
@@ -98,7 +104,7 @@ fn shifts(text: &str, at: usize) -> bool {
 }
 
 /// The word without its quotes, where every shell takes it for the same.
-fn delimiter(raw: &str) -> Option<String> {
+fn parse_delimiter(raw: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-.+:/@%,=!".contains(c);
     let mut word = String::new();
     let mut chars = raw.chars();
@@ -122,11 +128,12 @@ fn delimiter(raw: &str) -> Option<String> {
 
 /// The end of the command line from `at` on; None where a newline stands in a substitution.
 fn line_end(source: &str, at: usize) -> Option<usize> {
-    let mut marks = marks(source, at);
-    let newline = marks.by_ref().find(|(_, byte, place)| *byte == b'\n' && *place != Place::Quoted);
+    let mut marks = marks_from(source, at);
+    let newline =
+        marks.by_ref().find(|(_, byte, place)| *byte == b'\n' && *place != ByteContext::Quoted);
     let end = match newline {
-        Some((at, _, Place::Bare)) if marks.closed() => at,
-        None if marks.closed() => source.len(),
+        Some((at, _, ByteContext::Bare)) if marks.is_closed() => at,
+        None if marks.is_closed() => source.len(),
         _ => return None,
     };
     // In a substitution a continued line may end it as well.
@@ -135,7 +142,13 @@ fn line_end(source: &str, at: usize) -> Option<usize> {
 }
 
 /// Where the line of the delimiter begins, from `at` on, or the end of the source; None where shells are at odds.
-fn terminator(source: &str, at: usize, word: &str, strip: bool, quoted: bool) -> Option<usize> {
+fn find_terminator(
+    source: &str,
+    at: usize,
+    word: &str,
+    strip: bool,
+    quoted: bool,
+) -> Option<usize> {
     let mut at = at;
     // What the lines before this one continue to.
     let mut continued: Option<String> = None;
@@ -143,7 +156,7 @@ fn terminator(source: &str, at: usize, word: &str, strip: bool, quoted: bool) ->
         let end = source[at..].find('\n').map_or(source.len(), |len| at + len);
         let raw = &source[at..end];
         let line = if strip { raw.trim_start_matches('\t') } else { raw };
-        let goes_on = !quoted && continues(line);
+        let goes_on = !quoted && ends_in_backslash(line);
         let whole = continued.take().map(|text| text + line.strip_suffix('\\').unwrap_or(line));
         match whole {
             // Shells put such lines together before they look for the delimiter, or after it.
@@ -164,7 +177,7 @@ fn next_line(source: &str, at: usize) -> usize {
 }
 
 /// Every heredoc of the statement, but those in substitutions.
-fn heredocs(stmt: &Stmt) -> Vec<&Heredoc> {
+fn statement_heredocs(stmt: &Stmt) -> Vec<&Heredoc> {
     let mut found = Vec::new();
     let mut open = vec![stmt];
     while let Some(stmt) = open.pop() {
@@ -179,7 +192,9 @@ fn heredocs(stmt: &Stmt) -> Vec<&Heredoc> {
             Command::Compound(CompoundCommand::Time(time)) => open.extend(time.command.as_deref()),
             Command::Compound(CompoundCommand::Coproc(coproc)) => open.push(&coproc.body),
             Command::Compound(compound) => {
-                open.extend(parts(compound).into_iter().flat_map(|list| list.stmts.iter()));
+                open.extend(
+                    compound_lists(compound).into_iter().flat_map(|list| list.stmts.iter()),
+                );
             }
             Command::Simple(_) | Command::Builtin(_) | Command::Decl(_) => {}
         }
@@ -187,7 +202,7 @@ fn heredocs(stmt: &Stmt) -> Vec<&Heredoc> {
     found
 }
 
-fn parts(compound: &CompoundCommand) -> Vec<&StmtSeq> {
+fn compound_lists(compound: &CompoundCommand) -> Vec<&StmtSeq> {
     match compound {
         CompoundCommand::Subshell(seq) | CompoundCommand::BraceGroup(seq) => vec![seq],
         CompoundCommand::If(c) => {

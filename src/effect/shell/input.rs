@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::produce::{lines_of, loose};
-use super::state::{Held, Key, Var, unknown_var};
-use super::word::{number_var, value};
+use super::produce::{lines_of, loose_atoms};
+use super::state::{StateKey, StateValue, Var, unknown_var};
+use super::word::{field_value, number_var};
 use super::{Feed, Walker};
 use crate::effect::decode;
 use crate::effect::value::Value;
@@ -12,17 +12,17 @@ use crate::limits;
 
 impl Walker<'_> {
     /// The characters that words are split at here; None = nobody knows.
-    pub(super) fn separators(&self) -> Option<String> {
+    pub(super) fn field_separators(&self) -> Option<String> {
         if let Some(own) = &self.frame.separators {
-            return own.plain().map(str::to_string);
+            return own.plain_text().map(str::to_string);
         }
-        if !self.state.flag(&Key::Splitting) {
+        if !self.state.is_set(&StateKey::Splitting) {
             return Some(" \t\n".to_string());
         }
-        match self.state.var("IFS").map(Vec::as_slice) {
+        match self.state.find_variable("IFS").map(Vec::as_slice) {
             Some([words]) => match &words[..] {
                 [] => Some(String::new()),
-                [one] => value(one, 0..0).plain().map(str::to_string),
+                [one] => field_value(one, 0..0).plain_text().map(str::to_string),
                 _ => None,
             },
             _ => None,
@@ -33,19 +33,25 @@ impl Walker<'_> {
         self.special_parameter(name, None, 0..0);
         self.taint_by(name);
         let name = name.split('[').next().unwrap_or_default();
-        self.state.set(Key::Var(name.to_string()), Some(Held::Var(values)));
+        self.state.set(StateKey::Var(name.to_string()), Some(StateValue::Var(values)));
         if self.is_integer(name) {
-            self.evaluates(name, &(0..0));
+            self.evaluate_name(name, &(0..0));
         }
     }
 
     /// Builtins that fill variables from outside.
-    pub(super) fn input(&mut self, name: &str, args: &[Value], index: usize, span: &Range<usize>) {
+    pub(super) fn run_input_builtin(
+        &mut self,
+        name: &str,
+        args: &[Value],
+        index: usize,
+        span: &Range<usize>,
+    ) {
         if name == "getopts" {
-            if let Some(option) = args.get(1).and_then(Value::plain) {
-                self.assign_var(option, vec![vec![vec![super::word::Atom::name()]]]);
+            if let Some(option) = args.get(1).and_then(Value::plain_text) {
+                self.assign_var(option, vec![vec![vec![super::word::Atom::unknown_name()]]]);
             }
-            self.forget("OPTARG");
+            self.forget_variable("OPTARG");
             return self.assign_var("OPTIND", number_var());
         }
         let takes: &[&str] = match name {
@@ -56,11 +62,11 @@ impl Walker<'_> {
         let mut at = 0;
         while let Some(arg) = args.get(at) {
             at += 1;
-            let text = arg.start();
+            let text = arg.known_start();
             if !text.starts_with('-') || text == "-" {
                 if arg.text().is_none() {
                     let why = "input into a variable whose name is known only at run time";
-                    self.out.unknown(why, span.clone());
+                    self.out.emit_unknown(why, span.clone());
                 }
                 names.push(text.to_string());
                 continue;
@@ -71,7 +77,7 @@ impl Walker<'_> {
             if name != "read" && short == "-C" {
                 // The callback gets an index and a line.
                 if let Some(text) = args.get(at) {
-                    self.script(&text.clone(), Vec::new(), index);
+                    self.run_script(&text.clone(), Vec::new(), index);
                     self.out.command = Some(index);
                 }
             }
@@ -88,25 +94,25 @@ impl Walker<'_> {
             _ => None,
         };
         let each = lines_of(&self.feed);
-        let separators = self.separators();
+        let separators = self.field_separators();
         match (text, each, separators) {
             (Some(text), ..) if name != "read" => {
-                let words: Vec<_> = text.lines().map(loose).collect();
+                let words: Vec<_> = text.lines().map(loose_atoms).collect();
                 self.assign_var(&names[0], vec![words]);
             }
             (Some(text), _, Some(separators)) => {
                 let rows: Vec<Vec<String>> = text
                     .lines()
                     .map(|line| {
-                        decode::split(line, &separators, if array { 0 } else { names.len() })
+                        decode::split_fields(line, &separators, if array { 0 } else { names.len() })
                     })
                     .collect();
                 for (i, name) in names.iter().enumerate() {
                     let mut values = Var::new();
                     for row in &rows {
                         let words = match row.get(i) {
-                            _ if array => row.iter().map(|w| loose(w)).collect(),
-                            Some(word) => vec![loose(word)],
+                            _ if array => row.iter().map(|w| loose_atoms(w)).collect(),
+                            Some(word) => vec![loose_atoms(word)],
                             None => vec![Vec::new()],
                         };
                         if !values.contains(&words) {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::frame::Frame;
 use super::nested::is_shell;
-use super::produce::line;
+use super::produce::known_line;
 use super::{Feed, Walker, word};
 use crate::effect::program::{self, Next, special};
 use crate::effect::value::{Printer, Value};
@@ -12,7 +12,7 @@ use crate::limits::{self, Cap};
 
 impl Walker<'_> {
     /// The commands that xargs makes of standard input.
-    pub(super) fn batches(&mut self, words: Vec<Value>, index: usize) -> Vec<Vec<Value>> {
+    pub(super) fn xargs_batches(&mut self, words: Vec<Value>, index: usize) -> Vec<Vec<Value>> {
         let command = &self.out.analysis.commands[index];
         let span = command.span.clone();
         let option = |names: &[&str]| {
@@ -45,14 +45,14 @@ impl Walker<'_> {
                 l.split_whitespace().map(|w| Value::known(w, span.clone())).collect::<Vec<_>>()
             };
             return Cap::Fed
-                .first(&lines)
+                .first_admitted(&lines)
                 .chunks(most.max(1))
                 .map(|chunk| with(&chunk.iter().flat_map(words).collect::<Vec<_>>()))
                 .collect();
         }
-        let mut items = self.fed(&span, |c| c.is_whitespace() || c == '\0');
-        if special::deletes(&words, self.out.place.programs) {
-            items.extend(self.whole(&span));
+        let mut items = self.input_items(&span, |c| c.is_whitespace() || c == '\0');
+        if special::deletes_operands(&words, self.out.place.programs) {
+            items.extend(self.whole_input_glob(&span));
         }
         match most.flatten() {
             Some(most) if most > 0 && !items.is_empty() => items.chunks(most).map(with).collect(),
@@ -69,16 +69,16 @@ impl Walker<'_> {
         assigns: bool,
     ) {
         let span = self.out.analysis.commands[index].span.clone();
-        let mut items = self.fed(&span, |c| c == '\n' || c == '\0');
+        let mut items = self.input_items(&span, |c| c == '\n' || c == '\0');
         if items.len() > limits::ITEMS {
             items = vec![Value::unknown(span.clone())];
         }
-        if special::deletes(words, self.out.place.programs) {
-            items.extend(self.whole(&span));
+        if special::deletes_operands(words, self.out.place.programs) {
+            items.extend(self.whole_input_glob(&span));
         }
         // A row of items writes nothing twice over in the text: none of them can be replaced.
         let enter = |frame: &mut Frame| frame.computed = true;
-        self.within(enter, |w| w.each_of(&items, words, token, index, assigns));
+        self.in_frame(enter, |w| w.each_of(&items, words, token, index, assigns));
     }
 
     fn each_of(
@@ -90,22 +90,22 @@ impl Walker<'_> {
         assigns: bool,
     ) {
         let made = |item: &Value| match token {
-            Some(token) => words.iter().map(|w| w.with(token, item)).collect(),
+            Some(token) => words.iter().map(|w| w.replace_token(token, item)).collect(),
             None => words.iter().chain([item]).cloned().collect(),
         };
         self.items_as_text(made, token.is_none(), index);
         for item in items {
             let Some(token) = token else {
                 let item = std::slice::from_ref(item);
-                let apart = program::effects::apart(words, item);
-                self.next(special::fill(words, item), index, assigns);
+                let apart = program::effects::keep_words_apart(words, item);
+                self.run_next(special::fill_row(words, item), index, assigns);
                 if let Some(apart) = apart {
-                    self.next(apart, index, assigns);
+                    self.run_next(apart, index, assigns);
                 }
                 continue;
             };
-            let words = words.iter().map(|w| w.with(token, item)).collect();
-            self.next(Next::Words { words, cwd: None, feeds: false }, index, assigns);
+            let words = words.iter().map(|w| w.replace_token(token, item)).collect();
+            self.run_next(Next::Words { words, cwd: None, feeds: false }, index, assigns);
         }
     }
 
@@ -122,7 +122,7 @@ impl Walker<'_> {
         let words = made(&item);
         let own = self.out.place.programs;
         let shell = |w: &Value| {
-            let name = w.start().rsplit('/').next().unwrap_or_default();
+            let name = w.known_start().rsplit('/').next().unwrap_or_default();
             is_shell(name, own) || name == "eval"
         };
         // What a stranger prints is told by its own name.
@@ -141,10 +141,10 @@ impl Walker<'_> {
         let traps = self.traps.len();
         self.text_of_items = false;
         let next = match words.split_last() {
-            Some((item, words)) if joins => special::fill(words, std::slice::from_ref(item)),
+            Some((item, words)) if joins => special::fill_row(words, std::slice::from_ref(item)),
             _ => Next::Words { words, cwd: None, feeds: false },
         };
-        self.within(|frame| frame.probing = true, |w| w.next(next, index, false));
+        self.in_frame(|frame| frame.probing = true, |w| w.run_next(next, index, false));
         self.state.rollback(mark);
         self.traps.truncate(traps);
         self.out.analysis.effects.truncate(effects);
@@ -153,12 +153,12 @@ impl Walker<'_> {
         (self.out.written, self.out.command, self.out.cwd) = (written, command, cwd);
         if self.text_of_items {
             self.out.command = Some(index);
-            self.out.unknown("what standard input names is read as shell text", span);
+            self.out.emit_unknown("what standard input names is read as shell text", span);
         }
     }
 
     /// The glob that stands for all that standard input names, where nothing is left out.
-    fn whole(&self, span: &Range<usize>) -> Option<Value> {
+    fn whole_input_glob(&self, span: &Range<usize>) -> Option<Value> {
         match &self.feed {
             Feed::Whole(_, all) => all.clone().map(|value| Value { span: span.clone(), ..value }),
             Feed::Here => Some(Value::glob("*", span.clone())),
@@ -167,13 +167,13 @@ impl Walker<'_> {
     }
 
     /// What standard input names, item by item.
-    fn fed(&mut self, span: &Range<usize>, between: impl Fn(char) -> bool) -> Vec<Value> {
+    fn input_items(&mut self, span: &Range<usize>, between: impl Fn(char) -> bool) -> Vec<Value> {
         match self.feed.clone() {
             Feed::Text(text) => {
                 let items: Vec<&str> =
                     text.split(between).filter(|item| !item.is_empty()).collect();
                 Cap::Fed
-                    .first(&items)
+                    .first_admitted(&items)
                     .iter()
                     .map(|item| Value::known(*item, span.clone()))
                     .collect()
@@ -184,9 +184,9 @@ impl Walker<'_> {
                 .collect(),
             Feed::Tree(start) => vec![
                 Value { span: span.clone(), ..start.clone() },
-                Value { span: span.clone(), ..start.below() },
+                Value { span: span.clone(), ..start.unknown_below() },
             ],
-            feed => vec![word::value(&line(&feed), span.clone())],
+            feed => vec![word::field_value(&known_line(&feed), span.clone())],
         }
     }
 }

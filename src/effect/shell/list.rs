@@ -6,7 +6,7 @@ use shuck_ast::{
 
 use super::doubt::side_by_side;
 use super::marks::has_bare;
-use super::state::{Delta, Held, Key};
+use super::state::{Delta, StateKey, StateValue};
 use super::word::number_var;
 use super::{Feed, Walker, assign};
 use crate::effect::program::table::{self, Class};
@@ -14,7 +14,7 @@ use crate::effect::value::{Printer, Value};
 use crate::limits::Cap;
 
 /// Does a loop start something in the background at every turn, and wait for nothing?
-fn forks(body: &StmtSeq) -> bool {
+fn is_fork_bomb(body: &StmtSeq) -> bool {
     let background =
         |stmt: &Stmt| matches!(stmt.terminator, Some(shuck_ast::StmtTerminator::Background(_)));
     !body.stmts.is_empty() && body.stmts.iter().all(background)
@@ -22,27 +22,30 @@ fn forks(body: &StmtSeq) -> bool {
 
 impl Walker<'_> {
     /// The text of a loop's condition, if it is one command.
-    fn condition(&self, condition: &StmtSeq) -> &str {
+    fn condition_text(&self, condition: &StmtSeq) -> &str {
         let [stmt] = &condition.stmts[..] else { return "" };
         self.slice(stmt.span).trim_end_matches([';', '\n', ' '])
     }
 
-    pub(super) fn seq(&mut self, seq: &StmtSeq) {
+    pub(super) fn walk_list(&mut self, seq: &StmtSeq) {
         let mut before: Option<&Stmt> = None;
         for stmt in &seq.stmts {
             if self.room.stopped {
                 return;
             }
-            if before.is_some_and(|before| self.adjoins(before, stmt)) {
-                self.untold("a group that zsh takes for a pattern", self.range(stmt.span));
+            if before.is_some_and(|before| self.is_adjacent(before, stmt)) {
+                self.emit_uncovered(
+                    "a group that zsh takes for a pattern",
+                    self.source_range(stmt.span),
+                );
             }
-            self.stmt(stmt);
+            self.walk_statement(stmt);
             before = Some(stmt);
         }
     }
 
     /// Does nothing but blanks stand between them: `cat (a|b).txt`? A shell ends a command by a mark.
-    fn adjoins(&self, before: &Stmt, next: &Stmt) -> bool {
+    fn is_adjacent(&self, before: &Stmt, next: &Stmt) -> bool {
         let (end, start) = (before.span.end.offset(), next.span.start.offset());
         before.terminator.is_none()
             && !self.slice(before.span).ends_with(['\n', ';', '&'])
@@ -54,7 +57,7 @@ impl Walker<'_> {
     }
 
     /// Runs something whose changes to the state do not last.
-    pub(super) fn subshell(&mut self, run: impl FnOnce(&mut Self)) -> Delta {
+    pub(super) fn in_subshell(&mut self, run: impl FnOnce(&mut Self)) -> Delta {
         let mark = self.state.mark();
         let fed = self.refed;
         run(self);
@@ -76,19 +79,19 @@ impl Walker<'_> {
         word.flatten().is_some_and(|word| word == "exec")
     }
 
-    pub(super) fn stmt(&mut self, stmt: &Stmt) {
+    pub(super) fn walk_statement(&mut self, stmt: &Stmt) {
         if !self.has_room() {
             return;
         }
         if matches!(stmt.terminator, Some(shuck_ast::StmtTerminator::Background(_))) {
-            self.beside(|w| w.subshell(|w| w.stmt_here(stmt)));
+            self.in_background(|w| w.in_subshell(|w| w.stmt_here(stmt)));
         } else {
             self.stmt_here(stmt);
         }
     }
 
     pub(super) fn stmt_here(&mut self, stmt: &Stmt) {
-        if !Cap::Redirects.holds(stmt.redirects.len()) {
+        if !Cap::Redirects.admits(stmt.redirects.len()) {
             return;
         }
         let feed = self.redirect_feed(stmt);
@@ -100,35 +103,35 @@ impl Walker<'_> {
         match &stmt.command {
             Command::Simple(simple) => {
                 self.visit_redirects(stmt);
-                self.simple(simple, stmt, outer.clone());
+                self.walk_simple_command(simple, stmt, outer.clone());
             }
             Command::Decl(decl) => {
                 self.visit_redirects(stmt);
-                self.decl(decl);
+                self.walk_declaration(decl);
             }
             Command::Builtin(builtin) => {
                 self.visit_redirects(stmt);
-                self.builtin(builtin);
+                self.walk_builtin(builtin);
             }
             Command::Binary(binary) => {
                 self.visit_redirects(stmt);
-                self.binary(binary);
+                self.walk_binary(binary);
             }
             Command::Compound(compound) => {
                 self.visit_redirects(stmt);
-                self.compound(compound);
+                self.walk_compound(compound);
             }
-            Command::Function(function) => self.define(function),
+            Command::Function(function) => self.define_function(function),
             Command::AnonymousFunction(function) => {
-                let mut values = vec![Value::unknown(self.range(stmt.span))];
+                let mut values = vec![Value::unknown(self.source_range(stmt.span))];
                 for word in &function.args {
                     self.visit_word(word);
-                    values.extend(self.quietly(|w| w.expand(word)));
+                    values.extend(self.without_choosing(|w| w.expand_word(word)));
                 }
-                self.given(values, |w| w.stmt(&function.body));
+                self.with_positionals(values, |w| w.walk_statement(&function.body));
             }
         }
-        self.perhaps(stmt, mark);
+        self.make_uncertain(stmt, mark);
         let simple =
             matches!(stmt.command, Command::Simple(_) | Command::Decl(_) | Command::Builtin(_));
         // Its substitutions came before it: they end before it does.
@@ -146,7 +149,7 @@ impl Walker<'_> {
         }
     }
 
-    pub(super) fn builtin(&mut self, builtin: &BuiltinCommand) {
+    pub(super) fn walk_builtin(&mut self, builtin: &BuiltinCommand) {
         // break, continue, return, exit: what follows may still run in another branch.
         let (word, more, assignments) = match builtin {
             BuiltinCommand::Break(c) => (&c.depth, &c.extra_args, &c.assignments),
@@ -164,14 +167,14 @@ impl Walker<'_> {
     }
 
     /// `a && b`, `a || b`, `a | b`: the left side nests, so it is unrolled.
-    pub(super) fn binary(&mut self, binary: &shuck_ast::BinaryCommand) {
+    pub(super) fn walk_binary(&mut self, binary: &shuck_ast::BinaryCommand) {
         let mut links = Vec::new();
         let mut at = binary;
         let first = loop {
             links.push((at.op, &*at.right));
             match &at.left.command {
                 Command::Binary(left)
-                    if at.left.redirects.is_empty() && same(left.op, binary.op) =>
+                    if at.left.redirects.is_empty() && is_same_kind(left.op, binary.op) =>
                 {
                     at = left
                 }
@@ -182,21 +185,21 @@ impl Walker<'_> {
         if !matches!(binary.op, BinaryOp::Pipe | BinaryOp::PipeAll) {
             // What the left side of an `||` found: the directory, and the one before it.
             let place = |w: &Self| {
-                let back = Key::Var("OLDPWD".to_string());
-                [Key::Cwd, back].map(|key| (w.state.get(&key).cloned(), key))
+                let back = StateKey::Var("OLDPWD".to_string());
+                [StateKey::Cwd, back].map(|key| (w.state.get(&key).cloned(), key))
             };
             let mut before = place(self);
             let mut left = first;
-            let mut astray = self.state.get(&Key::Astray).cloned();
+            let mut astray = self.state.get(&StateKey::Astray).cloned();
             let mark = self.state.mark();
-            self.stmt(first);
+            self.walk_statement(first);
             let failed = matches!(first.command, Command::Compound(_))
                 && !first.redirects.is_empty()
                 && matches!(links.first(), Some((BinaryOp::Or, _)));
             if failed {
                 // Where the file cannot be opened, nothing of the group has run.
                 let delta = self.state.rollback(mark);
-                self.state.join(vec![delta, Delta::new()]);
+                self.state.join_branches(vec![delta, Delta::new()]);
             }
             for (op, stmt) in links {
                 let mark = self.state.mark();
@@ -209,53 +212,56 @@ impl Walker<'_> {
                     }
                 }
                 // Behind `cd x &&` the directory is sure, for what the `&&` leads to.
-                let now = self.state.get(&Key::Astray).cloned();
+                let now = self.state.get(&StateKey::Astray).cloned();
                 if matches!(op, BinaryOp::And) && self.changes_directory(left) {
-                    self.state.set(Key::Astray, astray);
+                    self.state.set(StateKey::Astray, astray);
                 }
                 astray = now;
-                self.stmt(stmt);
+                self.walk_statement(stmt);
                 // Both "ran" and "did not run" stay open, save that `cd x &&` is believed.
                 let mut delta = self.state.rollback(mark);
-                let cwd = delta.remove(&Key::Cwd).filter(|_| !stayed);
+                let cwd = delta.remove(&StateKey::Cwd).filter(|_| !stayed);
                 (before, left) = (here, stmt);
-                self.state.join(vec![delta, Delta::new()]);
+                self.state.join_branches(vec![delta, Delta::new()]);
                 if let Some(cwd) = cwd {
                     let unsure = matches!(op, BinaryOp::Or);
-                    self.state.set(Key::Cwd, if unsure { Some(Held::Cwd(None)) } else { cwd });
+                    self.state
+                        .set(StateKey::Cwd, if unsure { Some(StateValue::Cwd(None)) } else { cwd });
                 }
             }
             return;
         }
         let stages = std::iter::once(first).chain(links.iter().map(|(_, stmt)| *stmt)).collect();
-        self.fed_with(self.feed.clone(), |w| w.beside(|w| w.pipeline(stages)));
+        self.fed_with(self.feed.clone(), |w| w.in_background(|w| w.walk_pipeline(stages)));
     }
 
     /// Runs something beside what goes on: a stage of a pipeline, a job in the background.
-    pub(super) fn beside<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        self.within(|frame| frame.concurrent += 1, run)
+    pub(super) fn in_background<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        self.in_frame(|frame| frame.concurrent += 1, run)
     }
 
     /// The stages of a pipeline, each fed with what the one before it prints.
-    fn pipeline(&mut self, stages: Vec<&Stmt>) {
+    fn walk_pipeline(&mut self, stages: Vec<&Stmt>) {
         let last = stages.len() - 1;
         let looking =
             stages.len() - stages.iter().rev().take_while(|stage| self.only_looks(stage)).count();
         for (i, stage) in stages.into_iter().enumerate() {
             if i > 0 && self.redirect_feed(stage).is_some() {
                 // zsh gives it both: what the pipe brings, and what the redirection names.
-                self.untold(
+                self.emit_uncovered(
                     "a pipe and a file that zsh reads one after the other",
-                    self.range(stage.span),
+                    self.source_range(stage.span),
                 );
             }
-            self.subshell(|w| w.stmt(stage));
+            self.in_subshell(|w| w.walk_statement(stage));
             if self.room.stopped {
                 break;
             }
             if i < last {
-                self.feed = self
-                    .within(|frame| frame.only_looked_at = i + 1 >= looking, |w| w.piped(stage));
+                self.feed = self.in_frame(
+                    |frame| frame.only_looked_at = i + 1 >= looking,
+                    |w| w.piped_output(stage),
+                );
             }
         }
     }
@@ -276,9 +282,9 @@ impl Walker<'_> {
             };
             name = word;
         }
-        table::is(&name, Class::Looker, self.out.place.programs)
-            && self.state.get(&Key::Function(name.clone())).is_none()
-            && self.state.get(&Key::Alias(name)).is_none()
+        table::has_class(&name, Class::Looker, self.out.place.programs)
+            && self.state.get(&StateKey::Function(name.clone())).is_none()
+            && self.state.get(&StateKey::Alias(name)).is_none()
     }
 
     /// Is it a plain `cd`?
@@ -288,30 +294,30 @@ impl Walker<'_> {
     }
 
     /// Runs each branch from the same state and goes on from all of them.
-    pub(super) fn branches(&mut self, mut deltas: Vec<Delta>, open: bool) {
+    pub(super) fn join_branches(&mut self, mut deltas: Vec<Delta>, open: bool) {
         if open {
             deltas.push(Delta::new());
         }
-        self.state.join(deltas);
+        self.state.join_branches(deltas);
     }
 
-    pub(super) fn compound(&mut self, compound: &CompoundCommand) {
+    pub(super) fn walk_compound(&mut self, compound: &CompoundCommand) {
         match compound {
             CompoundCommand::Subshell(seq) => {
-                self.subshell(|w| w.seq(seq));
+                self.in_subshell(|w| w.walk_list(seq));
             }
-            CompoundCommand::BraceGroup(seq) => self.seq(seq),
+            CompoundCommand::BraceGroup(seq) => self.walk_list(seq),
             CompoundCommand::If(command) => {
-                self.seq(&command.condition);
-                let mut deltas = vec![self.subshell(|w| w.seq(&command.then_branch))];
+                self.walk_list(&command.condition);
+                let mut deltas = vec![self.in_subshell(|w| w.walk_list(&command.then_branch))];
                 for (condition, body) in &command.elif_branches {
-                    self.seq(condition);
-                    deltas.push(self.subshell(|w| w.seq(body)));
+                    self.walk_list(condition);
+                    deltas.push(self.in_subshell(|w| w.walk_list(body)));
                 }
                 if let Some(body) = &command.else_branch {
-                    deltas.push(self.subshell(|w| w.seq(body)));
+                    deltas.push(self.in_subshell(|w| w.walk_list(body)));
                 }
-                self.branches(deltas, command.else_branch.is_none());
+                self.join_branches(deltas, command.else_branch.is_none());
             }
             CompoundCommand::For(command) => {
                 let mut words = Vec::new();
@@ -319,10 +325,10 @@ impl Walker<'_> {
                     self.visit_word(word);
                 }
                 for group in side_by_side(command.words.iter().flatten()) {
-                    words.extend(self.every(&group));
+                    words.extend(self.expand_every(&group));
                 }
                 if command.words.is_none() {
-                    match self.positional() {
+                    match self.positional_parameters() {
                         Some(values) => {
                             words.extend(values.iter().skip(1).cloned().collect::<Vec<_>>())
                         }
@@ -334,13 +340,17 @@ impl Walker<'_> {
                     .iter()
                     .map(|t| t.name.as_ref().map_or_else(String::new, |n| n.as_str().to_string()))
                     .collect();
-                self.each(&names, &words, &command.body);
+                self.walk_for_loop(&names, &words, &command.body);
             }
-            CompoundCommand::Foreach(c) => self.named(c.variable.as_str(), &c.words, &c.body),
-            CompoundCommand::Select(c) => self.named(c.variable.as_str(), &c.words, &c.body),
+            CompoundCommand::Foreach(c) => {
+                self.walk_named_loop(c.variable.as_str(), &c.words, &c.body)
+            }
+            CompoundCommand::Select(c) => {
+                self.walk_named_loop(c.variable.as_str(), &c.words, &c.body)
+            }
             CompoundCommand::Repeat(command) => {
                 self.visit_word(&command.count);
-                self.looped(&[], |w| w.seq(&command.body));
+                self.walk_loop(&[], |w| w.walk_list(&command.body));
             }
             CompoundCommand::ArithmeticFor(command) => {
                 let before = self.substitutions;
@@ -356,31 +366,34 @@ impl Walker<'_> {
                     let Some(span) = span else { continue };
                     self.visit_raw(span, before);
                     for name in assign::arithmetic_names(self.slice(span)) {
-                        self.number(&name);
+                        self.set_unknown_number(&name);
                     }
                 }
-                if forks(&command.body) && command.condition_span.is_none() {
-                    self.fork_bomb(self.range(command.span));
+                if is_fork_bomb(&command.body) && command.condition_span.is_none() {
+                    self.fork_bomb(self.source_range(command.span));
                 }
-                self.looped(&[], |w| w.seq(&command.body));
+                self.walk_loop(&[], |w| w.walk_list(&command.body));
             }
             CompoundCommand::While(command) => {
                 let always = ["true", ":", "((1))", "(( 1 ))", "[ 1 ]", "[[ 1 ]]"];
-                if forks(&command.body) && always.contains(&self.condition(&command.condition)) {
-                    self.fork_bomb(self.range(command.span));
+                if is_fork_bomb(&command.body)
+                    && always.contains(&self.condition_text(&command.condition))
+                {
+                    self.fork_bomb(self.source_range(command.span));
                 }
-                self.looped(&[], |w| {
-                    w.seq(&command.condition);
-                    w.seq(&command.body);
+                self.walk_loop(&[], |w| {
+                    w.walk_list(&command.condition);
+                    w.walk_list(&command.body);
                 });
             }
             CompoundCommand::Until(command) => {
-                if forks(&command.body) && self.condition(&command.condition) == "false" {
-                    self.fork_bomb(self.range(command.span));
+                if is_fork_bomb(&command.body) && self.condition_text(&command.condition) == "false"
+                {
+                    self.fork_bomb(self.source_range(command.span));
                 }
-                self.looped(&[], |w| {
-                    w.seq(&command.condition);
-                    w.seq(&command.body);
+                self.walk_loop(&[], |w| {
+                    w.walk_list(&command.condition);
+                    w.walk_list(&command.body);
                 });
             }
             CompoundCommand::Case(command) => {
@@ -390,16 +403,19 @@ impl Walker<'_> {
                     for pattern in &item.patterns {
                         self.visit_pattern(pattern);
                     }
-                    deltas.push(self.subshell(|w| w.seq(&item.body)));
+                    deltas.push(self.in_subshell(|w| w.walk_list(&item.body)));
                 }
-                self.branches(deltas, true);
+                self.join_branches(deltas, true);
             }
             CompoundCommand::Arithmetic(command) => {
                 let open = command.left_paren_span;
                 if let Some(text) = self.disguised_command(open.start.offset()) {
                     // Where the parser goes on behind it is not sure.
-                    self.untold("subshells that begin like arithmetic", self.range(open));
-                    return self.apart(&text, open);
+                    self.emit_uncovered(
+                        "subshells that begin like arithmetic",
+                        self.source_range(open),
+                    );
+                    return self.walk_in_subshell(&text, open);
                 }
                 let raw = self.slice(command.span);
                 let inner =
@@ -407,7 +423,10 @@ impl Walker<'_> {
                 let read = command.expr_ast.is_some()
                     || inner.is_some_and(|inner| inner.trim().is_empty());
                 if !read || inner.is_none_or(|inner| has_bare(inner, b";\n")) {
-                    self.unseen("arithmetic that may end elsewhere", self.range(command.span));
+                    self.emit_unseen(
+                        "arithmetic that may end elsewhere",
+                        self.source_range(command.span),
+                    );
                 }
                 let before = self.substitutions;
                 if let Some(node) = &command.expr_ast {
@@ -417,39 +436,39 @@ impl Walker<'_> {
                     self.visit_raw(span, before);
                     let text = self.slice(span);
                     for name in assign::arithmetic_names(text) {
-                        self.number(&name);
+                        self.set_unknown_number(&name);
                     }
                 }
             }
             CompoundCommand::Time(command) => {
                 if let Some(stmt) = &command.command {
-                    self.stmt(stmt);
+                    self.walk_statement(stmt);
                 }
             }
-            CompoundCommand::Conditional(command) => self.conditional(&command.expression),
+            CompoundCommand::Conditional(command) => self.walk_conditional(&command.expression),
             CompoundCommand::Coproc(command) => {
-                self.beside(|w| w.subshell(|w| w.stmt(&command.body)));
+                self.in_background(|w| w.in_subshell(|w| w.walk_statement(&command.body)));
                 // Its two descriptors.
                 let mut pair = number_var();
                 pair[0].extend(number_var().remove(0));
                 let name = command.name.as_str().to_string();
-                self.state.set(Key::Var(name), Some(Held::Var(pair)));
+                self.state.set(StateKey::Var(name), Some(StateValue::Var(pair)));
             }
             CompoundCommand::Always(command) => {
-                self.seq(&command.body);
-                self.seq(&command.always_body);
+                self.walk_list(&command.body);
+                self.walk_list(&command.always_body);
             }
         }
     }
 
     /// `select x in WORDS`, and zsh's `foreach x (WORDS)`.
-    fn named(&mut self, name: &str, words: &[Word], body: &StmtSeq) {
+    fn walk_named_loop(&mut self, name: &str, words: &[Word], body: &StmtSeq) {
         let mut values = Vec::new();
         for word in words {
             self.visit_word(word);
-            values.extend(self.every(&[word]));
+            values.extend(self.expand_every(&[word]));
         }
-        self.each(&[name.to_string()], &values, body);
+        self.walk_for_loop(&[name.to_string()], &values, body);
     }
 
     /// A side of `-eq`, a name after `-v`: arithmetic, whose subscripts run commands.
@@ -458,11 +477,11 @@ impl Walker<'_> {
         self.evaluates_word(word);
     }
 
-    pub(super) fn conditional(&mut self, expression: &ConditionalExpr) {
+    pub(super) fn walk_conditional(&mut self, expression: &ConditionalExpr) {
         match expression {
             ConditionalExpr::Binary(binary) => {
-                self.conditional(&binary.left);
-                self.conditional(&binary.right);
+                self.walk_conditional(&binary.left);
+                self.walk_conditional(&binary.right);
                 use shuck_ast::ConditionalBinaryOp as Op;
                 if matches!(
                     binary.op,
@@ -478,12 +497,12 @@ impl Walker<'_> {
                 }
             }
             ConditionalExpr::Unary(unary) => {
-                self.conditional(&unary.expr);
+                self.walk_conditional(&unary.expr);
                 if unary.op == shuck_ast::ConditionalUnaryOp::VariableSet {
                     self.arithmetic_side(&unary.expr);
                 }
             }
-            ConditionalExpr::Parenthesized(inner) => self.conditional(&inner.expr),
+            ConditionalExpr::Parenthesized(inner) => self.walk_conditional(&inner.expr),
             ConditionalExpr::Word(word) | ConditionalExpr::Regex(word) => self.visit_word(word),
             ConditionalExpr::Pattern(pattern) => self.visit_pattern(pattern),
             ConditionalExpr::VarRef(reference) => self.visit_reference(reference),
@@ -491,7 +510,7 @@ impl Walker<'_> {
     }
 }
 
-fn same(a: BinaryOp, b: BinaryOp) -> bool {
+fn is_same_kind(a: BinaryOp, b: BinaryOp) -> bool {
     let pipe = |op| matches!(op, BinaryOp::Pipe | BinaryOp::PipeAll);
     pipe(a) == pipe(b)
 }

@@ -5,12 +5,12 @@ use crate::effect::program::special;
 use crate::effect::value::Value;
 
 /// Something below the directory.
-pub(super) fn here() -> Feed {
-    Feed::Lines(Value::known(".", 0..0).below())
+pub(super) fn anything_below() -> Feed {
+    Feed::Lines(Value::known(".", 0..0).unknown_below())
 }
 
 /// Does no argument lead out of the directory?
-pub fn relative(args: &[Value]) -> bool {
+pub fn stays_below(args: &[Value]) -> bool {
     args.iter().all(|a| {
         a.text()
             .is_some_and(|t| !t.starts_with(['/', '~']) && !t.contains("=/") && !t.contains(".."))
@@ -18,39 +18,40 @@ pub fn relative(args: &[Value]) -> bool {
 }
 
 /// find prints what lies below its one start.
-pub(super) fn find(args: &[Value]) -> Option<Feed> {
+pub(super) fn find_listing(args: &[Value]) -> Option<Feed> {
     let mut at = 0;
     while args.get(at).is_some_and(|a| {
-        matches!(a.plain(), Some("-H" | "-L" | "-P")) || a.start().starts_with("-O")
+        matches!(a.plain_text(), Some("-H" | "-L" | "-P")) || a.known_start().starts_with("-O")
     }) {
         at += 1;
     }
     let other = |a: &Value| {
         ["-printf", "-exec", "-ls", "-fls", "-files0", "-D"]
             .iter()
-            .any(|o| a.start().starts_with(o))
+            .any(|o| a.known_start().starts_with(o))
     };
     if args[at..].iter().any(other) {
         return None;
     }
     let starts: Vec<&Value> =
-        args[at..].iter().take_while(|a| !a.start().starts_with(['-', '(', '!'])).collect();
+        args[at..].iter().take_while(|a| !a.known_start().starts_with(['-', '(', '!'])).collect();
     let start = match starts[..] {
         [] => Value::known(".", 0..0),
         [one] => one.clone(),
         _ => return None,
     };
-    let mut tests = args[at..].iter().filter(|a| a.start().starts_with(['-', '(', '!']));
+    let mut tests = args[at..].iter().filter(|a| a.known_start().starts_with(['-', '(', '!']));
     let plain = ["-print", "-print0", "-depth", "-d", "-xdev", "-mount"];
     let by_type = ["-type", "-maxdepth", "-mindepth"];
-    Some(if tests.clone().all(|a| plain.contains(&a.start())) {
+    Some(if tests.clone().all(|a| plain.contains(&a.known_start())) {
         Feed::Tree(start)
-    } else if tests.all(|a| plain.contains(&a.start()) || by_type.contains(&a.start())) {
-        Feed::Whole(start.below(), special::all(&start))
+    } else if tests.all(|a| plain.contains(&a.known_start()) || by_type.contains(&a.known_start()))
+    {
+        Feed::Whole(start.unknown_below(), special::directory_glob(&start))
     } else {
-        match special::named(&start, args) {
-            named if named.is_empty() => Feed::Lines(start.below()),
-            named => Feed::Found(start.below(), named),
+        match special::named_globs(&start, args) {
+            named if named.is_empty() => Feed::Lines(start.unknown_below()),
+            named => Feed::Found(start.unknown_below(), named),
         }
     })
 }
@@ -58,7 +59,7 @@ pub(super) fn find(args: &[Value]) -> Option<Feed> {
 /// `grep -l`, `rg --files`: prints the names of files.
 pub fn names_files(program: &str, args: &[Value]) -> bool {
     args.iter().any(|a| {
-        let text = a.start();
+        let text = a.known_start();
         text.starts_with("--files-with")
             || program == "rg" && text == "--files"
             || text.starts_with('-') && !text.starts_with("--") && text.contains('l')
@@ -74,15 +75,16 @@ pub fn whole_lines(program: &str, args: &[Value], operands: &[&Value]) -> bool {
         "head" | "tail" => "nqz0123456789",
         _ => "nzr0123456789",
     };
-    let options = args.iter().filter(|a| a.start().starts_with('-')).all(|a| {
-        let text = a.start();
+    let options = args.iter().filter(|a| a.known_start().starts_with('-')).all(|a| {
+        let text = a.known_start();
         a.text().is_some()
             && (matches!(text, "--invert-match" | "--ignore-case" | "--unique" | "--reverse")
                 || text[1..].chars().all(|c| allowed.contains(c)))
     });
     // Another operand than grep's pattern may be a file, which it would read instead.
     let files = operands.iter().filter(|o| {
-        o.plain().is_none_or(|t| t.len() > 1 && t.trim_start_matches('+').parse::<i64>().is_err())
+        o.plain_text()
+            .is_none_or(|t| t.len() > 1 && t.trim_start_matches('+').parse::<i64>().is_err())
     });
     options && files.count() <= usize::from(matches!(program, "grep" | "egrep" | "rg"))
 }

@@ -4,7 +4,7 @@
 use shuck_ast::{LiteralText, Span, Word, WordPart, WordPartNode};
 
 use super::Walker;
-use super::word::{Atom, Quote, atom, quoted};
+use super::word::{Atom, Quote, make_atom, quoted_atoms};
 use crate::effect::decode;
 use crate::effect::value::BLANK;
 
@@ -18,16 +18,16 @@ impl Walker<'_> {
     /// Literal text from which the parser took all escapes or some. Behind an escaped `$` and a
     /// continued line its place is off: then the text is read the way that begins like what stands
     /// there.
-    pub(super) fn cooked(&self, written: &str, text: &str, quote: Quote, out: &mut Vec<Atom>) {
+    pub(super) fn push_cooked(&self, written: &str, text: &str, quote: Quote, out: &mut Vec<Atom>) {
         let read = |text: &str| {
             let mut atoms = Vec::new();
-            literal(text, quote, &mut atoms);
+            push_literal(text, quote, &mut atoms);
             atoms
         };
         let alike = |a: &[Atom], b: &[Atom]| {
             a.iter().zip(b).take_while(|(a, b)| a.letter() == b.letter()).count()
         };
-        let (atoms, all, some) = (read(written), quoted(text), read(text));
+        let (atoms, all, some) = (read(written), quoted_atoms(text), read(text));
         let (as_all, as_some) = (alike(&atoms, &all), alike(&atoms, &some));
         let whole = |n: usize, other: &[Atom]| n == atoms.len() && n == other.len();
         let inside = quote == Quote::Quoted;
@@ -35,13 +35,17 @@ impl Walker<'_> {
             () if whole(as_all, &all) || whole(as_some, &some) => atoms,
             () if inside && as_all > as_some || all == some => all,
             // Its place is wrong, and how many escapes are left in it nobody knows.
-            () => vec![Atom::blank(inside)],
+            () => vec![Atom::unknown_text(inside)],
         });
     }
 
     /// The text of a double-quoted string whose parts' places in the source are wrong: the parser
     /// counts them in the text without its escapes.
-    pub(super) fn misplaced(&mut self, parts: &[WordPartNode], span: Span) -> Option<Vec<Atom>> {
+    pub(super) fn reread_quoted(
+        &mut self,
+        parts: &[WordPartNode],
+        span: Span,
+    ) -> Option<Vec<Atom>> {
         let raw = self.slice(span);
         if !raw.contains('\\') || super::doubt::in_place(parts, span) {
             return None;
@@ -49,17 +53,17 @@ impl Walker<'_> {
         let inner = raw.trim_start_matches('$').strip_prefix('"')?.strip_suffix('"')?;
         if parts.iter().all(|p| matches!(p.kind, WordPart::Literal(_))) {
             let mut out = Vec::new();
-            literal(inner, Quote::Quoted, &mut out);
+            push_literal(inner, Quote::Quoted, &mut out);
             return Some(out);
         }
         let mut out = Vec::new();
         for part in parts {
             match &part.kind {
                 WordPart::Literal(LiteralText::CookedSource(text)) if !text.contains('\\') => {
-                    out.extend(quoted(text));
+                    out.extend(quoted_atoms(text));
                 }
-                WordPart::Literal(_) => out.push(Atom::blank(true)),
-                _ => self.part(part, Quote::Quoted, &mut out),
+                WordPart::Literal(_) => out.push(Atom::unknown_text(true)),
+                _ => self.expand_part(part, Quote::Quoted, &mut out),
             }
         }
         Some(out)
@@ -69,7 +73,7 @@ impl Walker<'_> {
 impl Walker<'_> {
     /// A word without expansions, read from the source: the parser counts the places of its parts
     /// wrong behind an escaped `$`. None = not such a word, or its own place is wrong as well.
-    pub(super) fn reread(&self, word: &Word) -> Option<Vec<Atom>> {
+    pub(super) fn reread_word(&self, word: &Word) -> Option<Vec<Atom>> {
         let mut text = String::new();
         let mut cooked = false;
         for part in &word.parts {
@@ -108,11 +112,11 @@ fn whole_word(text: &str) -> Option<Vec<Atom>> {
     while let Some(c) = chars.next() {
         match (c, chars.peek()) {
             ('\\', Some('\n')) => drop(chars.next()),
-            ('\\', _) => out.push(atom(chars.next()?, Quote::Quoted)),
+            ('\\', _) => out.push(make_atom(chars.next()?, Quote::Quoted)),
             ('\'', _) => {
                 out.push(Atom::Empty);
                 let inner: String = chars.by_ref().take_while(|c| *c != '\'').collect();
-                out.extend(quoted(&inner));
+                out.extend(quoted_atoms(&inner));
             }
             ('"', _) => double_quoted(&mut chars, &mut out)?,
             ('$', Some('"')) => {
@@ -130,12 +134,12 @@ fn whole_word(text: &str) -> Option<Vec<Atom>> {
                     }
                 }
                 out.push(Atom::Empty);
-                out.extend(quoted(&decode::unescape(&inner)?));
+                out.extend(quoted_atoms(&decode::decode_escapes(&inner)?));
             }
             ('$', next) if next.is_some_and(|c| !c.is_whitespace()) => return None,
             ('`' | '<' | '>' | '(' | ')' | ';' | '&' | '|', _) => return None,
             (c, _) if c.is_whitespace() => return None,
-            (c, _) => out.push(atom(c, Quote::Bare)),
+            (c, _) => out.push(make_atom(c, Quote::Bare)),
         }
     }
     Some(out)
@@ -153,7 +157,7 @@ fn double_quoted(
             '$' if chars.peek().is_some_and(|c| *c != '"' && !c.is_whitespace()) => return None,
             '`' => return None,
             '\\' => escaped(chars.next()?, out),
-            c => out.push(atom(c, Quote::Quoted)),
+            c => out.push(make_atom(c, Quote::Quoted)),
         }
     }
 }
@@ -164,50 +168,50 @@ fn escaped(next: char, out: &mut Vec<Atom>) {
         out.push(Atom::Ch('\\', Quote::Quoted));
     }
     if next != '\n' {
-        out.push(atom(next, Quote::Quoted));
+        out.push(make_atom(next, Quote::Quoted));
     }
 }
 
 /// Literal text as written: backslashes are taken away here.
-pub(super) fn literal(text: &str, quote: Quote, out: &mut Vec<Atom>) {
+pub(super) fn push_literal(text: &str, quote: Quote, out: &mut Vec<Atom>) {
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
         // Quotes inside braces are left in the text.
         if matches!(c, '\'' | '"') && quote == Quote::Bare {
-            within(c, &mut chars, out);
+            push_quoted(c, &mut chars, out);
             continue;
         }
         if c == '$' && quote == Quote::Bare && chars.as_str().starts_with(['\'', '"']) {
             let mark = chars.next().unwrap_or_default();
-            out.push(Atom::blank(true));
-            within(mark, &mut chars, &mut Vec::new());
+            out.push(Atom::unknown_text(true));
+            push_quoted(mark, &mut chars, &mut Vec::new());
             continue;
         }
         if c != '\\' {
-            out.push(atom(c, quote));
+            out.push(make_atom(c, quote));
             continue;
         }
         match chars.next() {
             Some('\n') => {}
             Some(next) if quote == Quote::Quoted => escaped(next, out),
-            Some(next) => out.push(atom(next, Quote::Quoted)),
+            Some(next) => out.push(make_atom(next, Quote::Quoted)),
             None => out.push(Atom::Ch('\\', quote)),
         }
     }
 }
 
 /// A quoted string inside a literal, up to its closing quote.
-fn within(quote: char, chars: &mut std::str::Chars, out: &mut Vec<Atom>) {
+fn push_quoted(quote: char, chars: &mut std::str::Chars, out: &mut Vec<Atom>) {
     out.push(Atom::Empty);
     while let Some(c) = chars.next() {
         match c {
             _ if c == quote => return,
-            '$' | '`' if quote == '"' => out.push(Atom::blank(true)),
+            '$' | '`' if quote == '"' => out.push(Atom::unknown_text(true)),
             '\\' if quote == '"' => match chars.next() {
                 Some(next) => escaped(next, out),
                 None => return,
             },
-            _ => out.push(atom(c, Quote::Quoted)),
+            _ => out.push(make_atom(c, Quote::Quoted)),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 /// Where a byte stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ByteContext {
     /// Where a mark has its meaning.
     Bare,
     /// In a string.
@@ -25,40 +25,40 @@ pub struct Marks<'t> {
 }
 
 /// From that place on.
-pub fn marks(text: &str, at: usize) -> Marks<'_> {
+pub fn marks_from(text: &str, at: usize) -> Marks<'_> {
     Marks { text, at, open: Vec::new(), ansi: false, unsure: false }
 }
 
 /// Does one of these bytes stand bare in the text, or is something left open?
 pub fn has_bare(text: &str, wanted: &[u8]) -> bool {
-    let mut marks = marks(text, 0);
+    let mut marks = marks_from(text, 0);
     let found =
-        marks.by_ref().any(|(_, byte, place)| place == Place::Bare && wanted.contains(&byte));
-    found || !marks.closed()
+        marks.by_ref().any(|(_, byte, place)| place == ByteContext::Bare && wanted.contains(&byte));
+    found || !marks.is_closed()
 }
 
 impl Marks<'_> {
     /// Is all closed that was opened so far?
-    pub fn closed(&self) -> bool {
+    pub fn is_closed(&self) -> bool {
         self.open.is_empty() && !self.unsure
     }
 
-    fn place(&self) -> Place {
+    fn current_context(&self) -> ByteContext {
         match self.open.iter().all(|close| matches!(close, b'"' | b'\'')) {
-            _ if self.open.is_empty() => Place::Bare,
-            true => Place::Quoted,
-            false => Place::Substituted,
+            _ if self.open.is_empty() => ByteContext::Bare,
+            true => ByteContext::Quoted,
+            false => ByteContext::Substituted,
         }
     }
 }
 
 impl Iterator for Marks<'_> {
-    type Item = (usize, u8, Place);
+    type Item = (usize, u8, ByteContext);
 
     fn next(&mut self) -> Option<Self::Item> {
         let bytes = self.text.as_bytes();
         loop {
-            let place = self.place();
+            let place = self.current_context();
             let (at, byte) = (self.at, *bytes.get(self.at)?);
             let top = self.open.last().copied();
             let before = at.checked_sub(1).map_or(b' ', |at| bytes[at]);
@@ -82,17 +82,17 @@ impl Iterator for Marks<'_> {
                 b'"' | b'`' => self.open.push(byte),
                 b'(' if matches!(before, b'$' | b'<' | b'>') || top == Some(b')') => {
                     self.open.push(b')');
-                    return Some((at, byte, Place::Substituted));
+                    return Some((at, byte, ByteContext::Substituted));
                 }
                 b'{' if before == b'$' => {
                     self.open.push(b'}');
-                    return Some((at, byte, Place::Substituted));
+                    return Some((at, byte, ByteContext::Substituted));
                 }
-                b'<' | b'>' if place == Place::Bare && bytes.get(self.at) == Some(&b'(') => {
-                    return Some((at, byte, Place::Substituted));
+                b'<' | b'>' if place == ByteContext::Bare && bytes.get(self.at) == Some(&b'(') => {
+                    return Some((at, byte, ByteContext::Substituted));
                 }
                 _ if comment => {
-                    self.unsure |= place != Place::Bare;
+                    self.unsure |= place != ByteContext::Bare;
                     self.at = self.text[at..].find('\n').map_or(self.text.len(), |len| at + len);
                     continue;
                 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::call::Start;
 use super::frame::Frame;
-use super::state::{Held, Key};
+use super::state::{StateKey, StateValue};
 use super::{Feed, Walker};
 use crate::effect::emitter::Spot;
 use crate::effect::program::table::{self, Language, Program, Special, mark};
@@ -16,7 +16,7 @@ use crate::limits;
 
 /// Does a program of that name read shell text?
 pub fn is_shell(name: &str, own: &'static [Program]) -> bool {
-    let special = table::program(name, own).and_then(|program| program.special);
+    let special = table::find_program(name, own).and_then(|program| program.special);
     matches!(special, Some(Special::Shell | Special::Source))
 }
 
@@ -31,19 +31,21 @@ impl Walker<'_> {
         if grave {
             let span = self.out.analysis.commands[index].span.clone();
             self.out.command = Some(index);
-            self.out.unknown("an option that executes, with a value known only at run time", span);
+            self.out
+                .emit_unknown("an option that executes, with a value known only at run time", span);
         }
     }
 
     /// Runs what a program runs in turn.
-    pub(super) fn next(&mut self, next: Next, index: usize, assigns: bool) {
+    pub(super) fn run_next(&mut self, next: Next, index: usize, assigns: bool) {
         match next {
             Next::Words { words, cwd, feeds } => {
                 let mut words = words;
                 let mut marked = false;
                 let mark = self.state.mark();
                 while assigns
-                    && let Some((key, rest)) = words.first().and_then(|w| w.start().split_once('='))
+                    && let Some((key, rest)) =
+                        words.first().and_then(|w| w.known_start().split_once('='))
                 {
                     if key.is_empty()
                         || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_%".contains(&b))
@@ -55,9 +57,12 @@ impl Walker<'_> {
                     let value = first.text().is_some().then_some(rest.as_str());
                     if !first.counts_once() {
                         // `env a=$b cmd`: the second word of `$b` is the program.
-                        self.untold("a value that may be several words", first.span.clone());
+                        self.emit_uncovered(
+                            "a value that may be several words",
+                            first.span.clone(),
+                        );
                     }
-                    self.overridden(&key);
+                    self.override_variable(&key);
                     self.put_into_environment(&key, value);
                     marked |= self.mark_assignment(&key, value, first.span.clone(), false);
                 }
@@ -72,13 +77,13 @@ impl Walker<'_> {
                     let made = |item: &Value| words.iter().chain([item]).cloned().collect();
                     self.items_as_text(made, false, index);
                 }
-                let batches = if feeds { self.batches(words, index) } else { vec![words] };
+                let batches = if feeds { self.xargs_batches(words, index) } else { vec![words] };
                 let items = batches.iter().filter_map(|words| words.last()).filter(|_| feeds);
                 if items.into_iter().any(|item| item.text().or(item.prefix()).is_none()) {
-                    self.out.note("items known only at run time");
+                    self.out.add_note("items known only at run time");
                 }
                 // Rows of wrappers hand on all the words that are left.
-                self.room.take(batches.iter().map(Vec::len).sum::<usize>() / 4);
+                self.room.take_steps(batches.iter().map(Vec::len).sum::<usize>() / 4);
                 let mut up = 0;
                 let mut at = Some(index);
                 while let Some(i) = at {
@@ -87,19 +92,19 @@ impl Walker<'_> {
                 }
                 if up > limits::WRAPPERS {
                     self.out.command = Some(index);
-                    self.out.unknown("wrappers nested too deep", 0..0);
+                    self.out.emit_unknown("wrappers nested too deep", 0..0);
                     return;
                 }
                 if let Some(cwd) = cwd {
-                    let text = cwd.plain().map(str::to_string);
+                    let text = cwd.plain_text().map(str::to_string);
                     if text != self.cwd() {
-                        self.state.set(Key::Cwd, Some(Held::Cwd(text)));
+                        self.state.set(StateKey::Cwd, Some(StateValue::Cwd(text)));
                     }
                 }
                 let name = self.out.analysis.commands.get(index).map(|c| c.name.clone());
-                self.below(index, |w| {
+                self.under_command(index, |w| {
                     for words in batches {
-                        w.call(&words, Start { marked, external: true, ..Start::default() });
+                        w.call_words(&words, Start { marked, external: true, ..Start::default() });
                     }
                 });
                 if !matches!(name.as_deref(), Some("command" | "builtin")) {
@@ -108,26 +113,26 @@ impl Walker<'_> {
                 }
             }
             Next::Each { words, token } => self.each_item(&words, token.as_deref(), index, assigns),
-            Next::Script { text, rest } => self.script(&text, rest, index),
+            Next::Script { text, rest } => self.run_script(&text, rest, index),
             Next::Fed { text } => {
                 self.fed_with(Feed::Stream(Printer::Stranger), |w| {
-                    w.script(&text, Vec::new(), index);
+                    w.run_script(&text, Vec::new(), index);
                 });
             }
             Next::Stdin { lang } => {
                 let words = self.handed_on(index, true);
-                self.stdin(lang, index, words);
+                self.run_stdin(lang, index, words);
             }
             Next::File { file, lang } => {
                 let words = self.handed_on(index, false);
-                self.file(&file, lang, index, words);
+                self.run_file(&file, lang, index, words);
             }
         }
     }
 
     /// Runs what that command starts.
-    pub(super) fn below<T>(&mut self, index: usize, run: impl FnOnce(&mut Self) -> T) -> T {
-        self.within(|frame| frame.parent = Some(index), run)
+    pub(super) fn under_command<T>(&mut self, index: usize, run: impl FnOnce(&mut Self) -> T) -> T {
+        self.in_frame(|frame| frame.parent = Some(index), run)
     }
 
     /// `$0`, `$1` ... of the script that a shell or `source` runs: its operands; behind standard
@@ -145,7 +150,7 @@ impl Walker<'_> {
             }
         };
         let mut words: Vec<Value> = command.operands.iter().map(own).collect();
-        let dash = words.first().and_then(Value::plain) == Some("-");
+        let dash = words.first().and_then(Value::plain_text) == Some("-");
         if stdin && !dash {
             words.insert(0, Value::unknown(command.span.clone()));
         }
@@ -153,25 +158,27 @@ impl Walker<'_> {
     }
 
     /// `bash -c TEXT name args`, `eval TEXT`.
-    pub(super) fn script(&mut self, text: &Value, rest: Vec<Value>, index: usize) {
+    pub(super) fn run_script(&mut self, text: &Value, rest: Vec<Value>, index: usize) {
         let name = self.out.analysis.commands.get(index).map(|c| c.name.clone());
         let eval = matches!(name.as_deref(), Some("eval" | "trap"));
         self.out.command = Some(index);
         if text.text().is_none() {
-            self.unread(text.by(), false, eval, &text.span);
+            self.emit_unread(text.by(), false, eval, &text.span);
         }
         // Of what is not known what is written is looked at all the same.
         let written = |text: &&str| text.contains(|c: char| c.is_ascii_alphabetic());
         let Some(whole) = text.text().or_else(|| text.outline().filter(written)) else { return };
         let enter = |frame: &mut Frame| frame.zsh = name.as_deref() == Some("zsh");
-        self.within(enter, |w| match eval {
-            true => w.nested(whole, text.span.clone(), Some(index)),
-            false => w.child(rest, |w| w.nested(whole, text.span.clone(), Some(index))),
+        self.in_frame(enter, |w| match eval {
+            true => w.walk_nested(whole, text.span.clone(), Some(index)),
+            false => {
+                w.in_child_shell(rest, |w| w.walk_nested(whole, text.span.clone(), Some(index)))
+            }
         });
     }
 
     /// Text runs that somebody prints; `piped` = into an interpreter, `own` = in this very shell.
-    fn unread(&mut self, by: Printer, piped: bool, own: bool, span: &Range<usize>) {
+    fn emit_unread(&mut self, by: Printer, piped: bool, own: bool, span: &Range<usize>) {
         let source = Source::Program;
         self.text_of_items |= !piped && matches!(by, Printer::Local | Printer::Nobody);
         match by {
@@ -186,20 +193,22 @@ impl Walker<'_> {
             }
             Printer::Local => {
                 self.out.push(Word::Code, Grade::Certain, source, span.clone());
-                self.out.unknown("what another program prints is run", span.clone());
+                self.out.emit_unknown("what another program prints is run", span.clone());
             }
-            Printer::Nobody => self.out.unknown("shell text known only at run time", span.clone()),
+            Printer::Nobody => {
+                self.out.emit_unknown("shell text known only at run time", span.clone())
+            }
         }
         if own {
             match by {
-                Printer::Settings => self.state.set(Key::Tainted, Some(Held::Set)),
+                Printer::Settings => self.state.set(StateKey::Tainted, Some(StateValue::Set)),
                 _ => self.state.forget_all(),
             }
         }
     }
 
     /// What `trap` was told runs at the end.
-    pub(super) fn traps(&mut self) {
+    pub(super) fn run_traps(&mut self) {
         for (text, index, cwd) in std::mem::take(&mut self.traps) {
             let args =
                 self.out.analysis.commands.get(index).map(|c| &c.args[..]).unwrap_or_default();
@@ -208,26 +217,26 @@ impl Walker<'_> {
             let moves = |c: &SubCommand| matches!(c.name.as_str(), "cd" | "pushd" | "popd");
             let moved = args.iter().any(always) && self.out.analysis.commands.iter().any(moves);
             if moved {
-                self.state.set(Key::Cwd, Some(Held::Cwd(None)));
+                self.state.set(StateKey::Cwd, Some(StateValue::Cwd(None)));
             }
             if moved || cwd.is_none_or(|cwd| cwd != self.cwd()) {
-                self.script(&text, Vec::new(), index);
+                self.run_script(&text, Vec::new(), index);
             }
         }
         self.traps.clear();
     }
 
     /// Runs something as a new shell sees it.
-    pub(super) fn child(&mut self, positional: Vec<Value>, run: impl FnOnce(&mut Self)) {
-        let child = self.state.child();
+    pub(super) fn in_child_shell(&mut self, positional: Vec<Value>, run: impl FnOnce(&mut Self)) {
+        let child = self.state.child_state();
         let state = std::mem::replace(&mut self.state, child);
         self.set_positional(Some(Rc::new(positional)));
-        self.within(|frame| frame.calls.clear(), run);
+        self.in_frame(|frame| frame.calls.clear(), run);
         self.state = state;
     }
 
     /// An interpreter that reads its program from standard input.
-    pub(super) fn stdin(&mut self, lang: Language, index: usize, words: Vec<Value>) {
+    pub(super) fn run_stdin(&mut self, lang: Language, index: usize, words: Vec<Value>) {
         self.out.command = Some(index);
         let (own, span) = match self.out.analysis.commands.get(index) {
             Some(c) => (matches!(c.name.as_str(), "." | "source"), c.span.clone()),
@@ -235,10 +244,10 @@ impl Walker<'_> {
         };
         if let Feed::Text(text) = &self.feed
             && lang == Language::Shell
-            && continues(text)
+            && ends_in_backslash(text)
         {
             // bash puts a byte of its own in place of what does not come.
-            self.untold("a line that goes on where the text ends", span.clone());
+            self.emit_uncovered("a line that goes on where the text ends", span.clone());
             self.out.command = Some(index);
         }
         let outer = std::mem::replace(&mut self.feed, Feed::None);
@@ -246,17 +255,17 @@ impl Walker<'_> {
         match outer.clone() {
             // Its lines are commands that nobody has seen.
             Feed::None | Feed::File(_) | Feed::Lines(_) | Feed::Tree(_) if parallel => {
-                self.out.unknown("commands that standard input names", span);
+                self.out.emit_unknown("commands that standard input names", span);
             }
             Feed::None => {}
             Feed::Text(text) if text.contains(BLANK) => {
-                self.sketched(&text, lang, span, index, own);
+                self.run_sketch(&text, lang, span, index, own);
             }
             Feed::Text(text) if lang == Language::Shell => {
                 self.text_with(&text, span, index, own, words)
             }
             Feed::Text(text) => {
-                self.inline(lang, &Value::known(text, span), index);
+                self.run_inline(lang, &Value::known(text, span), index);
             }
             // A dump that is loaded is no program from who knows where.
             Feed::Stream(_)
@@ -265,16 +274,16 @@ impl Walker<'_> {
                 let word = Word::Named("database.write");
                 self.out.push(word, Grade::Possible, Source::Code, span);
             }
-            Feed::File(file) => match self.out.spot(&file, Extent::Exact, false) {
+            Feed::File(file) => match self.out.locate_value(&file, Extent::Exact, false) {
                 // `sh < /dev/null`
                 Spot::Stream => {}
-                Spot::Unknown => self.out.unknown("a script known only at run time", span),
+                Spot::Unknown => self.out.emit_unknown("a script known only at run time", span),
                 Spot::At(target) => {
                     let text = self.out.written.get(&target.resolved).cloned();
-                    self.content(text, &file, Some(lang), index, own, words);
+                    self.run_content(text, &file, Some(lang), index, own, words);
                 }
             },
-            Feed::Stream(by) => self.unread(by, true, own, &span),
+            Feed::Stream(by) => self.emit_unread(by, true, own, &span),
             Feed::Lines(_)
             | Feed::Found(..)
             | Feed::Whole(..)
@@ -282,7 +291,7 @@ impl Walker<'_> {
             | Feed::Here
             | Feed::Names
             | Feed::Numbers => {
-                self.unread(Printer::Local, true, own, &span);
+                self.emit_unread(Printer::Local, true, own, &span);
             }
         }
         self.feed = outer;
@@ -298,17 +307,17 @@ impl Walker<'_> {
         words: Vec<Value>,
     ) {
         if !own {
-            return self.child(words, |w| w.nested(text, span, Some(index)));
+            return self.in_child_shell(words, |w| w.walk_nested(text, span, Some(index)));
         }
         // `source FILE a b`: its own words while it runs; without any it sees this shell's.
         match words.len() > 1 {
-            true => self.given(words, |w| w.nested(text, span, Some(index))),
-            false => self.nested(text, span, Some(index)),
+            true => self.with_positionals(words, |w| w.walk_nested(text, span, Some(index))),
+            false => self.walk_nested(text, span, Some(index)),
         }
     }
 
     /// A program's text of which parts are not known.
-    fn sketched(
+    fn run_sketch(
         &mut self,
         text: &str,
         lang: Language,
@@ -318,32 +327,32 @@ impl Walker<'_> {
     ) {
         let by = Value::outlined(text.to_string(), Printer::Nobody, span.clone());
         if lang != Language::Shell {
-            return self.inline(lang, &by, index);
+            return self.run_inline(lang, &by, index);
         }
-        self.unread(Printer::Nobody, false, own, &span);
+        self.emit_unread(Printer::Nobody, false, own, &span);
         if own {
-            self.nested(text, span, Some(index));
+            self.walk_nested(text, span, Some(index));
         } else {
-            self.child(Vec::new(), |w| w.nested(text, span, Some(index)));
+            self.in_child_shell(Vec::new(), |w| w.walk_nested(text, span, Some(index)));
         }
     }
 
     /// A program text, and what it runs in turn.
-    pub(super) fn inline(&mut self, lang: Language, value: &Value, index: usize) {
+    pub(super) fn run_inline(&mut self, lang: Language, value: &Value, index: usize) {
         let mut next = Vec::new();
-        code::emit(&mut self.out, lang, value, &mut next);
+        code::emit_inline(&mut self.out, lang, value, &mut next);
         self.fed_with(Feed::None, |w| {
             for next in next {
                 if w.room.stopped {
                     break;
                 }
-                w.next(next, index, false);
+                w.run_next(next, index, false);
             }
         });
     }
 
     /// A script file runs with these words from `$0` on: opaque, unless the call itself wrote it.
-    pub(super) fn file(
+    pub(super) fn run_file(
         &mut self,
         file: &Value,
         lang: Option<Language>,
@@ -356,48 +365,50 @@ impl Walker<'_> {
             Some(Language::Make) => Language::Make,
             Some(_) => Language::Other,
         };
-        self.resume(index);
+        self.resume_command(index);
         let caller = self.out.analysis.commands.get(index).map(|c| c.name.clone());
         let own = matches!(caller.as_deref(), Some("." | "source"));
         if let Text::Pipe(at) = file.text {
-            let feed = self.pipe(at);
-            return self.fed_with(feed, |w| w.stdin(fed, index, words));
+            let feed = self.pipe_feed(at);
+            return self.fed_with(feed, |w| w.run_stdin(fed, index, words));
         }
         if file.is_fed() {
-            self.unread(Printer::Stranger, true, own, &file.span);
+            self.emit_unread(Printer::Stranger, true, own, &file.span);
             return;
         }
         let source = if program { Source::Program } else { Source::Operand };
-        match self.out.spot(file, Extent::Exact, false) {
+        match self.out.locate_value(file, Extent::Exact, false) {
             Spot::Stream if program => {}
-            Spot::Stream if !matches!(file.plain(), Some("-" | "/dev/stdin" | "/dev/fd/0")) => {
-                self.unread(Printer::Nobody, false, own, &file.span);
+            Spot::Stream
+                if !matches!(file.plain_text(), Some("-" | "/dev/stdin" | "/dev/fd/0")) =>
+            {
+                self.emit_unread(Printer::Nobody, false, own, &file.span);
             }
-            Spot::Stream => self.stdin(fed, index, words),
+            Spot::Stream => self.run_stdin(fed, index, words),
             Spot::Unknown => {
-                self.out.unknown("a script file known only at run time", file.span.clone());
+                self.out.emit_unknown("a script file known only at run time", file.span.clone());
                 if own {
                     self.state.forget_all();
                 }
             }
             // A link to standard input.
             Spot::At(target) if matches!(target.resolved.as_str(), "/dev/stdin" | "/dev/fd/0") => {
-                self.stdin(fed, index, words);
+                self.run_stdin(fed, index, words);
             }
             Spot::At(target) => {
                 let text = self.out.written.get(&target.resolved).cloned();
                 let span = file.span.clone();
                 if text.is_none() && self.out.is_fetched(&target.resolved) {
-                    self.out.unknown("a program that the call itself fetched", span.clone());
+                    self.out.emit_unknown("a program that the call itself fetched", span.clone());
                 }
-                self.out.effect(Word::Read, Grade::Certain, Some(target), None, source, span);
-                self.content(text, file, lang, index, own, words);
+                self.out.push_effect(Word::Read, Grade::Certain, Some(target), None, source, span);
+                self.run_content(text, file, lang, index, own, words);
             }
         }
     }
 
     /// A script's text, if the call wrote the file; `Some(None)` = it did, with text nobody knows.
-    fn content(
+    fn run_content(
         &mut self,
         text: Option<Option<String>>,
         file: &Value,
@@ -408,7 +419,7 @@ impl Walker<'_> {
     ) {
         let span = file.span.clone();
         // A file that runs itself is not followed again.
-        let running = match (self.out.spot(file, Extent::Exact, false), &text) {
+        let running = match (self.out.locate_value(file, Extent::Exact, false), &text) {
             (Spot::At(target), Some(Some(_))) => self.out.written.remove_entry(&target.resolved),
             _ => None,
         };
@@ -421,22 +432,22 @@ impl Walker<'_> {
             Some(Some(text)) if text.contains(BLANK) => {
                 let other = lang.unwrap_or(Language::Other);
                 let lang = if shell(&text) { Language::Shell } else { other };
-                self.sketched(&text, lang, span, index, own);
+                self.run_sketch(&text, lang, span, index, own);
             }
             // What a sourced file does to this shell nobody knows.
             None if own => self.state.forget_all(),
             None => {}
             Some(Some(text)) if shell(&text) => self.text_with(&text, span, index, own, words),
             Some(Some(text)) => {
-                self.inline(lang.unwrap_or(Language::Other), &Value::known(text, span), index);
+                self.run_inline(lang.unwrap_or(Language::Other), &Value::known(text, span), index);
             }
-            Some(None) => self.unread(Printer::Stranger, true, own, &span),
+            Some(None) => self.emit_unread(Printer::Stranger, true, own, &span),
         }
         self.out.written.extend(running);
     }
 }
 
 /// Does the text end in a backslash that nothing takes away?
-pub(super) fn continues(text: &str) -> bool {
+pub(super) fn ends_in_backslash(text: &str) -> bool {
     text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }

@@ -3,39 +3,49 @@
 use shuck_ast::{BourneParameterExpansion, ParameterOp, SubscriptSelector, VarRef, Word};
 
 use super::Walker;
-use super::pattern::{cased, replaced};
-use super::state::{Held, Key, Words, unknown_var};
-use super::word::{Atom, Quote, atoms_of, expanded, expanded_keep, number};
-use crate::effect::path::normalise;
+use super::pattern::{change_case, replace_pattern};
+use super::state::{StateKey, StateValue, VariableWords, unknown_var};
+use super::word::{Atom, Quote, atoms_of, expanded_keep, push_expanded, push_unknown_number};
+use crate::effect::path::normalise_path;
 use crate::effect::value::Value;
 use crate::limits;
 
 impl Walker<'_> {
-    pub(super) fn parameter(
+    pub(super) fn expand_parameter(
         &mut self,
         syntax: &BourneParameterExpansion,
         inside: bool,
         out: &mut Vec<Atom>,
     ) {
         match syntax {
-            BourneParameterExpansion::Access { reference } => self.access(reference, inside, out),
-            BourneParameterExpansion::Length { .. } => number(out),
+            BourneParameterExpansion::Access { reference } => {
+                self.expand_reference(reference, inside, out)
+            }
+            BourneParameterExpansion::Length { .. } => push_unknown_number(out),
             BourneParameterExpansion::Operation {
                 reference, operator, operand_word_ast, ..
             } => {
-                self.operation(reference, operator, operand_word_ast.as_deref(), inside, out);
+                self.expand_operation(
+                    reference,
+                    operator,
+                    operand_word_ast.as_deref(),
+                    inside,
+                    out,
+                );
             }
             BourneParameterExpansion::Slice {
                 reference, offset_word_ast, length_word_ast, ..
             } => self.slice_of(reference, offset_word_ast, length_word_ast.as_deref(), inside, out),
             BourneParameterExpansion::Indirect { reference, operator: None, .. } => {
-                self.indirect(reference, inside, out)
+                self.expand_indirect(reference, inside, out)
             }
-            BourneParameterExpansion::Indices { reference } => self.indices(reference, inside, out),
+            BourneParameterExpansion::Indices { reference } => {
+                self.expand_indices(reference, inside, out)
+            }
             BourneParameterExpansion::Transformation { reference, operator } => {
-                self.transformed(reference, *operator, inside, out);
+                self.expand_transformed(reference, *operator, inside, out);
             }
-            _ => out.push(Atom::blank(inside)),
+            _ => out.push(Atom::unknown_text(inside)),
         }
     }
 
@@ -49,12 +59,12 @@ impl Walker<'_> {
         out: &mut Vec<Atom>,
     ) {
         let number = |w: &mut Self, word: &Word| {
-            w.expand_one(word, true).plain().and_then(|t| t.trim().parse::<i64>().ok())
+            w.expand_one(word, true).plain_text().and_then(|t| t.trim().parse::<i64>().ok())
         };
         let offset = number(self, offset);
         let length = length.map(|word| number(self, word));
         let mut own = Vec::new();
-        self.access(reference, inside, &mut own);
+        self.expand_reference(reference, inside, &mut own);
         // `$@` counts from `$0`, an array from its first element, a text from its first character.
         let list = reference.has_array_selector() || matches!(reference.name.as_str(), "@" | "*");
         // A pattern's letters are not those of what it stands for.
@@ -68,7 +78,11 @@ impl Walker<'_> {
         let (Some(offset), Some(length), true) = (offset, length, known || list) else {
             // A part of a text without a slash has none either.
             let plain = known && !own.iter().any(|a| matches!(a, Atom::Ch('/' | '.', _)));
-            out.push(if plain && inside { Atom::name() } else { Atom::blank(inside) });
+            out.push(if plain && inside {
+                Atom::unknown_name()
+            } else {
+                Atom::unknown_text(inside)
+            });
             return;
         };
         let pieces: Vec<&[Atom]> = if list {
@@ -80,9 +94,9 @@ impl Walker<'_> {
         let counted = i64::from(matches!(reference.name.as_str(), "@" | "*"));
         if counted == 1 && offset < 1
             || pattern
-            || own.iter().any(|a| list && *a == Atom::blank(false))
+            || own.iter().any(|a| list && *a == Atom::unknown_text(false))
         {
-            out.push(Atom::blank(false));
+            out.push(Atom::unknown_text(false));
             return;
         }
         if offset < 0 && count + offset < 0 {
@@ -102,32 +116,37 @@ impl Walker<'_> {
     }
 
     /// `${!x}`: the variable that `x` names.
-    pub(super) fn indirect(&mut self, reference: &VarRef, inside: bool, out: &mut Vec<Atom>) {
+    pub(super) fn expand_indirect(
+        &mut self,
+        reference: &VarRef,
+        inside: bool,
+        out: &mut Vec<Atom>,
+    ) {
         let mut own = Vec::new();
-        self.access(reference, true, &mut own);
-        match super::word::value(&own, 0..0).plain() {
-            Some(name) if is_name(name) => self.variable(name, inside, out),
-            _ => out.push(Atom::blank(inside)),
+        self.expand_reference(reference, true, &mut own);
+        match super::word::field_value(&own, 0..0).plain_text() {
+            Some(name) if is_name(name) => self.expand_variable(name, inside, out),
+            _ => out.push(Atom::unknown_text(inside)),
         }
     }
 
     /// `${!a[@]}`: numbers, where the array is a plain one.
-    pub(super) fn indices(&mut self, reference: &VarRef, inside: bool, out: &mut Vec<Atom>) {
-        match self.words(reference.name.as_str()) {
+    pub(super) fn expand_indices(&mut self, reference: &VarRef, inside: bool, out: &mut Vec<Atom>) {
+        match self.variable_words(reference.name.as_str()) {
             Some(words) => {
                 for at in 0..words.len() {
                     if at > 0 {
                         out.push(Atom::Break);
                     }
-                    out.extend(super::word::quoted(&at.to_string()));
+                    out.extend(super::word::quoted_atoms(&at.to_string()));
                 }
             }
-            None => out.push(Atom::blank(inside)),
+            None => out.push(Atom::unknown_text(inside)),
         }
     }
 
     /// `${x@Q}` and its like.
-    pub(super) fn transformed(
+    pub(super) fn expand_transformed(
         &mut self,
         reference: &VarRef,
         operator: char,
@@ -135,11 +154,11 @@ impl Walker<'_> {
         out: &mut Vec<Atom>,
     ) {
         let mut own = Vec::new();
-        self.access(reference, inside, &mut own);
+        self.expand_reference(reference, inside, &mut own);
         let quiet = |c: char| c.is_ascii_alphanumeric() || "-_./+:,@% ".contains(c);
         let plain = own.iter().all(|a| matches!(a, Atom::Ch(c, _) if quiet(*c)));
         match operator {
-            'U' | 'L' | 'u' => cased(own, operator, out),
+            'U' | 'L' | 'u' => change_case(own, operator, out),
             'E' | 'P' if plain => out.extend(own),
             // Of a name that is not set it is no word.
             'Q' if plain && !own.is_empty() => {
@@ -148,38 +167,43 @@ impl Walker<'_> {
                 out.extend(own);
                 out.push(Atom::Ch('\'', mark));
             }
-            _ => out.push(Atom::blank(inside)),
+            _ => out.push(Atom::unknown_text(inside)),
         }
     }
 
     /// The text of a variable, where it is one and known.
     pub(super) fn text_of(&mut self, name: &str) -> Option<String> {
         let mut own = Vec::new();
-        self.variable(name, true, &mut own);
-        super::word::value(&own, 0..0).plain().map(str::to_string)
+        self.expand_variable(name, true, &mut own);
+        super::word::field_value(&own, 0..0).plain_text().map(str::to_string)
     }
 
-    pub(super) fn access(&mut self, reference: &VarRef, inside: bool, out: &mut Vec<Atom>) {
+    pub(super) fn expand_reference(
+        &mut self,
+        reference: &VarRef,
+        inside: bool,
+        out: &mut Vec<Atom>,
+    ) {
         let name = reference.name.as_str();
         if reference.subscript.is_none() {
-            return self.variable(name, inside, out);
+            return self.expand_variable(name, inside, out);
         }
         if !reference.has_array_selector() {
-            return self.element(reference, inside, out);
+            return self.expand_element(reference, inside, out);
         }
         let star = reference
             .subscript
             .as_deref()
             .is_some_and(|s| s.selector() == Some(SubscriptSelector::Star));
-        match self.words(name) {
-            words if star && inside => self.joined(words.as_deref(), out),
+        match self.variable_words(name) {
+            words if star && inside => self.join_words(words.as_deref(), out),
             words => apart(words, inside, out),
         }
     }
 
     /// `"$*"`: all words as one, with what IFS begins with between them.
-    fn joined(&mut self, words: Option<&[Vec<Atom>]>, out: &mut Vec<Atom>) {
-        let between = self.separators().and_then(|s| s.chars().next());
+    fn join_words(&mut self, words: Option<&[Vec<Atom>]>, out: &mut Vec<Atom>) {
+        let between = self.field_separators().and_then(|s| s.chars().next());
         match (words, between) {
             // A glob's matches are several words of their own.
             (Some(words), Some(between))
@@ -192,18 +216,18 @@ impl Walker<'_> {
                     if i > 0 {
                         out.push(Atom::Ch(between, Quote::Quoted));
                     }
-                    expanded(word, true, out);
+                    push_expanded(word, true, out);
                 }
             }
-            _ => out.push(Atom::blank(true)),
+            _ => out.push(Atom::unknown_text(true)),
         }
     }
 
     /// `${a[1]}`.
-    fn element(&mut self, reference: &VarRef, inside: bool, out: &mut Vec<Atom>) {
+    fn expand_element(&mut self, reference: &VarRef, inside: bool, out: &mut Vec<Atom>) {
         let index = reference.subscript.as_ref().and_then(|s| s.word_ast.as_ref()).cloned();
         let index = match (index, &reference.subscript) {
-            (Some(word), _) => self.expand_one(&word, true).plain().map(str::to_string),
+            (Some(word), _) => self.expand_one(&word, true).plain_text().map(str::to_string),
             (None, Some(subscript)) => {
                 let text = subscript.syntax_text(&self.frame.source).to_string();
                 match text.strip_prefix('$') {
@@ -213,43 +237,43 @@ impl Walker<'_> {
             }
             _ => None,
         };
-        let words = self.words(reference.name.as_str());
+        let words = self.variable_words(reference.name.as_str());
         let number = index.and_then(|text| text.trim().parse::<i64>().ok());
         let (Some(words), Some(number)) = (words, number) else {
-            out.push(Atom::blank(inside));
+            out.push(Atom::unknown_text(inside));
             return;
         };
         let count = i64::try_from(words.len()).unwrap_or(0);
         let mut at = if number < 0 { count + number } else { number };
         // zsh counts from one.
-        if number > 0 && number <= count && self.chosen("[]", 2) == 1 {
+        if number > 0 && number <= count && self.choose_world("[]", 2) == 1 {
             at = number - 1;
         }
         match usize::try_from(at).ok().and_then(|at| words.get(at)) {
-            Some(word) => expanded(word, inside, out),
+            Some(word) => push_expanded(word, inside, out),
             None if inside => out.push(Atom::Empty),
             None => {}
         }
     }
 
     /// The value of a variable in the world that is looked at.
-    pub fn words(&mut self, name: &str) -> Option<Words> {
-        let count = self.state.var(name)?.len();
+    pub fn variable_words(&mut self, name: &str) -> Option<VariableWords> {
+        let count = self.state.find_variable(name)?.len();
         if count > 1 && self.frame.blurred && !self.frame.choice.iter().any(|(own, ..)| own == name)
         {
             return unknown_var().pop();
         }
-        let at = if count > 1 { self.chosen(name, count) } else { 0 };
-        self.state.var(name)?.get(at).cloned()
+        let at = if count > 1 { self.choose_world(name, count) } else { 0 };
+        self.state.find_variable(name)?.get(at).cloned()
     }
 
     /// `$1`, `$2` ...
-    fn arguments_given(&self) -> Option<Words> {
-        self.positional().map(|values| values.iter().skip(1).map(atoms_of).collect())
+    fn arguments_given(&self) -> Option<VariableWords> {
+        self.positional_parameters().map(|values| values.iter().skip(1).map(atoms_of).collect())
     }
 
     /// Which of `count` ways is taken in the world that is looked at.
-    fn chosen(&mut self, name: &str, count: usize) -> usize {
+    fn choose_world(&mut self, name: &str, count: usize) -> usize {
         match self.frame.choice.iter().find(|(n, ..)| n == name) {
             Some((_, at, _)) => *at,
             None => {
@@ -259,38 +283,38 @@ impl Walker<'_> {
         }
     }
 
-    pub(super) fn variable(&mut self, name: &str, inside: bool, out: &mut Vec<Atom>) {
+    pub(super) fn expand_variable(&mut self, name: &str, inside: bool, out: &mut Vec<Atom>) {
         match name {
             "*" if inside => {
                 let words = self.arguments_given();
-                return self.joined(words.as_deref(), out);
+                return self.join_words(words.as_deref(), out);
             }
             "@" | "*" => return apart(self.arguments_given(), inside, out),
             "#" | "?" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID"
             | "BASHPID" | "COLUMNS" | "LINES" => {
-                return number(out);
+                return push_unknown_number(out);
             }
             _ => {}
         }
         if let Ok(index) = name.parse::<usize>() {
-            let values = self.positional();
+            let values = self.positional_parameters();
             // Behind a word that becomes any number of them nobody knows which is which.
             let shifted = values
                 .as_ref()
                 .is_some_and(|v| !v.iter().take(index).skip(1).all(Value::counts_once));
             match values.filter(|_| !shifted).map(|p| p.get(index).cloned()) {
-                Some(Some(one)) => expanded(&atoms_of(&one), inside, out),
+                Some(Some(one)) => push_expanded(&atoms_of(&one), inside, out),
                 Some(None) if index > 0 => {}
-                _ => out.push(Atom::blank(inside)),
+                _ => out.push(Atom::unknown_text(inside)),
             }
             return;
         }
-        if let Some(words) = self.words(name) {
+        if let Some(words) = self.variable_words(name) {
             if let Some(first) = words.first() {
                 if first.is_empty() && inside {
                     out.push(Atom::Empty);
                 }
-                expanded(first, inside, out);
+                push_expanded(first, inside, out);
             }
             return;
         }
@@ -300,40 +324,46 @@ impl Walker<'_> {
             "CLAUDE_PROJECT_DIR" => Some(self.out.place.project.clone()).filter(|p| !p.is_empty()),
             // Agents hand their environment to hooks and to the shell alike; where it is not set,
             // it is the system's own place for such files.
-            "TMPDIR" => match self.out.place.dir("TMPDIR") {
-                Some(dir) => Some(normalise(&dir)),
+            "TMPDIR" => match self.out.place.directory_variable("TMPDIR") {
+                Some(dir) => Some(normalise_path(&dir)),
                 None => {
-                    out.extend(super::word::quoted("/tmp/"));
-                    return out.push(Atom::name());
+                    out.extend(super::word::quoted_atoms("/tmp/"));
+                    return out.push(Atom::unknown_name());
                 }
             },
             "USER" | "LOGNAME" => {
                 let name = self.out.place.home.rsplit('/').next().map(str::to_string);
                 match name.filter(|n| !n.is_empty()) {
                     Some(name) => Some(name),
-                    None => return out.push(Atom::name()),
+                    None => return out.push(Atom::unknown_name()),
                 }
             }
             "NVM_DIR" => {
                 let place = self.out.place;
-                Some(place.dir("NVM_DIR").unwrap_or_else(|| format!("{}/.nvm", place.home)))
+                Some(
+                    place
+                        .directory_variable("NVM_DIR")
+                        .unwrap_or_else(|| format!("{}/.nvm", place.home)),
+                )
             }
-            "HOSTNAME" | "HOSTTYPE" | "MACHTYPE" | "EPOCHSECONDS" => return out.push(Atom::name()),
+            "HOSTNAME" | "HOSTTYPE" | "MACHTYPE" | "EPOCHSECONDS" => {
+                return out.push(Atom::unknown_name());
+            }
             "OSTYPE" => Some("linux".to_string()),
             _ => None,
         };
         match text {
             Some(text) if !text.is_empty() => {
                 // The usual separators do not stand in them.
-                let split = !inside && self.state.flag(&Key::Splitting);
+                let split = !inside && self.state.is_set(&StateKey::Splitting);
                 let quote = if split { Quote::Expanded } else { Quote::Quoted };
                 out.extend(text.chars().map(|c| Atom::Ch(c, quote)));
             }
-            _ => out.push(Atom::blank(inside)),
+            _ => out.push(Atom::unknown_text(inside)),
         }
     }
 
-    pub(super) fn operation(
+    pub(super) fn expand_operation(
         &mut self,
         reference: &VarRef,
         operator: &ParameterOp,
@@ -342,7 +372,7 @@ impl Walker<'_> {
         out: &mut Vec<Atom>,
     ) {
         let mut own = Vec::new();
-        self.access(reference, inside, &mut own);
+        self.expand_reference(reference, inside, &mut own);
         let known = !own.iter().any(|a| matches!(a, Atom::Unknown(_)));
         let empty = own.iter().all(|a| matches!(a, Atom::Empty));
         // A shell ends the expansion at the first `}`, the parser at the last.
@@ -351,14 +381,14 @@ impl Walker<'_> {
             self.frame.source.get(span).is_some_and(|t| t.replace("${", "").contains('{'))
         });
         if braces {
-            out.push(Atom::blank(inside));
+            out.push(Atom::unknown_text(inside));
             return;
         }
         let fallback = |walker: &mut Self, out: &mut Vec<Atom>| {
             if let Some(word) = operand {
-                let mut inner =
-                    walker.atoms(&word.parts, if inside { Quote::Quoted } else { Quote::Bare });
-                inner = walker.tilde(inner, false);
+                let mut inner = walker
+                    .expand_parts(&word.parts, if inside { Quote::Quoted } else { Quote::Bare });
+                inner = walker.expand_tilde(inner, false);
                 expanded_keep(&inner, inside, out);
             }
         };
@@ -379,13 +409,13 @@ impl Walker<'_> {
                     }
                     let name = reference.name.as_str().to_string();
                     self.taint_by(&name);
-                    self.state.set(Key::Var(name), Some(Held::Var(values)));
+                    self.state.set(StateKey::Var(name), Some(StateValue::Var(values)));
                 }
                 // All that is not set has its default in one world, and nothing is known in the other.
-                if unset || told && self.chosen(":-", 2) == 0 {
+                if unset || told && self.choose_world(":-", 2) == 0 {
                     out.extend(other);
                 } else {
-                    out.push(Atom::blank(inside));
+                    out.push(Atom::unknown_text(inside));
                 }
             }
             ParameterOp::Error => out.extend(own),
@@ -393,36 +423,40 @@ impl Walker<'_> {
                 if known && !empty {
                     fallback(self, out);
                 } else if !known {
-                    out.push(Atom::blank(inside));
+                    out.push(Atom::unknown_text(inside));
                 }
             }
             ParameterOp::RemoveSuffixShort { pattern }
             | ParameterOp::RemoveSuffixLong { pattern } => {
                 let long = matches!(operator, ParameterOp::RemoveSuffixLong { .. });
-                self.strip(own, known, pattern, false, long, inside, out);
+                self.strip_pattern(own, known, pattern, false, long, inside, out);
             }
             ParameterOp::RemovePrefixShort { pattern }
             | ParameterOp::RemovePrefixLong { pattern } => {
                 let long = matches!(operator, ParameterOp::RemovePrefixLong { .. });
-                self.strip(own, known, pattern, true, long, inside, out);
+                self.strip_pattern(own, known, pattern, true, long, inside, out);
             }
-            ParameterOp::UpperAll => cased(own, 'U', out),
-            ParameterOp::LowerAll => cased(own, 'L', out),
-            ParameterOp::UpperFirst => cased(own, 'u', out),
-            ParameterOp::LowerFirst => cased(own, 'l', out),
+            ParameterOp::UpperAll => change_case(own, 'U', out),
+            ParameterOp::LowerAll => change_case(own, 'L', out),
+            ParameterOp::UpperFirst => change_case(own, 'u', out),
+            ParameterOp::LowerFirst => change_case(own, 'l', out),
             ParameterOp::ReplaceFirst { pattern, replacement_word_ast, .. }
             | ParameterOp::ReplaceAll { pattern, replacement_word_ast, .. } => {
                 let all = matches!(operator, ParameterOp::ReplaceAll { .. });
                 let pattern = self.plain_pattern(pattern);
                 let mark = if inside { Quote::Quoted } else { Quote::Bare };
                 let mut with = Vec::new();
-                expanded_keep(&self.atoms(&replacement_word_ast.parts, mark), inside, &mut with);
+                expanded_keep(
+                    &self.expand_parts(&replacement_word_ast.parts, mark),
+                    inside,
+                    &mut with,
+                );
                 let most = |p: &String| {
                     if p.contains('*') { limits::REPLACED } else { limits::REPLACED_TEXT }
                 };
                 match pattern.filter(|p| known && own.len() <= most(p)) {
-                    Some(pattern) => replaced(&own, &pattern, &with, all, out),
-                    None => out.push(Atom::blank(inside)),
+                    Some(pattern) => replace_pattern(&own, &pattern, &with, all, out),
+                    None => out.push(Atom::unknown_text(inside)),
                 }
             }
         }
@@ -430,8 +464,8 @@ impl Walker<'_> {
 }
 
 /// Words that stay words of their own.
-fn apart(words: Option<Words>, inside: bool, out: &mut Vec<Atom>) {
-    let Some(words) = words else { return out.push(Atom::blank(false)) };
+fn apart(words: Option<VariableWords>, inside: bool, out: &mut Vec<Atom>) {
+    let Some(words) = words else { return out.push(Atom::unknown_text(false)) };
     for (i, word) in words.iter().enumerate() {
         if i > 0 {
             out.push(Atom::Break);
@@ -439,7 +473,7 @@ fn apart(words: Option<Words>, inside: bool, out: &mut Vec<Atom>) {
         if word.is_empty() && inside {
             out.push(Atom::Empty);
         }
-        expanded(word, inside, out);
+        push_expanded(word, inside, out);
     }
 }
 

@@ -32,7 +32,7 @@ impl Walker<'_> {
     }
 
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn strip(
+    pub(super) fn strip_pattern(
         &mut self,
         own: Vec<Atom>,
         known: bool,
@@ -86,12 +86,16 @@ impl Walker<'_> {
             && own.iter().any(|a| matches!(a, Atom::Unknown(_)))
         {
             // `${f##*/}`: a name.
-            out.push(if long && inside { Atom::name() } else { Atom::blank(inside) });
+            out.push(if long && inside {
+                Atom::unknown_name()
+            } else {
+                Atom::unknown_text(inside)
+            });
             return;
         }
         let Some(pattern) = whole.filter(|_| known && plain && own.len() <= limits::STRIPPED)
         else {
-            out.push(Atom::blank(inside));
+            out.push(Atom::unknown_text(inside));
             return;
         };
         let text: Vec<char> = own.iter().filter_map(Atom::letter).collect();
@@ -100,7 +104,7 @@ impl Walker<'_> {
             if long { Box::new((0..=text.len()).rev()) } else { Box::new(0..=text.len()) };
         for length in lengths {
             let part = if front { &text[..length] } else { &text[text.len() - length..] };
-            if matches(&pattern, part) {
+            if matches_pattern(&pattern, part) {
                 if front {
                     out.extend_from_slice(&own[length..]);
                 } else {
@@ -114,7 +118,7 @@ impl Walker<'_> {
 }
 
 /// Upper (`U`, first only `u`) or lower (`L`, `l`) case.
-pub fn cased(own: Vec<Atom>, kind: char, out: &mut Vec<Atom>) {
+pub fn change_case(own: Vec<Atom>, kind: char, out: &mut Vec<Atom>) {
     let mut first = true;
     out.extend(own.into_iter().map(|atom| match atom {
         Atom::Ch(c, q) => {
@@ -130,7 +134,7 @@ pub fn cased(own: Vec<Atom>, kind: char, out: &mut Vec<Atom>) {
 }
 
 /// `${x/pattern/with}`: the longest match at the first place, or at every one.
-pub fn replaced(own: &[Atom], pattern: &str, with: &[Atom], all: bool, out: &mut Vec<Atom>) {
+pub fn replace_pattern(own: &[Atom], pattern: &str, with: &[Atom], all: bool, out: &mut Vec<Atom>) {
     let text: Vec<char> = own.iter().filter_map(Atom::letter).collect();
     let (front, back) = (pattern.starts_with('#'), pattern.starts_with('%'));
     let pattern: Vec<char> = pattern.chars().skip(usize::from(!all && (front || back))).collect();
@@ -138,7 +142,7 @@ pub fn replaced(own: &[Atom], pattern: &str, with: &[Atom], all: bool, out: &mut
     let mut at = 0;
     while at < text.len() {
         let fits = |end: &usize| {
-            (!back || all || *end == text.len()) && matches(&pattern, &text[at..*end])
+            (!back || all || *end == text.len()) && matches_pattern(&pattern, &text[at..*end])
         };
         let found = match pattern.contains(&'*') {
             true => (at + 1..=text.len()).rev().find(fits),
@@ -162,7 +166,7 @@ pub fn replaced(own: &[Atom], pattern: &str, with: &[Atom], all: bool, out: &mut
 }
 
 /// A shell pattern of `*` and `?` against a text, without backtracking over more than one star.
-fn matches(pattern: &[char], text: &[char]) -> bool {
+fn matches_pattern(pattern: &[char], text: &[char]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {

@@ -2,7 +2,7 @@
 
 use shuck_ast::{BinaryOp, Command, CompoundCommand, RedirectKind, Stmt, StmtSeq};
 
-use super::word::{Atom, Blank, atoms_of, number, quoted};
+use super::word::{Atom, Blank, atoms_of, push_unknown_number, quoted_atoms};
 use super::{Feed, Walker};
 use crate::effect::path::split;
 use crate::effect::program::options;
@@ -15,12 +15,12 @@ mod product;
 
 impl Walker<'_> {
     /// What a pipe of the call gives.
-    pub(super) fn pipe(&self, at: usize) -> Feed {
+    pub(super) fn pipe_feed(&self, at: usize) -> Feed {
         self.pipes.get(at).cloned().unwrap_or(Feed::Stream(Printer::Stranger))
     }
 
     /// What a statement puts into a pipe: in zsh its own redirections come on top of that.
-    pub(super) fn piped(&mut self, stmt: &Stmt) -> Feed {
+    pub(super) fn piped_output(&mut self, stmt: &Stmt) -> Feed {
         if !self.has_room() {
             return Feed::Stream(Printer::Stranger);
         }
@@ -29,7 +29,7 @@ impl Walker<'_> {
     }
 
     /// What a statement prints.
-    pub(super) fn product(&mut self, stmt: &Stmt) -> Feed {
+    pub(super) fn statement_output(&mut self, stmt: &Stmt) -> Feed {
         let elsewhere = stmt.redirects.iter().any(|r| {
             r.fd_var.is_none()
                 && r.fd.is_none_or(|fd| fd == 1)
@@ -42,7 +42,7 @@ impl Walker<'_> {
                         | RedirectKind::DupOutput
                 )
         });
-        match self.piped(stmt) {
+        match self.piped_output(stmt) {
             // It prints somewhere else.
             Feed::Text(_) if elsewhere => Feed::Stream(Printer::Nobody),
             feed => feed,
@@ -53,8 +53,8 @@ impl Walker<'_> {
     fn printed_by(&mut self, stmt: &Stmt, fed: Feed) -> Feed {
         match &stmt.command {
             Command::Simple(simple) => {
-                let words = self.quietly(|w| w.words_of(simple));
-                let words = unwrapped(&words, self.out.place.programs);
+                let words = self.without_choosing(|w| w.words_of(simple));
+                let words = skip_wrappers(&words, self.out.place.programs);
                 let several = self.several;
                 let product = self.product_of(words, &fed, several);
                 self.several = several;
@@ -75,32 +75,32 @@ impl Walker<'_> {
                         | Feed::Names
                         | Feed::Numbers => Printer::Local,
                     };
-                    Feed::Stream(self.printer(words).max(before))
+                    Feed::Stream(self.find_printer(words).max(before))
                 })
             }
             Command::Binary(binary) if matches!(binary.op, BinaryOp::Pipe | BinaryOp::PipeAll) => {
                 self.fed_with(fed, |w| {
-                    w.feed = w.piped(&binary.left);
-                    w.product(&binary.right)
+                    w.feed = w.piped_output(&binary.left);
+                    w.statement_output(&binary.right)
                 })
             }
             Command::Compound(
                 CompoundCommand::BraceGroup(seq) | CompoundCommand::Subshell(seq),
-            ) => self.fed_with(fed, |w| w.handed(seq)),
+            ) => self.fed_with(fed, |w| w.list_output(seq)),
             Command::Decl(_) | Command::Builtin(_) => Feed::Stream(Printer::Nobody),
             _ => Feed::Stream(Printer::Stranger),
         }
     }
 
     /// What a list prints.
-    pub(super) fn handed(&mut self, body: &StmtSeq) -> Feed {
+    pub(super) fn list_output(&mut self, body: &StmtSeq) -> Feed {
         if let [stmt] = &body.stmts[..] {
-            return self.product(stmt);
+            return self.statement_output(stmt);
         }
         let mut text = Some(String::new());
         let mut by = Printer::Nobody;
         for stmt in &body.stmts {
-            match (self.product(stmt), &mut text) {
+            match (self.statement_output(stmt), &mut text) {
                 (Feed::Text(more), Some(text)) if !self.several => text.push_str(&more),
                 (Feed::Stream(more), _) => (text, by) = (None, by.max(more)),
                 (Feed::File(_), _) => (text, by) = (None, by.max(Printer::File)),
@@ -125,35 +125,35 @@ impl Walker<'_> {
     }
 
     /// What `$(...)` becomes.
-    pub(super) fn printed(&mut self, body: &StmtSeq) -> Vec<Atom> {
-        match self.handed(body) {
-            Feed::Text(text) if !self.several => loose(text.trim_end_matches('\n')),
+    pub(super) fn substitution_output(&mut self, body: &StmtSeq) -> Vec<Atom> {
+        match self.list_output(body) {
+            Feed::Text(text) if !self.several => loose_atoms(text.trim_end_matches('\n')),
             other => {
                 if let Feed::Found(_, named) = &other {
                     self.found.extend_from_slice(named);
                 }
-                line(&other)
+                known_line(&other)
             }
         }
     }
 }
 
 /// Text as atoms; what is not known of it may be several words.
-pub(super) fn loose(text: &str) -> Vec<Atom> {
-    quoted(text)
+pub(super) fn loose_atoms(text: &str) -> Vec<Atom> {
+    quoted_atoms(text)
         .into_iter()
-        .map(|a| if matches!(a, Atom::Unknown(_)) { Atom::blank(false) } else { a })
+        .map(|a| if matches!(a, Atom::Unknown(_)) { Atom::unknown_text(false) } else { a })
         .collect()
 }
 
 /// What is known of a line that is fed.
-pub(super) fn line(feed: &Feed) -> Vec<Atom> {
+pub(super) fn known_line(feed: &Feed) -> Vec<Atom> {
     let by = match feed {
         Feed::File(_) => Printer::File,
         Feed::Stream(by) => *by,
         _ => Printer::Nobody,
     };
-    shape(feed).unwrap_or_else(|| vec![Atom::Unknown(Blank { split: Split::Freely, by })])
+    line_shape(feed).unwrap_or_else(|| vec![Atom::Unknown(Blank { split: Split::Freely, by })])
 }
 
 /// The same, and what of it is known by name: each may be a line.
@@ -162,22 +162,22 @@ pub(super) fn lines_of(feed: &Feed) -> Vec<Vec<Atom>> {
         Feed::Found(_, named) => &named[..],
         _ => &[],
     };
-    std::iter::once(line(feed)).chain(named.iter().map(atoms_of)).collect()
+    std::iter::once(known_line(feed)).chain(named.iter().map(atoms_of)).collect()
 }
 
 /// The shape of every line that is fed, where it has one.
-pub(super) fn shape(feed: &Feed) -> Option<Vec<Atom>> {
+pub(super) fn line_shape(feed: &Feed) -> Option<Vec<Atom>> {
     match feed {
         Feed::Lines(value) | Feed::Found(value, _) | Feed::Whole(value, _)
             if value.text().or(value.prefix()).is_some() =>
         {
             Some(atoms_of(value))
         }
-        Feed::Tree(start) => Some(atoms_of(&start.below())),
-        Feed::Names | Feed::Here => Some(vec![Atom::name()]),
+        Feed::Tree(start) => Some(atoms_of(&start.unknown_below())),
+        Feed::Names | Feed::Here => Some(vec![Atom::unknown_name()]),
         Feed::Numbers => {
             let mut atoms = Vec::new();
-            number(&mut atoms);
+            push_unknown_number(&mut atoms);
             Some(atoms)
         }
         _ => None,
@@ -185,17 +185,19 @@ pub(super) fn shape(feed: &Feed) -> Option<Vec<Atom>> {
 }
 
 /// The words behind `sudo`, `timeout 5`, `command` and their like, which print nothing of their own.
-fn unwrapped<'w>(words: &'w [Value], own: &'static [Program]) -> &'w [Value] {
+fn skip_wrappers<'w>(words: &'w [Value], own: &'static [Program]) -> &'w [Value] {
     let mut words = words;
     for _ in 0..limits::WRAPPED {
-        match inner(words, own) {
+        match inner_command(words, own) {
             Some(rest) => words = rest,
             None => break,
         }
     }
     match words {
         // `command -v rm` prints the program's name, as `which` does.
-        [command, v, ..] if command.plain() == Some("command") && v.plain() == Some("-v") => {
+        [command, v, ..]
+            if command.plain_text() == Some("command") && v.plain_text() == Some("-v") =>
+        {
             &words[1..]
         }
         _ => words,
@@ -203,15 +205,15 @@ fn unwrapped<'w>(words: &'w [Value], own: &'static [Program]) -> &'w [Value] {
 }
 
 /// The command that this one starts, if nothing changes where it runs or what it finds there.
-fn inner<'w>(words: &'w [Value], own: &'static [Program]) -> Option<&'w [Value]> {
+fn inner_command<'w>(words: &'w [Value], own: &'static [Program]) -> Option<&'w [Value]> {
     let (first, args) = words.split_first()?;
-    let name = split(first.plain()?).1;
+    let name = split(first.plain_text()?).1;
     let at = match name {
         "command" | "builtin" | "time" | "exec" => {
-            args.iter().take_while(|a| matches!(a.plain(), Some("-p" | "--"))).count()
+            args.iter().take_while(|a| matches!(a.plain_text(), Some("-p" | "--"))).count()
         }
         _ => {
-            let program = table::program(name, own)?;
+            let program = table::find_program(name, own)?;
             let place = match program.special {
                 Some(Special::Env) => 0,
                 Some(Special::FlagC) => 1,
@@ -220,23 +222,24 @@ fn inner<'w>(words: &'w [Value], own: &'static [Program]) -> Option<&'w [Value]>
                 }
                 _ => return None,
             };
-            let parsed = options::parse(name, args, own);
+            let parsed = options::parse_arguments(name, args, own);
             let known = parsed.options.iter().all(|o| o.spec.is_some());
             // `chroot DIR`: another root.
             let elsewhere = program.special == Some(Special::OwnShell) && place > 0;
-            if !known || elsewhere || parsed.subs > 0 || parsed.has(mark::CHDIR | mark::SPLITS) {
+            if !known || elsewhere || parsed.subs > 0 || parsed.has_mark(mark::CHDIR | mark::SPLITS)
+            {
                 return None;
             }
-            let set = |at: &&usize| args[**at].start().contains('=');
+            let set = |at: &&usize| args[**at].known_start().contains('=');
             let set = parsed.operands.iter().take_while(|at| program.assignments && set(at));
             // mktemp goes by it.
-            if set.clone().any(|at| args[*at].start().starts_with("TMPDIR=")) {
+            if set.clone().any(|at| args[*at].known_start().starts_with("TMPDIR=")) {
                 return None;
             }
             *parsed.operands.get(place + set.count())?
         }
     };
     let rest = args.get(at..)?;
-    let word = rest.first()?.plain()?;
+    let word = rest.first()?.plain_text()?;
     (!word.starts_with('-') && !word.contains('=')).then_some(rest)
 }

@@ -3,10 +3,10 @@
 use shuck_ast::{Command, Redirect, RedirectKind, RedirectTarget, Stmt, Word};
 
 use super::marks::has_bare;
-use super::state::{Delta, Key};
+use super::state::{Delta, StateKey};
 use super::{Feed, Walker};
 use crate::effect::emitter::Spot;
-use crate::effect::path::{join, normalise};
+use crate::effect::path::{join, normalise_path};
 use crate::effect::program::effects::is_directory;
 use crate::effect::value::{Printer, Text, Value};
 use crate::effect::{Extent, Grade, Source, Word as Kind, windows};
@@ -32,26 +32,26 @@ impl Walker<'_> {
             }
             match (redirect.kind, &redirect.target) {
                 (_, RedirectTarget::Heredoc(heredoc)) => {
-                    let text = self.quietly(|w| w.heredoc(&heredoc.body));
+                    let text = self.without_choosing(|w| w.heredoc_text(&heredoc.body));
                     // The text of one world is not that of the others; zsh hands over what stood before as well.
                     let text = text.filter(|_| !self.several && feed.is_none());
                     feed = Some(text.map_or(Feed::Stream(Printer::Stranger), Feed::Text));
                 }
                 (RedirectKind::HereString, RedirectTarget::Word(word)) => {
-                    let value = self.quietly(|w| w.expand_one(word, true));
-                    feed = Some(match value.sketch() {
+                    let value = self.without_choosing(|w| w.expand_one(word, true));
+                    feed = Some(match value.sketch_text() {
                         _ if self.several || feed.is_some() => Feed::Stream(Printer::Stranger),
                         Some(text) => Feed::Text(format!("{text}\n")),
                         None => Feed::Stream(value.by()),
                     });
                 }
                 (RedirectKind::Input | RedirectKind::ReadWrite, RedirectTarget::Word(word)) => {
-                    let value = self.quietly(|w| w.expand_one(word, false));
+                    let value = self.without_choosing(|w| w.expand_one(word, false));
                     let several = word.has_active_brace_expansion() || feed.is_some();
-                    feed = match value.plain() {
+                    feed = match value.plain_text() {
                         // zsh hands over all of them, one behind the other.
                         _ if several => Some(Feed::Stream(Printer::Stranger)),
-                        _ if let Text::Pipe(at) = value.text => Some(self.pipe(at)),
+                        _ if let Text::Pipe(at) = value.text => Some(self.pipe_feed(at)),
                         _ if self.several => Some(Feed::Stream(Printer::Stranger)),
                         Some("/dev/null") => Some(Feed::Text(String::new())),
                         // What is fed already goes on.
@@ -71,7 +71,7 @@ impl Walker<'_> {
     }
 
     /// Evaluates something without choosing a world for good.
-    pub(super) fn quietly<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn without_choosing<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.frame.choice.len();
         let result = run(self);
         // In more than one world the text is not one text.
@@ -86,7 +86,10 @@ impl Walker<'_> {
             match &redirect.target {
                 RedirectTarget::Word(word) => {
                     if has_bare(self.slice(word.span), b"\n;") {
-                        self.unseen("a word that may end elsewhere", self.range(word.span));
+                        self.emit_unseen(
+                            "a word that may end elsewhere",
+                            self.source_range(word.span),
+                        );
                     }
                     self.visit_word(word);
                 }
@@ -99,34 +102,35 @@ impl Walker<'_> {
     }
 
     /// Where a redirection fails, nothing of the command has run: what it changed since the mark holds only perhaps.
-    pub(super) fn perhaps(&mut self, stmt: &Stmt, mark: usize) {
+    pub(super) fn make_uncertain(&mut self, stmt: &Stmt, mark: usize) {
         if stmt.redirects.is_empty() || self.state.mark() == mark {
             return;
         }
         let delta = self.state.rollback(mark);
-        let fails = stmt.redirects.iter().map(|r| self.fails(r)).max().unwrap_or(Fails::Never);
+        let fails =
+            stmt.redirects.iter().map(|r| self.redirect_failure(r)).max().unwrap_or(Fails::Never);
         let (sure, open): (Delta, Delta) = delta.into_iter().partition(|(key, _)| match fails {
             Fails::Never => true,
             // As with `cd x &&`; and what the text says nothing else of is believed.
-            Fails::Hardly => *key == Key::Cwd || self.state.get(key).is_none(),
+            Fails::Hardly => *key == StateKey::Cwd || self.state.get(key).is_none(),
             Fails::Perhaps => false,
         });
         for (key, held) in sure {
             self.state.set(key, held);
         }
         if !open.is_empty() {
-            self.state.join(vec![open, Delta::new()]);
+            self.state.join_branches(vec![open, Delta::new()]);
         }
     }
 
-    fn fails(&mut self, redirect: &Redirect) -> Fails {
+    fn redirect_failure(&mut self, redirect: &Redirect) -> Fails {
         let RedirectTarget::Word(word) = &redirect.target else { return Fails::Never };
         if redirect.kind == RedirectKind::HereString {
             return Fails::Never;
         }
         let dup = matches!(redirect.kind, RedirectKind::DupOutput | RedirectKind::DupInput);
-        let value = self.quietly(|w| w.expand_one(word, false));
-        match value.plain() {
+        let value = self.without_choosing(|w| w.expand_one(word, false));
+        match value.plain_text() {
             _ if value.is_pipe() => Fails::Never,
             Some(text) if text.starts_with("/dev/") => Fails::Never,
             Some(text) if dup && text.bytes().all(|b| b.is_ascii_digit() || b == b'-') => {
@@ -142,7 +146,7 @@ impl Walker<'_> {
     /// Is there a directory, which nothing can be written to?
     fn is_directory(&mut self, text: &str) -> bool {
         let Some(cwd) = self.cwd() else { return false };
-        let path = normalise(&join(&cwd, text));
+        let path = normalise_path(&join(&cwd, text));
         let place = self.out.place;
         // A `~` that is still there is a name.
         text != "~" && is_directory(text)
@@ -165,7 +169,7 @@ impl Walker<'_> {
         for redirect in stmt.redirects.iter() {
             let RedirectTarget::Word(word) = &redirect.target else { continue };
             if let Some(name) = &redirect.fd_var {
-                self.number(name.as_str());
+                self.set_unknown_number(name.as_str());
             }
             let (reads, writes, dup) = match redirect.kind {
                 RedirectKind::Output
@@ -181,11 +185,11 @@ impl Walker<'_> {
                 }
             };
             // zsh: `>! file` overwrites; what follows is the file.
-            let word = match bang(stmt, redirect, &self.frame.source) {
+            let word = match word_behind_bang(stmt, redirect, &self.frame.source) {
                 Some(next) if writes => {
-                    self.untold(
+                    self.emit_uncovered(
                         "a redirection that zsh reads as another",
-                        self.range(redirect.span),
+                        self.source_range(redirect.span),
                     );
                     next
                 }
@@ -193,27 +197,27 @@ impl Walker<'_> {
             };
             let literal = matches!(redirect.kind, RedirectKind::Output | RedirectKind::Clobber);
             let content = if literal { content.clone() } else { None };
-            self.worlds(|w| {
+            self.for_each_world(|w| {
                 // Several words are an error in bash; zsh opens each of them.
                 let text = w.slice(word.span);
                 let several = word.has_active_brace_expansion()
                     || text.contains("$(")
                     || text.starts_with('`');
                 let values = match several {
-                    true => w.expand(word),
+                    true => w.expand_word(word),
                     false => vec![w.expand_one(word, false)],
                 };
                 for value in &values {
                     w.out.cwd = cwd.clone();
                     w.out.command = command;
-                    w.redirected(value, word, (reads, writes, dup), &content);
+                    w.emit_redirect_target(value, word, (reads, writes, dup), &content);
                 }
             });
         }
     }
 
     /// The effects of one target.
-    fn redirected(
+    fn emit_redirect_target(
         &mut self,
         value: &Value,
         word: &Word,
@@ -222,39 +226,39 @@ impl Walker<'_> {
     ) {
         if dup && self.slice(word.span).len() > 1 && self.slice(word.span).starts_with('-') {
             // `>& -x` is `>&-`, and `x` another word.
-            self.out.unknown("a word behind >& that begins with -", value.span.clone());
+            self.out.emit_unknown("a word behind >& that begins with -", value.span.clone());
         }
         let numbers = self.slice(word.span);
         if reads
-            && self.behind(word.span).starts_with('>')
+            && self.source_behind(word.span).starts_with('>')
             && numbers.bytes().all(|b| b == b'-' || b.is_ascii_digit())
         {
-            self.untold("numbers that zsh takes for a pattern", value.span.clone());
+            self.emit_uncovered("numbers that zsh takes for a pattern", value.span.clone());
         }
         if dup && writes && value.text().is_none() {
             let why = "a word behind >& that expands again";
             match self.slice(word.span).contains('\\') {
-                true => self.out.unknown(why, value.span.clone()),
-                false => self.untold(why, value.span.clone()),
+                true => self.out.emit_unknown(why, value.span.clone()),
+                false => self.emit_uncovered(why, value.span.clone()),
             }
         }
-        self.redirect(value, reads, writes, dup);
+        self.emit_redirect(value, reads, writes, dup);
         // As Windows reads it: `echo x > C:\x`.
-        if let Some([raw]) = super::windows::written(self.slice(word.span), value).as_deref()
+        if let Some([raw]) = super::windows::written_words(self.slice(word.span), value).as_deref()
             && windows::is_path(raw)
         {
-            let path = windows::value(raw, &self.out.place.home, value.span.clone());
-            self.redirect(&path, reads, writes, false);
+            let path = windows::word_value(raw, &self.out.place.home, value.span.clone());
+            self.emit_redirect(&path, reads, writes, false);
         }
-        if writes && let Spot::At(target) = self.out.spot(value, Extent::Exact, true) {
+        if writes && let Spot::At(target) = self.out.locate_value(value, Extent::Exact, true) {
             let again = self.out.written.contains_key(&target.resolved);
             let content = if again { None } else { content.clone() };
             self.out.written.insert(target.resolved, content);
         }
     }
 
-    fn redirect(&mut self, value: &Value, reads: bool, writes: bool, dup: bool) {
-        let text = value.start().to_string();
+    fn emit_redirect(&mut self, value: &Value, reads: bool, writes: bool, dup: bool) {
+        let text = value.known_start().to_string();
         if dup && value.text().is_some() {
             let fd = text.trim_end_matches('-');
             // `>&$fd`, which `{fd}>file` gave a number.
@@ -264,7 +268,7 @@ impl Walker<'_> {
         }
         // bash expands the word behind `>&` twice.
         if dup && writes && value.text().is_some() && text.contains(['$', '`', '\\', '\'', '"']) {
-            self.out.unknown("a word behind >& that expands again", value.span.clone());
+            self.out.emit_unknown("a word behind >& that expands again", value.span.clone());
         }
         if let Some(rest) =
             text.strip_prefix("/dev/tcp/").or_else(|| text.strip_prefix("/dev/udp/"))
@@ -276,7 +280,7 @@ impl Walker<'_> {
                 .map(str::to_ascii_lowercase);
             let grade = if host.is_some() { Grade::Certain } else { Grade::Unknown };
             let span = value.span.clone();
-            self.out.effect(
+            self.out.push_effect(
                 Kind::Network,
                 grade,
                 None,
@@ -285,21 +289,21 @@ impl Walker<'_> {
                 span.clone(),
             );
             if writes {
-                self.out.effect(Kind::Send, grade, None, host, Source::Redirect, span);
+                self.out.push_effect(Kind::Send, grade, None, host, Source::Redirect, span);
             }
             return;
         }
         if reads {
-            self.out.path(Kind::Read, value, Extent::Exact, Grade::Certain, Source::Redirect);
+            self.out.emit_path(Kind::Read, value, Extent::Exact, Grade::Certain, Source::Redirect);
         }
         if writes {
-            self.out.path(Kind::Write, value, Extent::Exact, Grade::Certain, Source::Redirect);
+            self.out.emit_path(Kind::Write, value, Extent::Exact, Grade::Certain, Source::Redirect);
         }
     }
 }
 
 /// The word behind `>!`, where the redirection's own word is that `!`.
-fn bang<'a>(stmt: &'a Stmt, redirect: &Redirect, source: &str) -> Option<&'a Word> {
+fn word_behind_bang<'a>(stmt: &'a Stmt, redirect: &Redirect, source: &str) -> Option<&'a Word> {
     let own = redirect.word_target()?.span;
     let Command::Simple(simple) = &stmt.command else { return None };
     let at = own.end.offset();

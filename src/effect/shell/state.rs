@@ -11,10 +11,10 @@ use crate::effect::value::Value;
 use crate::limits;
 
 /// One possible value of a variable: its words (one for a scalar).
-pub type Words = Vec<Vec<Atom>>;
+pub type VariableWords = Vec<Vec<Atom>>;
 
 /// A variable: every value that it may have here.
-pub type Var = Vec<Words>;
+pub type Var = Vec<VariableWords>;
 
 /// A function's body and the text that its spans point into.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ pub struct Function {
 
 /// A named part of the state.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Key {
+pub enum StateKey {
     /// A variable.
     Var(String),
     /// A function.
@@ -58,7 +58,7 @@ pub enum Key {
 
 /// What a part holds.
 #[derive(Debug, Clone)]
-pub enum Held {
+pub enum StateValue {
     /// A variable.
     Var(Var),
     /// A function: every body it may have; `false` = it may also not be there.
@@ -77,22 +77,22 @@ pub enum Held {
 
 /// The state.
 #[derive(Debug, Default)]
-pub struct State {
-    map: BTreeMap<Key, Held>,
-    undo: Vec<(Key, Option<Held>)>,
+pub struct ShellState {
+    map: BTreeMap<StateKey, StateValue>,
+    undo: Vec<(StateKey, Option<StateValue>)>,
 }
 
 /// What a branch changed.
-pub type Delta = BTreeMap<Key, Option<Held>>;
+pub type Delta = BTreeMap<StateKey, Option<StateValue>>;
 
-impl State {
+impl ShellState {
     /// What a part holds.
-    pub fn get(&self, key: &Key) -> Option<&Held> {
+    pub fn get(&self, key: &StateKey) -> Option<&StateValue> {
         self.map.get(key)
     }
 
     /// Changes a part.
-    pub fn set(&mut self, key: Key, held: Option<Held>) {
+    pub fn set(&mut self, key: StateKey, held: Option<StateValue>) {
         let old = match held {
             Some(held) => self.map.insert(key.clone(), held),
             None => self.map.remove(&key),
@@ -101,46 +101,46 @@ impl State {
     }
 
     /// A variable's values.
-    pub fn var(&self, name: &str) -> Option<&Var> {
-        match self.map.get(&Key::Var(name.to_string())) {
-            Some(Held::Var(var)) => Some(var),
+    pub fn find_variable(&self, name: &str) -> Option<&Var> {
+        match self.map.get(&StateKey::Var(name.to_string())) {
+            Some(StateValue::Var(var)) => Some(var),
             _ => None,
         }
     }
 
     /// The variables that git looks at, as far as they were set.
-    pub fn git(&self) -> Vec<(String, Option<String>)> {
+    pub fn git_variables(&self) -> Vec<(String, Option<String>)> {
         self.map
             .iter()
             .filter_map(|(key, held)| match (key, held) {
-                (Key::Git(name), Held::Text(text)) => Some((name.clone(), text.clone())),
+                (StateKey::Git(name), StateValue::Text(text)) => Some((name.clone(), text.clone())),
                 _ => None,
             })
             .collect()
     }
 
     /// Is a flag set?
-    pub fn flag(&self, key: &Key) -> bool {
+    pub fn is_set(&self, key: &StateKey) -> bool {
         self.map.contains_key(key)
     }
 
     /// What a program that is started gets of it: exported variables, the directory, the taint.
-    pub fn child(&self) -> State {
-        let mut child = State::default();
+    pub fn child_state(&self) -> ShellState {
+        let mut child = ShellState::default();
         for (key, held) in &self.map {
             match key {
-                Key::Exported(name) => {
-                    if let Some(var) = self.var(name) {
-                        child.map.insert(Key::Var(name.clone()), Held::Var(var.clone()));
+                StateKey::Exported(name) => {
+                    if let Some(var) = self.find_variable(name) {
+                        child.map.insert(StateKey::Var(name.clone()), StateValue::Var(var.clone()));
                     }
                     // `export -f`
-                    let function = Key::Function(name.clone());
+                    let function = StateKey::Function(name.clone());
                     if let Some(held) = self.map.get(&function) {
                         child.map.insert(function, held.clone());
                     }
-                    child.map.insert(key.clone(), Held::Set);
+                    child.map.insert(key.clone(), StateValue::Set);
                 }
-                Key::Cwd | Key::Tainted | Key::Astray | Key::Git(_) => {
+                StateKey::Cwd | StateKey::Tainted | StateKey::Astray | StateKey::Git(_) => {
                     child.map.insert(key.clone(), held.clone());
                 }
                 _ => {}
@@ -151,13 +151,13 @@ impl State {
 
     /// Forgets every value: something unknown ran in this very shell.
     pub fn forget_all(&mut self) {
-        let keys: Vec<Key> =
-            self.map.keys().filter(|k| matches!(k, Key::Var(_))).cloned().collect();
+        let keys: Vec<StateKey> =
+            self.map.keys().filter(|k| matches!(k, StateKey::Var(_))).cloned().collect();
         for key in keys {
-            self.set(key, Some(Held::Var(unknown_var())));
+            self.set(key, Some(StateValue::Var(unknown_var())));
         }
-        self.set(Key::Positional, Some(Held::Positional(None)));
-        self.set(Key::Tainted, Some(Held::Set));
+        self.set(StateKey::Positional, Some(StateValue::Positional(None)));
+        self.set(StateKey::Tainted, Some(StateValue::Set));
     }
 
     /// A point to come back to.
@@ -181,35 +181,39 @@ impl State {
     }
 
     /// Does what a part may be here already allow for that?
-    pub fn covers(&self, key: &Key, held: Option<&Held>) -> bool {
+    pub fn already_allows(&self, key: &StateKey, held: Option<&StateValue>) -> bool {
         match (self.map.get(key), held) {
-            (Some(Held::Var(have)), Some(Held::Var(new))) => {
+            (Some(StateValue::Var(have)), Some(StateValue::Var(new))) => {
                 have == &unknown_var() || new.iter().all(|n| have.contains(n))
             }
-            (None, Some(Held::Var(new))) => *new == unknown_var(),
-            (Some(Held::Cwd(have)), Some(Held::Cwd(new))) => have.is_none() || have == new,
-            (Some(Held::Positional(have)), Some(Held::Positional(new))) => {
+            (None, Some(StateValue::Var(new))) => *new == unknown_var(),
+            (Some(StateValue::Cwd(have)), Some(StateValue::Cwd(new))) => {
                 have.is_none() || have == new
             }
-            (Some(Held::Text(have)), Some(Held::Text(new))) => have.is_none() || have == new,
-            (None, Some(Held::Positional(_))) => true,
+            (Some(StateValue::Positional(have)), Some(StateValue::Positional(new))) => {
+                have.is_none() || have == new
+            }
+            (Some(StateValue::Text(have)), Some(StateValue::Text(new))) => {
+                have.is_none() || have == new
+            }
+            (None, Some(StateValue::Positional(_))) => true,
             (have, _) => have.is_some(),
         }
     }
 
     /// Goes on from several branches of which exactly one ran.
-    pub fn join(&mut self, deltas: Vec<Delta>) {
-        let mut keys: Vec<Key> = deltas.iter().flat_map(|d| d.keys().cloned()).collect();
+    pub fn join_branches(&mut self, deltas: Vec<Delta>) {
+        let mut keys: Vec<StateKey> = deltas.iter().flat_map(|d| d.keys().cloned()).collect();
         crate::order::sort(&mut keys);
         keys.dedup();
         for key in keys {
             let base = self.map.get(&key).cloned();
-            let mut merged: Option<Option<Held>> = None;
+            let mut merged: Option<Option<StateValue>> = None;
             for delta in &deltas {
                 let one = delta.get(&key).cloned().unwrap_or_else(|| base.clone());
                 merged = Some(match merged {
                     None => one,
-                    Some(sofar) => merge(&key, sofar, one),
+                    Some(sofar) => merge_held(&key, sofar, one),
                 });
             }
             if let Some(held) = merged {
@@ -221,18 +225,18 @@ impl State {
 
 /// A value that nobody knows.
 pub fn unknown_var() -> Var {
-    vec![vec![vec![Atom::blank(false)]]]
+    vec![vec![vec![Atom::unknown_text(false)]]]
 }
 
-fn merge(key: &Key, a: Option<Held>, b: Option<Held>) -> Option<Held> {
+fn merge_held(key: &StateKey, a: Option<StateValue>, b: Option<StateValue>) -> Option<StateValue> {
     match key {
-        Key::Var(_) => {
+        StateKey::Var(_) => {
             let mut values = match a {
-                Some(Held::Var(v)) => v,
+                Some(StateValue::Var(v)) => v,
                 _ => unknown_var(),
             };
             let more = match b {
-                Some(Held::Var(v)) => v,
+                Some(StateValue::Var(v)) => v,
                 _ => unknown_var(),
             };
             for words in more {
@@ -243,31 +247,33 @@ fn merge(key: &Key, a: Option<Held>, b: Option<Held>) -> Option<Held> {
             if values.len() > limits::VALUES {
                 values = unknown_var();
             }
-            Some(Held::Var(values))
+            Some(StateValue::Var(values))
         }
-        Key::Cwd => match (&a, &b) {
-            (Some(Held::Cwd(x)), Some(Held::Cwd(y))) if x == y => a,
-            _ => Some(Held::Cwd(None)),
+        StateKey::Cwd => match (&a, &b) {
+            (Some(StateValue::Cwd(x)), Some(StateValue::Cwd(y))) if x == y => a,
+            _ => Some(StateValue::Cwd(None)),
         },
-        Key::Git(_) => match (&a, &b) {
-            (Some(Held::Text(x)), Some(Held::Text(y))) if x != y => Some(Held::Text(None)),
+        StateKey::Git(_) => match (&a, &b) {
+            (Some(StateValue::Text(x)), Some(StateValue::Text(y))) if x != y => {
+                Some(StateValue::Text(None))
+            }
             _ => a.or(b),
         },
-        Key::Positional => match (&a, &b) {
-            (Some(Held::Positional(x)), Some(Held::Positional(y))) if x == y => a,
-            _ => Some(Held::Positional(None)),
+        StateKey::Positional => match (&a, &b) {
+            (Some(StateValue::Positional(x)), Some(StateValue::Positional(y))) if x == y => a,
+            _ => Some(StateValue::Positional(None)),
         },
-        Key::Function(_) => match (a, b) {
-            (Some(Held::Function(mut x, p)), Some(Held::Function(y, q))) => {
+        StateKey::Function(_) => match (a, b) {
+            (Some(StateValue::Function(mut x, p)), Some(StateValue::Function(y, q))) => {
                 for one in y {
                     if !x.iter().any(|f| Rc::ptr_eq(&f.body, &one.body)) {
                         x.push(one);
                     }
                 }
-                Some(Held::Function(x, p && q))
+                Some(StateValue::Function(x, p && q))
             }
-            (Some(Held::Function(x, _)), _) | (_, Some(Held::Function(x, _))) => {
-                Some(Held::Function(x, false))
+            (Some(StateValue::Function(x, _)), _) | (_, Some(StateValue::Function(x, _))) => {
+                Some(StateValue::Function(x, false))
             }
             _ => None,
         },

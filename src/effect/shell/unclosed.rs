@@ -6,7 +6,7 @@
 //! text inside of it, reports the fault and has run nothing.
 
 /// The quote that does not end, if bash surely runs nothing of this text because of it.
-pub fn quote(text: &str) -> Option<char> {
+pub fn unclosed_quote(text: &str) -> Option<char> {
     let mut rest = text;
     loop {
         // Nothing here opens, ends or comments anything, or takes a text from the next lines.
@@ -34,7 +34,7 @@ pub fn quote(text: &str) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use super::quote;
+    use super::unclosed_quote;
 
     #[test]
     fn an_open_quote_has_no_other_reading() {
@@ -46,7 +46,7 @@ mod tests {
             "rm -rf x; echo \"it's",
             "echo \"a\"b\"",
         ] {
-            assert!(quote(open).is_some(), "{open}");
+            assert!(unclosed_quote(open).is_some(), "{open}");
         }
         for other in [
             "echo 'x'",
@@ -75,7 +75,7 @@ mod tests {
             "",
             "ls",
         ] {
-            assert_eq!(quote(other), None, "{other}");
+            assert_eq!(unclosed_quote(other), None, "{other}");
         }
     }
 }

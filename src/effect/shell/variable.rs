@@ -12,34 +12,34 @@ struct Words {
 }
 
 impl Words {
-    fn word(&self, at: usize) -> &'static str {
+    fn word_at(&self, at: usize) -> &'static str {
         let end = self.index.get(at + 1).map_or(self.text.len(), |next| usize::from(next.0));
         &self.text[usize::from(self.index[at].0)..end]
     }
 
     /// The lists of that word.
-    fn exactly(&self, name: &str) -> u16 {
+    fn exact_lists(&self, name: &str) -> u16 {
         let (mut low, mut high) = (0, self.index.len());
         while low < high {
             let middle = (low + high) / 2;
-            if self.word(middle) < name { low = middle + 1 } else { high = middle }
+            if self.word_at(middle) < name { low = middle + 1 } else { high = middle }
         }
-        let found = low < self.index.len() && self.word(low) == name;
+        let found = low < self.index.len() && self.word_at(low) == name;
         if found { self.index[low].1 } else { 0 }
     }
 
     /// The lists of all words that pass.
-    fn passing(&self, passes: impl Fn(&str) -> bool) -> u16 {
-        let all = self.index.iter().enumerate().filter(|(at, _)| passes(self.word(*at)));
+    fn matching_lists(&self, passes: impl Fn(&str) -> bool) -> u16 {
+        let all = self.index.iter().enumerate().filter(|(at, _)| passes(self.word_at(*at)));
         all.fold(0, |lists, (_, (_, own))| lists | own)
     }
 }
 
 /// The lists that have the name: bits of `EXECUTABLE`, `WRITTEN` and the like.
-fn lists(name: &str) -> u16 {
-    EXACT.exactly(name)
-        | STARTS.passing(|start| name.starts_with(start))
-        | ENDS.passing(|end| name.ends_with(end))
+fn variable_lists(name: &str) -> u16 {
+    EXACT.exact_lists(name)
+        | STARTS.matching_lists(|start| name.starts_with(start))
+        | ENDS.matching_lists(|end| name.ends_with(end))
 }
 
 /// What an assignment to a name means.
@@ -96,16 +96,18 @@ fn is_usual_program(name: &str, value: &str) -> bool {
     if !matches!(dir, "" | "/bin" | "/usr/bin") || !rest.is_empty() && !known(rest) {
         return false;
     }
-    let Some(row) = table::row(program, &[]) else { return false };
+    let Some(row) = table::find_row(program, &[]) else { return false };
     // A pager that is a shell runs what it is to show.
     let asked = matches!(name, "SHELL" | "MAKESHELL")
         || program.starts_with(name.to_ascii_lowercase().as_str());
-    row.is(Class::Usual) || row.is(Class::Compiler) || row.is(Class::Interpreter) && asked
+    row.has_class(Class::Usual)
+        || row.has_class(Class::Compiler)
+        || row.has_class(Class::Interpreter) && asked
 }
 
 /// Does it say where an agent looks for its settings?
 pub fn is_home(name: &str) -> bool {
-    lists(name) & HOMES != 0
+    variable_lists(name) & HOMES != 0
 }
 
 /// Does every path of the value lie where the system keeps its own?
@@ -125,7 +127,7 @@ fn is_temporary(value: &str) -> bool {
 }
 
 /// Could it lead programs to code or settings elsewhere, so that nobody knows what they run?
-fn hides(lists: u16, name: &str, value: Option<&str>) -> bool {
+fn leads_elsewhere(lists: u16, name: &str, value: Option<&str>) -> bool {
     if lists & GUARDS != 0 {
         return value != Some("");
     }
@@ -164,7 +166,7 @@ fn hides(lists: u16, name: &str, value: Option<&str>) -> bool {
 }
 
 /// What does that name mean, with that value?
-pub fn marked(name: &str, value: Option<&str>) -> Marked {
+pub fn classify_variable(name: &str, value: Option<&str>) -> Marked {
     if name == "ENV" && value.is_some_and(|v| !v.contains('/')) {
         // A file for interactive shells; else the usual name of a stage ("production").
         return Marked::No;
@@ -172,7 +174,7 @@ pub fn marked(name: &str, value: Option<&str>) -> Marked {
     if name.starts_with("BASH_FUNC_") {
         return Marked::Runs;
     }
-    let lists = lists(name);
+    let lists = variable_lists(name);
     let among = |some: u16| lists & some != 0;
     if among(EXECUTABLE) {
         let tame =
@@ -184,7 +186,7 @@ pub fn marked(name: &str, value: Option<&str>) -> Marked {
         let runs = value.is_none_or(|v| v.contains("$(") || v.contains('`'));
         return if runs { Marked::Runs } else { Marked::No };
     }
-    if hides(lists, name, value) {
+    if leads_elsewhere(lists, name, value) {
         return Marked::Hides;
     }
     if among(HARMLESS | PLAIN) {
@@ -225,11 +227,13 @@ pub fn marked(name: &str, value: Option<&str>) -> Marked {
 /// allow takes no other.
 pub fn is_harmless(name: &str, value: Option<&str>) -> bool {
     // Settings of programs are written in capitals; the exceptions are marked.
-    let lists = lists(name);
+    let lists = variable_lists(name);
     let told = lists & HARMLESS != 0
         || !name.bytes().any(|b| b.is_ascii_uppercase()) && !name.starts_with("npm_");
     told || value.is_some_and(|value| {
         is_usual(name, value)
-            || lists & WRITTEN != 0 && is_switch(value) && marked(name, Some(value)) == Marked::No
+            || lists & WRITTEN != 0
+                && is_switch(value)
+                && classify_variable(name, Some(value)) == Marked::No
     })
 }

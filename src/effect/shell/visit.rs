@@ -6,7 +6,7 @@ use shuck_ast::{
     WordPartNode,
 };
 
-use super::group::groups;
+use super::group::expand_groups;
 use super::marks::has_bare;
 use super::word::{Atom, Quote};
 use super::{Feed, Walker};
@@ -18,7 +18,7 @@ mod parameter;
 impl Walker<'_> {
     /// Walks what a word runs.
     pub fn visit_word(&mut self, word: &Word) {
-        self.doubt(word);
+        self.check_word_end(word);
         self.zsh_text(&word.parts, false);
         self.visit_parts(&word.parts);
         let raw = self.frame.source.get(word.span.start.offset()..word.span.end.offset());
@@ -26,21 +26,21 @@ impl Walker<'_> {
         else {
             return;
         };
-        let range = self.range(word.span);
+        let range = self.source_range(word.span);
         if let Some(inner) = raw.strip_prefix("=(").and_then(|r| r.strip_suffix(')')) {
             // zsh: the name of a file that holds what the command prints.
             let inner = inner.to_string();
             let mark = self.state.mark();
-            self.nested(&inner, range, self.frame.parent);
+            self.walk_nested(&inner, range, self.frame.parent);
             self.state.rollback(mark);
             return;
         }
         if !raw.starts_with(['$', '"', '\'', '<', '>', '`']) {
             let mut runs = Vec::new();
-            let atoms = self.quietly(|w| w.atoms(&word.parts, Quote::Bare));
-            groups(atoms, &mut runs);
+            let atoms = self.without_choosing(|w| w.expand_parts(&word.parts, Quote::Bare));
+            expand_groups(atoms, &mut runs);
             for text in runs {
-                self.nested(&text, range.clone(), self.frame.parent);
+                self.walk_nested(&text, range.clone(), self.frame.parent);
             }
         }
     }
@@ -59,29 +59,34 @@ impl Walker<'_> {
 
     /// zsh: `$a` is all elements of an array, and `$a[x]` the one that arithmetic names.
     fn whole_array(&mut self, name: &str, next: Option<&WordPartNode>, span: Span) {
-        let several =
-            self.state.var(name).is_some_and(|values| values.iter().any(|words| words.len() > 1));
+        let several = self
+            .state
+            .find_variable(name)
+            .is_some_and(|values| values.iter().any(|words| words.len() > 1));
         if several {
-            self.untold("an array that zsh takes as a whole", self.range(span));
+            self.emit_uncovered("an array that zsh takes as a whole", self.source_range(span));
         }
         let subscript = next.map_or("", |next| self.slice(next.span));
         if let Some((text, _)) = subscript.strip_prefix('[').and_then(|text| text.split_once(']')) {
-            let value = Value::known(text, self.range(span));
+            let value = Value::known(text, self.source_range(span));
             self.evaluates_value(&value);
-            self.special_element(name, self.range(span));
+            self.special_element(name, self.source_range(span));
         }
     }
 
     fn visit_part(&mut self, part: &WordPart, span: Span) {
         match part {
             // What is nested too deep the parser hands on as it is written.
-            WordPart::Literal(_) if substitutes(self.slice(span)) => {
-                self.unseen("a substitution nested too deep", self.range(span));
+            WordPart::Literal(_) if has_substitution(self.slice(span)) => {
+                self.emit_unseen("a substitution nested too deep", self.source_range(span));
             }
             WordPart::Variable(name)
-                if name.as_str() == "OLDPWD" && self.state.flag(&super::Key::Astray) =>
+                if name.as_str() == "OLDPWD" && self.state.is_set(&super::StateKey::Astray) =>
             {
-                self.untold("a directory that `cd` may not have left", self.range(span));
+                self.emit_uncovered(
+                    "a directory that `cd` may not have left",
+                    self.source_range(span),
+                );
             }
             WordPart::Literal(_)
             | WordPart::SingleQuoted { .. }
@@ -95,7 +100,7 @@ impl Walker<'_> {
                 self.visit_parts(parts);
             }
             WordPart::CommandSubstitution { body, syntax } => {
-                self.substitution(body, *syntax, span)
+                self.walk_substitution(body, *syntax, span)
             }
             WordPart::ProcessSubstitution { body, is_input } => {
                 self.doubt_body(body, span);
@@ -103,25 +108,25 @@ impl Walker<'_> {
                     true => self.feed.clone(),
                     false => Feed::Stream(Printer::Stranger),
                 };
-                self.fed_with(feed, |w| w.beside(|w| w.subshell(|w| w.seq(body))));
+                self.fed_with(feed, |w| w.in_background(|w| w.in_subshell(|w| w.walk_list(body))));
             }
             WordPart::ArithmeticExpansion { expression_ast, expression_word_ast, .. } => {
                 let raw = self.slice(span);
                 // Tried as arithmetic first, where quotes keep nothing from running.
                 if raw.contains('\'') && raw.get(1..).is_some_and(|raw| raw.contains("$(")) {
-                    self.unseen("arithmetic with a quoted command", self.range(span));
+                    self.emit_unseen("arithmetic with a quoted command", self.source_range(span));
                 }
-                if let Some(text) = self.disguised(span) {
-                    return self.apart(&text, span);
+                if let Some(text) = self.disguised_subshell(span) {
+                    return self.walk_in_subshell(&text, span);
                 }
                 let raw = self.slice(span);
                 let runs = raw.contains("<(") || raw.contains(">(");
                 let lines = raw.contains('\n') && expression_ast.is_none();
                 if raw.contains(';') || lines || runs && raw.contains('"') {
                     // Its end, and so what it is, the parser gets wrong.
-                    self.unseen("arithmetic that may be a subshell", self.range(span));
+                    self.emit_unseen("arithmetic that may be a subshell", self.source_range(span));
                 }
-                self.arithmetic(expression_ast.as_deref(), Some(expression_word_ast), span);
+                self.walk_arithmetic(expression_ast.as_deref(), Some(expression_word_ast), span);
             }
             WordPart::Parameter(parameter) => self.visit_parameter(parameter, span),
             WordPart::ParameterExpansion { reference, operator, operand_word_ast, .. } => {
@@ -134,7 +139,7 @@ impl Walker<'_> {
             | WordPart::ArrayIndices(r) => self.visit_reference(r),
             WordPart::Transformation { reference, operator } => {
                 self.visit_reference(reference);
-                self.transformation(reference, *operator, span);
+                self.walk_transformation(reference, *operator, span);
             }
             WordPart::Substring {
                 reference,
@@ -168,7 +173,7 @@ impl Walker<'_> {
     }
 
     /// `$(...)`, or backticks, whose own escapes the parser takes away from the text it points to.
-    fn substitution(&mut self, body: &StmtSeq, syntax: CommandSubstitutionSyntax, span: Span) {
+    fn walk_substitution(&mut self, body: &StmtSeq, syntax: CommandSubstitutionSyntax, span: Span) {
         self.substitutions += 1;
         let raw = self.slice(span);
         if syntax == CommandSubstitutionSyntax::Backtick && raw.contains('\\') {
@@ -183,7 +188,7 @@ impl Walker<'_> {
                     text.push(c);
                 }
             }
-            return self.apart(&text, span);
+            return self.walk_in_subshell(&text, span);
         }
         if body.stmts.is_empty()
             && let Some(text) = raw.strip_prefix("$(").and_then(|t| t.strip_suffix(')'))
@@ -191,39 +196,39 @@ impl Walker<'_> {
         {
             // The parser gave up on it without a word.
             let text = text.to_string();
-            return self.apart(&text, span);
+            return self.walk_in_subshell(&text, span);
         }
         self.doubt_body(body, span);
-        self.subshell(|w| w.seq(body));
+        self.in_subshell(|w| w.walk_list(body));
     }
 
     /// Walks text that a subshell runs, as the shell reads it.
-    pub(super) fn apart(&mut self, text: &str, span: Span) {
-        let range = self.range(span);
+    pub(super) fn walk_in_subshell(&mut self, text: &str, span: Span) {
+        let range = self.source_range(span);
         let mark = self.state.mark();
-        self.nested(text, range, self.frame.parent);
+        self.walk_nested(text, range, self.frame.parent);
         self.state.rollback(mark);
     }
 
     /// `$((a); b)`: looks like arithmetic, but its brackets are those of a subshell inside `$(...)`,
     /// whose text this is.
-    pub(super) fn disguised(&self, span: Span) -> Option<String> {
+    pub(super) fn disguised_subshell(&self, span: Span) -> Option<String> {
         let raw = self.frame.source.get(span.start.offset()..span.end.offset())?;
-        subshells(raw.strip_prefix('$')?)
+        hidden_subshells(raw.strip_prefix('$')?)
     }
 
     /// `((a); b)`: the same where it is a command, from the first bracket on.
     pub(super) fn disguised_command(&self, start: usize) -> Option<String> {
         let rest = self.frame.source.get(start..)?;
         let inner = rest.strip_prefix("((")?;
-        let at = closes(inner, true);
-        let arithmetic =
-            at == closes(inner, false) && at.is_some_and(|at| inner[at + 1..].starts_with(')'));
+        let at = closing_parenthesis(inner, true);
+        let arithmetic = at == closing_parenthesis(inner, false)
+            && at.is_some_and(|at| inner[at + 1..].starts_with(')'));
         if arithmetic {
             return None;
         }
         let body = &rest[1..];
-        let end = closes(body, true).map_or(body.len(), |end| end + 1);
+        let end = closing_parenthesis(body, true).map_or(body.len(), |end| end + 1);
         Some(format!("( {}", &body[..end]))
     }
 
@@ -247,20 +252,20 @@ impl Walker<'_> {
 
     /// `${!r}`: the text names a variable, or an element of one.
     pub(super) fn named_element(&mut self, reference: &VarRef, span: Span) {
-        let named = self.state.var(reference.name.as_str());
+        let named = self.state.find_variable(reference.name.as_str());
         let element = named.is_some_and(|values| {
             values.iter().flatten().any(|row| row.iter().any(|a| matches!(a, Atom::Ch('[', _))))
         });
         if element {
-            let span = self.range(span);
-            self.evaluates(reference.name.as_str(), &span);
+            let span = self.source_range(span);
+            self.evaluate_name(reference.name.as_str(), &span);
         }
     }
 
     /// Walks what a subscript runs.
     pub fn visit_reference(&mut self, reference: &VarRef) {
         if let Some(subscript) = &reference.subscript {
-            self.special_element(reference.name.as_str(), self.range(reference.span));
+            self.special_element(reference.name.as_str(), self.source_range(reference.span));
             self.visit_subscript(subscript);
         }
     }
@@ -278,7 +283,10 @@ impl Walker<'_> {
             (None, None) => {
                 let text = subscript.syntax_text(&self.frame.source);
                 if text.contains("$(") || text.contains('`') {
-                    self.unseen("a command inside a subscript", self.range(subscript.span()));
+                    self.emit_unseen(
+                        "a command inside a subscript",
+                        self.source_range(subscript.span()),
+                    );
                 }
             }
         }
@@ -290,7 +298,7 @@ impl Walker<'_> {
         let raw = self.slice(target.span);
         let ends = |(_, rest): (&str, &str)| !has_bare(rest, b" \t\n\r;&|<>#()");
         if target.subscript.is_some() && !raw.split_once('[').is_some_and(ends) {
-            self.unseen("a subscript that may end elsewhere", self.range(target.span));
+            self.emit_unseen("a subscript that may end elsewhere", self.source_range(target.span));
         }
         self.visit_reference(target);
         match &assignment.value {
@@ -298,7 +306,10 @@ impl Walker<'_> {
                 let array =
                     |at| self.frame.source.get(at..).is_some_and(|text| text.starts_with('('));
                 if array(word.span.start.offset()) {
-                    self.unseen("an array that may end elsewhere", self.range(assignment.span));
+                    self.emit_unseen(
+                        "an array that may end elsewhere",
+                        self.source_range(assignment.span),
+                    );
                 }
                 self.visit_word(word);
             }
@@ -324,11 +335,11 @@ impl Walker<'_> {
     fn doubt_end(&mut self, array: &ArrayExpr, span: Span) {
         let raw = self.slice(span);
         let inner = raw.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
-        let next = self.behind(span).bytes().next();
+        let next = self.source_behind(span).bytes().next();
         let inner = inner.filter(|_| next.is_none_or(|next| b" \t\r\n;&|)<>`}".contains(&next)));
         if inner.is_none_or(|inner| has_bare(inner, b";&|<>()")) {
             // The parser takes what follows for the array's, where a shell tells a fault and goes on in the next line.
-            return self.unseen("an array that may end elsewhere", self.range(span));
+            return self.emit_unseen("an array that may end elsewhere", self.source_range(span));
         }
         let ends = array.elements.iter().map(|element| match element {
             ArrayElem::Sequential(word) => word.span.end.offset(),
@@ -342,8 +353,8 @@ impl Walker<'_> {
         };
         let Some((_, inner)) = raw.split_once('(') else { return };
         let nests = inner.contains('{') && (inner.contains(">(") || inner.contains("<("));
-        if nests && closes(inner, true).is_some() {
-            self.unseen("an array that is not understood", self.range(span));
+        if nests && closing_parenthesis(inner, true).is_some() {
+            self.emit_unseen("an array that is not understood", self.source_range(span));
         }
     }
 
@@ -359,15 +370,15 @@ impl Walker<'_> {
             match &part.kind {
                 HeredocBodyPart::Literal(_) | HeredocBodyPart::Variable(_) => {}
                 HeredocBodyPart::CommandSubstitution { body, syntax } => {
-                    self.substitution(body, *syntax, part.span)
+                    self.walk_substitution(body, *syntax, part.span)
                 }
                 HeredocBodyPart::ArithmeticExpansion {
                     expression_ast,
                     expression_word_ast,
                     ..
-                } => match self.disguised(part.span) {
-                    Some(text) => self.apart(&text, part.span),
-                    None => self.arithmetic(
+                } => match self.disguised_subshell(part.span) {
+                    Some(text) => self.walk_in_subshell(&text, part.span),
+                    None => self.walk_arithmetic(
                         expression_ast.as_deref(),
                         Some(expression_word_ast),
                         part.span,
@@ -380,7 +391,7 @@ impl Walker<'_> {
 }
 
 /// Does a substitution begin in the text that no backslash takes away?
-fn substitutes(raw: &str) -> bool {
+fn has_substitution(raw: &str) -> bool {
     let mut escaped = false;
     raw.bytes().zip(raw.bytes().skip(1)).any(|pair| {
         let was = escaped;
@@ -391,15 +402,17 @@ fn substitutes(raw: &str) -> bool {
 
 /// What a shell runs of `((...))` that is no arithmetic: it is that only where the parenthesis that closes the second
 /// `(` is followed at once by `)`, with or without a look at quotes.
-fn subshells(raw: &str) -> Option<String> {
+fn hidden_subshells(raw: &str) -> Option<String> {
     let inner = raw.strip_prefix("((")?.strip_suffix(')')?;
     let last = inner.strip_suffix(')').map(str::len);
-    let arithmetic = last.is_some() && closes(inner, true) == last && closes(inner, false) == last;
+    let arithmetic = last.is_some()
+        && closing_parenthesis(inner, true) == last
+        && closing_parenthesis(inner, false) == last;
     (!arithmetic).then(|| format!("({inner}"))
 }
 
 /// Where the parenthesis closes that is open in front of the text.
-fn closes(text: &str, quotes: bool) -> Option<usize> {
+fn closing_parenthesis(text: &str, quotes: bool) -> Option<usize> {
     let mut open = 0_usize;
     let mut quote = None;
     let mut escaped = false;

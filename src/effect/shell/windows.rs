@@ -17,7 +17,7 @@ use crate::effect::value::Value;
 use crate::effect::windows;
 
 /// Words by their place, as they are written: one of bash may be several of cmd.exe.
-pub(super) type Written = Vec<(usize, Vec<String>)>;
+pub(super) type WindowsWords = Vec<(usize, Vec<String>)>;
 
 /// What else a call may mean.
 #[derive(Default)]
@@ -30,7 +30,7 @@ pub(super) struct Reading {
 
 /// The words that stand in a word of the text, where the shell takes some of it away that Windows
 /// does not: backslashes, `$env:NAME`.
-pub(super) fn written(text: &str, value: &Value) -> Option<Vec<String>> {
+pub(super) fn written_words(text: &str, value: &Value) -> Option<Vec<String>> {
     let scope = |at: usize| {
         let rest = text[at + 1..].trim_start_matches('{');
         rest.get(..4).is_some_and(|s| s.eq_ignore_ascii_case("env:"))
@@ -88,17 +88,17 @@ impl Walker<'_> {
     }
 
     /// The same, and those that Windows reads in another way as they are written.
-    pub(super) fn words_written(&mut self, simple: &SimpleCommand) -> (Vec<Value>, Written) {
+    pub(super) fn words_written(&mut self, simple: &SimpleCommand) -> (Vec<Value>, WindowsWords) {
         // `! ! x`: the parser takes the first one only.
         let words = std::iter::once(&simple.name).chain(&simple.args);
         let words = words.skip_while(|word| self.slice(word.span) == "!").collect::<Vec<_>>();
         let (mut values, mut raw) = (Vec::new(), Vec::new());
         for group in super::doubt::side_by_side(words.into_iter()) {
             let at = values.len();
-            values.extend(self.arguments(&group));
+            values.extend(self.expand_arguments(&group));
             if let [word] = group[..]
                 && values.len() == at + 1
-                && let Some(text) = written(self.slice(word.span), &values[at])
+                && let Some(text) = written_words(self.slice(word.span), &values[at])
             {
                 raw.push((at, text));
             }
@@ -110,14 +110,14 @@ impl Walker<'_> {
     pub(super) fn on_windows(
         &self,
         words: &[Value],
-        written: &Written,
+        written: &WindowsWords,
         parsed: &Parsed,
         dir: &str,
     ) -> Reading {
         let own = self.out.place.programs;
-        let find = |name: &str| table::program(name, own);
+        let find = |name: &str| table::find_program(name, own);
         let home = &self.out.place.home;
-        let word = words.first().map(Value::start).unwrap_or_default();
+        let word = words.first().map(Value::known_start).unwrap_or_default();
         let raw = |at: usize| written.iter().find(|(place, _)| *place == at).map(|(_, w)| &w[..]);
         // All arguments as they are written.
         let verbatim = || -> Vec<Value> {
@@ -136,21 +136,21 @@ impl Walker<'_> {
                     .iter()
                     .map(|text| match text.split_once('=') {
                         Some((key, path)) if windows::is_path(path) => {
-                            let value = windows::value(path, home, word.span.clone());
+                            let value = windows::word_value(path, home, word.span.clone());
                             value.map(|path| format!("{key}={path}"))
                         }
-                        _ => windows::value(text, home, word.span.clone()),
+                        _ => windows::word_value(text, home, word.span.clone()),
                     })
                     .collect(),
                 (_, Some(text)) if text.starts_with('%') && windows::is_path(text) => {
-                    vec![windows::value(text, home, word.span.clone())]
+                    vec![windows::word_value(text, home, word.span.clone())]
                 }
                 _ => vec![word.clone()],
             })
             .collect()
         };
         let taken = |name: &str, args: &[Value]| {
-            find(name).map(|program| spelling::arguments(program, args, home, own))
+            find(name).map(|program| spelling::normalise_arguments(program, args, home, own))
         };
         let call = |name: &str, args: Vec<Value>| -> Vec<Value> {
             let span = words.first().map_or(0..0, |w| w.span.clone());
@@ -174,7 +174,7 @@ impl Walker<'_> {
         if !entry {
             let spelt = raw(0).and_then(|w| w.first()).map_or(word, String::as_str);
             let named = |word: &str| {
-                let name = windows::program(word)?;
+                let name = windows::program_name(word)?;
                 find(&name).map(|program| (name, program))
             };
             // Escapes of bash are no directories.
@@ -190,8 +190,8 @@ impl Walker<'_> {
                     reading.also.push(call(&name, args));
                 } else {
                     // `GIT BRANCH -D x`, `FIND . -DELETE`: nobody knows what the options were.
-                    let some = args.iter().map(|a| folded(a, false)).collect();
-                    let all = args.iter().map(|a| folded(a, true)).collect();
+                    let some = args.iter().map(|a| fold_case(a, false)).collect();
+                    let all = args.iter().map(|a| fold_case(a, true)).collect();
                     reading.also.push(call(&name, some));
                     reading.also.push(call(&name, all));
                     reading.also.dedup();
@@ -204,7 +204,7 @@ impl Walker<'_> {
                 && !head.is_empty()
                 && !head.starts_with(['.', '~', '$'])
             {
-                let name = windows::program(head).unwrap_or_else(|| head.to_string());
+                let name = windows::program_name(head).unwrap_or_else(|| head.to_string());
                 if find(&name).is_some_and(|p| p.windows || !p.on_windows.is_empty()) {
                     let span = words.first().map_or(0..0, |w| w.span.clone());
                     let mut args = vec![Value::known(format!("/{switches}"), span)];
@@ -223,7 +223,7 @@ impl Walker<'_> {
         }
         // `type server.pem`: no program has such a name.
         let named = |value: &Value| {
-            value.plain().and_then(|t| t.rsplit_once('.')).is_some_and(|(stem, end)| {
+            value.plain_text().and_then(|t| t.rsplit_once('.')).is_some_and(|(stem, end)| {
                 let letter = |c: char| c.is_ascii_alphanumeric();
                 !stem.starts_with('-') && (1..=10).contains(&end.len()) && end.chars().all(letter)
             })
@@ -235,7 +235,7 @@ impl Walker<'_> {
             reading.also.extend(unescaped(program.on_windows));
             reading.also.push(call(program.on_windows, verbatim()));
         }
-        if written_path(written) || words.iter().skip(1).any(variable) {
+        if written_path(written) || words.iter().skip(1).any(is_variable_path) {
             reading.also.push(call(word, mixed()));
         }
         reading
@@ -243,24 +243,24 @@ impl Walker<'_> {
 
     /// `IEX (New-Object ...).Method(...)`: what stands behind a cmdlet in brackets is PowerShell,
     /// whatever the shell makes of it.
-    pub(super) fn brackets(&mut self, first: Span, last: Span) {
+    pub(super) fn walk_brackets(&mut self, first: Span, last: Span) {
         let rest = self.frame.source.get(last.end.offset()..).unwrap_or_default();
         if !rest.trim_start_matches([' ', '\t']).starts_with('(') {
             return;
         }
         let name = self.slice(first);
-        let name = windows::program(name).unwrap_or_else(|| name.to_string());
-        let cmdlet = table::program(&name, self.out.place.programs).is_some_and(|p| p.windows);
+        let name = windows::program_name(name).unwrap_or_else(|| name.to_string());
+        let cmdlet = table::find_program(&name, self.out.place.programs).is_some_and(|p| p.windows);
         let Some(index) = self.out.command.filter(|_| cmdlet) else { return };
         let text = self.frame.source.get(first.start.offset()..).unwrap_or_default();
         let line = text.lines().next().unwrap_or_default().to_string();
-        let span = self.range(first).start..self.range(last).end;
-        self.out.unknown("PowerShell where a shell reads", span.clone());
-        self.inline(table::Language::PowerShell, &Value::known(line, span), index);
+        let span = self.source_range(first).start..self.source_range(last).end;
+        self.out.emit_unknown("PowerShell where a shell reads", span.clone());
+        self.run_inline(table::Language::PowerShell, &Value::known(line, span), index);
     }
 
     /// Walks what a call may mean as well.
-    pub(super) fn also(&mut self, readings: Vec<Vec<Value>>, index: usize) {
+    pub(super) fn walk_other_readings(&mut self, readings: Vec<Vec<Value>>, index: usize) {
         for words in readings {
             if self.room.stopped {
                 return;
@@ -272,7 +272,7 @@ impl Walker<'_> {
             };
             // Never genuine.
             let start = Start { marked: true, external: true, ..Start::default() };
-            self.within(enter, |w| w.call(&words, start));
+            self.in_frame(enter, |w| w.call_words(&words, start));
             self.state.rollback(mark);
         }
     }
@@ -283,17 +283,17 @@ fn is_path(text: &str) -> bool {
     windows::is_path(text) || text.split_once('=').is_some_and(|(_, value)| windows::is_path(value))
 }
 
-fn written_path(written: &Written) -> bool {
+fn written_path(written: &WindowsWords) -> bool {
     written.iter().any(|(at, words)| *at > 0 && words.iter().any(|word| is_path(word)))
 }
 
 /// `%USERPROFILE%\x`
-fn variable(value: &Value) -> bool {
+fn is_variable_path(value: &Value) -> bool {
     value.text().is_some_and(|t| t.starts_with('%') && windows::is_path(t))
 }
 
 /// A word without its letter case; what begins with one dash only if `all`.
-fn folded(value: &Value, all: bool) -> Value {
-    let short = value.start().starts_with('-') && !value.start().starts_with("--");
+fn fold_case(value: &Value, all: bool) -> Value {
+    let short = value.known_start().starts_with('-') && !value.known_start().starts_with("--");
     if all || !short { value.map(str::to_ascii_lowercase) } else { value.clone() }
 }

@@ -13,19 +13,20 @@ use shuck_ast::{
     Word, WordPart, WordPartNode,
 };
 
-use super::brace::braces;
-use super::doubt::{is_list, vanishes};
-use super::group::groups;
-use super::literal::literal;
+use super::brace::expand_braces;
+use super::doubt::{is_list, may_vanish};
+use super::group::expand_groups;
+use super::literal::push_literal;
 use super::{Feed, Walker};
 use crate::effect::value::{Printer, Value};
 use crate::limits;
 
 mod atom;
 
-pub(super) use atom::atom;
+pub(super) use atom::make_atom;
 pub use atom::{
-    Atom, Blank, Quote, atoms_of, expanded, expanded_keep, number, number_var, quoted, value,
+    Atom, Blank, Quote, atoms_of, expanded_keep, field_value, number_var, push_expanded,
+    push_unknown_number, quoted_atoms,
 };
 
 impl Walker<'_> {
@@ -34,29 +35,29 @@ impl Walker<'_> {
     }
 
     /// The text behind it, to the end.
-    pub(super) fn behind(&self, span: Span) -> &str {
+    pub(super) fn source_behind(&self, span: Span) -> &str {
         self.frame.source.get(span.end.offset()..).unwrap_or_default()
     }
 
     /// The fields that a word becomes.
-    pub fn expand(&mut self, word: &Word) -> Vec<Value> {
+    pub fn expand_word(&mut self, word: &Word) -> Vec<Value> {
         self.expand_all(&[word])
     }
 
     /// The fields that words side by side become together.
     pub fn expand_all(&mut self, words: &[&Word]) -> Vec<Value> {
         let (Some(first), Some(last)) = (words.first(), words.last()) else { return Vec::new() };
-        let span = self.range(first.span).start..self.range(last.span).end;
+        let span = self.source_range(first.span).start..self.source_range(last.span).end;
         let atoms: Vec<Atom> = words.iter().flat_map(|w| self.word_atoms(w)).collect();
         let named = atoms.first() == Some(&Atom::Ch('=', Quote::Bare));
-        let mut atoms = groups(atoms, &mut Vec::new());
+        let mut atoms = expand_groups(atoms, &mut Vec::new());
         if named && atoms == [Atom::Empty] {
             // zsh's `=(cmd)` holds what the command prints.
             self.pipes.push(Feed::Stream(Printer::Stranger));
             atoms = vec![Atom::Pipe(self.pipes.len() - 1)];
         }
         let rows = if atoms.contains(&Atom::Ch('{', Quote::Bare)) {
-            braces(&atoms)
+            expand_braces(&atoms)
         } else {
             Some(vec![atoms])
         };
@@ -69,8 +70,8 @@ impl Walker<'_> {
                 && name.clone().all(|a| {
                     matches!(a, Atom::Ch(c, Quote::Bare) if c.is_ascii_alphanumeric() || *c == '_')
                 });
-            let row = self.tilde(row, assignment);
-            self.fields(&row, &span, &mut fields);
+            let row = self.expand_tilde(row, assignment);
+            self.split_row(&row, &span, &mut fields);
             if fields.len() > limits::FIELDS {
                 return vec![Value::unknown(span)];
             }
@@ -79,7 +80,7 @@ impl Walker<'_> {
     }
 
     /// The same as arguments: of what a substitution finds by name, the names as well.
-    pub fn arguments(&mut self, words: &[&Word]) -> Vec<Value> {
+    pub fn expand_arguments(&mut self, words: &[&Word]) -> Vec<Value> {
         self.found.clear();
         let mut fields = self.expand_all(words);
         if let Some(span) = fields.last().map(|last| last.span.clone()) {
@@ -91,15 +92,15 @@ impl Walker<'_> {
 
     /// The one value that a word is where nothing splits: assignments, redirections, `case`.
     pub fn expand_one(&mut self, word: &Word, assignment: bool) -> Value {
-        let span = self.range(word.span);
-        let atoms = self.row(word, assignment);
-        value(&atoms, span)
+        let span = self.source_range(word.span);
+        let atoms = self.expand_row(word, assignment);
+        field_value(&atoms, span)
     }
 
     /// The unsplit row of a word.
-    pub fn row(&mut self, word: &Word, assignment: bool) -> Vec<Atom> {
+    pub fn expand_row(&mut self, word: &Word, assignment: bool) -> Vec<Atom> {
         let atoms = self.word_atoms(word);
-        let row = self.tilde(atoms, assignment);
+        let row = self.expand_tilde(atoms, assignment);
         row.into_iter()
             .map(|atom| match atom {
                 // Nothing splits here, so an expansion is one word; globs stay inactive in an
@@ -114,23 +115,26 @@ impl Walker<'_> {
     }
 
     fn word_atoms(&mut self, word: &Word) -> Vec<Atom> {
-        self.reread(word).unwrap_or_else(|| self.atoms(&word.parts, Quote::Bare))
+        self.reread_word(word).unwrap_or_else(|| self.expand_parts(&word.parts, Quote::Bare))
     }
 
-    pub(super) fn atoms(&mut self, parts: &[WordPartNode], quote: Quote) -> Vec<Atom> {
+    pub(super) fn expand_parts(&mut self, parts: &[WordPartNode], quote: Quote) -> Vec<Atom> {
         let mut out = Vec::new();
         for (i, part) in parts.iter().enumerate() {
-            if quote == Quote::Bare && self.glued(parts, i) {
-                out.push(Atom::blank(false));
+            if quote == Quote::Bare && self.is_brace_glued(parts, i) {
+                out.push(Atom::unknown_text(false));
                 continue;
             }
             // The parser ends a part within an escape: `{a,b}\$`.
             let cut = matches!(part.kind, WordPart::Literal(_)) && i + 1 < parts.len();
-            if quote == Quote::Bare && cut && super::nested::continues(self.slice(part.span)) {
-                return vec![Atom::blank(false)];
+            if quote == Quote::Bare
+                && cut
+                && super::nested::ends_in_backslash(self.slice(part.span))
+            {
+                return vec![Atom::unknown_text(false)];
             }
             let from = out.len();
-            self.part(part, quote, &mut out);
+            self.expand_part(part, quote, &mut out);
             // `"$@"~/x`: no word begins with that tilde.
             let tilde = |next: &WordPartNode| self.slice(next.span).starts_with('~');
             if i == 0 && out.is_empty() && parts.get(1).is_some_and(tilde) {
@@ -140,33 +144,33 @@ impl Walker<'_> {
             // `x"$@"y`: only the first word has the x, and only the last the y. Which is it?
             if parts.len() > 1 && is_list(part) && out[from..].iter().any(open) {
                 out.truncate(from);
-                out.push(Atom::blank(false));
+                out.push(Atom::unknown_text(false));
             }
             if out.len() > limits::WORD {
-                return vec![Atom::blank(false)];
+                return vec![Atom::unknown_text(false)];
             }
         }
         out
     }
 
-    pub(super) fn part(&mut self, part: &WordPartNode, quote: Quote, out: &mut Vec<Atom>) {
+    pub(super) fn expand_part(&mut self, part: &WordPartNode, quote: Quote, out: &mut Vec<Atom>) {
         let inside = quote == Quote::Quoted;
         match &part.kind {
             // Inside `$(...)` the parser keeps a copy of the text as it is written.
             WordPart::Literal(LiteralText::Owned(text)) if &**text == self.slice(part.span) => {
-                literal(text, quote, out)
+                push_literal(text, quote, out)
             }
             // Of what stands behind braces it takes some escapes and leaves others.
             WordPart::Literal(LiteralText::Owned(text)) if text.contains('\\') => {
-                self.cooked(self.slice(part.span), text, quote, out)
+                self.push_cooked(self.slice(part.span), text, quote, out)
             }
             WordPart::Literal(LiteralText::Owned(text)) => {
-                out.extend(text.chars().map(|c| atom(c, quote)));
+                out.extend(text.chars().map(|c| make_atom(c, quote)));
             }
             WordPart::Literal(LiteralText::CookedSource(text)) => {
-                self.cooked(self.slice(part.span), text, quote, out)
+                self.push_cooked(self.slice(part.span), text, quote, out)
             }
-            WordPart::Literal(_) => literal(self.slice(part.span), quote, out),
+            WordPart::Literal(_) => push_literal(self.slice(part.span), quote, out),
             WordPart::SingleQuoted { value, .. } => {
                 let text = value.slice(&self.frame.source);
                 // Inside a parameter's operand the escapes of `$'...'` are left in.
@@ -174,88 +178,99 @@ impl Walker<'_> {
                 if inside && raw.starts_with('\'') {
                     // In a quoted parameter's operand they are characters.
                     let raw = raw.to_string();
-                    return out.extend(quoted(&raw));
+                    return out.extend(quoted_atoms(&raw));
                 }
                 let inner = raw.strip_prefix("$'").and_then(|r| r.strip_suffix('\''));
-                let left_in =
-                    |i: &str| text.contains('\\') && unescaped(i).is_none_or(|own| own != text);
+                let left_in = |i: &str| {
+                    text.contains('\\') && decode_ansi_quoted(i).is_none_or(|own| own != text)
+                };
                 if inner.is_some_and(left_in) {
-                    out.push(Atom::blank(true));
+                    out.push(Atom::unknown_text(true));
                     return;
                 }
                 if text.is_empty() {
                     out.push(Atom::Empty);
                 }
-                out.extend(quoted(text));
+                out.extend(quoted_atoms(text));
             }
             WordPart::DoubleQuoted { parts, .. } => {
                 let inner = match (&parts[..], self.between_quotes(part.span)) {
                     // No expansion in it: nothing but what stands between the quotes.
                     ([WordPartNode { kind: WordPart::Literal(_), .. }], Some(text)) => {
                         let mut atoms = Vec::new();
-                        literal(text, Quote::Quoted, &mut atoms);
+                        push_literal(text, Quote::Quoted, &mut atoms);
                         atoms
                     }
-                    _ => match self.misplaced(parts, part.span) {
+                    _ => match self.reread_quoted(parts, part.span) {
                         Some(text) => text,
-                        None => self.atoms(parts, Quote::Quoted),
+                        None => self.expand_parts(parts, Quote::Quoted),
                     },
                 };
                 // `"$@"` of nothing is nothing.
-                if inner.is_empty() && !parts.iter().any(vanishes) {
+                if inner.is_empty() && !parts.iter().any(may_vanish) {
                     out.push(Atom::Empty);
                 }
                 out.extend(inner);
             }
-            WordPart::Variable(name) => self.variable(name.as_str(), inside, out),
+            WordPart::Variable(name) => self.expand_variable(name.as_str(), inside, out),
             WordPart::CommandSubstitution { body, .. } => {
-                let atoms = self.printed(body);
-                expanded(&atoms, inside, out);
+                let atoms = self.substitution_output(body);
+                push_expanded(&atoms, inside, out);
             }
-            WordPart::ArithmeticExpansion { .. } if self.disguised(part.span).is_some() => {
-                out.push(Atom::blank(inside))
+            WordPart::ArithmeticExpansion { .. }
+                if self.disguised_subshell(part.span).is_some() =>
+            {
+                out.push(Atom::unknown_text(inside))
             }
             WordPart::ArithmeticExpansion { expression_ast, .. } => {
                 match expression_ast.as_deref().map(|e| &e.kind) {
                     Some(ArithmeticExpr::Number(text)) => {
                         let text = text.slice(&self.frame.source).to_string();
-                        out.extend(quoted(&text));
+                        out.extend(quoted_atoms(&text));
                     }
-                    _ => number(out),
+                    _ => push_unknown_number(out),
                 }
             }
             WordPart::ProcessSubstitution { body, is_input } => {
-                let feed = if *is_input { self.handed(body) } else { Feed::None };
+                let feed = if *is_input { self.list_output(body) } else { Feed::None };
                 self.pipes.push(feed);
                 out.push(Atom::Pipe(self.pipes.len() - 1));
             }
             WordPart::Parameter(parameter) => match &parameter.syntax {
-                ParameterExpansionSyntax::Bourne(syntax) => self.parameter(syntax, inside, out),
-                ParameterExpansionSyntax::Zsh(_) => out.push(Atom::blank(inside)),
+                ParameterExpansionSyntax::Bourne(syntax) => {
+                    self.expand_parameter(syntax, inside, out)
+                }
+                ParameterExpansionSyntax::Zsh(_) => out.push(Atom::unknown_text(inside)),
             },
-            WordPart::ZshQualifiedGlob(_) => literal(self.slice(part.span), quote, out),
-            WordPart::Length(_) | WordPart::ArrayLength(_) => number(out),
+            WordPart::ZshQualifiedGlob(_) => push_literal(self.slice(part.span), quote, out),
+            WordPart::Length(_) | WordPart::ArrayLength(_) => push_unknown_number(out),
             WordPart::Substring { reference, offset_word_ast, length_word_ast, .. }
             | WordPart::ArraySlice { reference, offset_word_ast, length_word_ast, .. } => {
                 self.slice_of(reference, offset_word_ast, length_word_ast.as_deref(), inside, out)
             }
             WordPart::IndirectExpansion { reference, operator: None, .. } => {
-                self.indirect(reference, inside, out)
+                self.expand_indirect(reference, inside, out)
             }
-            WordPart::ArrayIndices(reference) => self.indices(reference, inside, out),
+            WordPart::ArrayIndices(reference) => self.expand_indices(reference, inside, out),
             WordPart::Transformation { reference, operator } => {
-                self.transformed(reference, *operator, inside, out)
+                self.expand_transformed(reference, *operator, inside, out)
             }
-            WordPart::ArrayAccess(reference) => self.access(reference, inside, out),
+            WordPart::ArrayAccess(reference) => self.expand_reference(reference, inside, out),
             WordPart::ParameterExpansion { reference, operator, operand_word_ast, .. } => {
-                self.operation(reference, operator, operand_word_ast.as_deref(), inside, out);
+                self.expand_operation(
+                    reference,
+                    operator,
+                    operand_word_ast.as_deref(),
+                    inside,
+                    out,
+                );
             }
-            _ => out.push(Atom::blank(inside && !vanishes(part))),
+            _ => out.push(Atom::unknown_text(inside && !may_vanish(part))),
         }
     }
 
     /// `~`, `~user`, at the start of a word, and behind `:` and `=` in an assignment.
-    pub(super) fn tilde(&mut self, row: Vec<Atom>, assignment: bool) -> Vec<Atom> {
+    pub(super) fn expand_tilde(&mut self, row: Vec<Atom>, assignment: bool) -> Vec<Atom> {
         if !row.contains(&Atom::Ch('~', Quote::Bare)) {
             return row;
         }
@@ -295,17 +310,17 @@ impl Walker<'_> {
                 "" => {
                     // `HOME=/x; cd ~` goes to /x.
                     let mut atoms = Vec::new();
-                    self.variable("HOME", true, &mut atoms);
+                    self.expand_variable("HOME", true, &mut atoms);
                     out.extend(atoms);
                 }
-                _ if own => out.extend(quoted(&home)),
+                _ if own => out.extend(quoted_atoms(&home)),
                 "+" => match self.cwd() {
-                    Some(cwd) => out.extend(quoted(&cwd)),
-                    None => out.push(Atom::blank(true)),
+                    Some(cwd) => out.extend(quoted_atoms(&cwd)),
+                    None => out.push(Atom::unknown_text(true)),
                 },
-                "-" => self.variable("OLDPWD", true, &mut out),
-                "root" => out.extend(quoted("/root")),
-                _ => out.push(Atom::blank(true)),
+                "-" => self.expand_variable("OLDPWD", true, &mut out),
+                "root" => out.extend(quoted_atoms("/root")),
+                _ => out.push(Atom::unknown_text(true)),
             }
             at = end;
         }
@@ -313,8 +328,8 @@ impl Walker<'_> {
     }
 
     /// Splits a row into fields.
-    fn fields(&mut self, row: &[Atom], span: &Range<usize>, out: &mut Vec<Value>) {
-        let separators = self.separators();
+    fn split_row(&mut self, row: &[Atom], span: &Range<usize>, out: &mut Vec<Value>) {
+        let separators = self.field_separators();
         let splits = |c: char| separators.as_ref().is_some_and(|s| s.contains(c));
         let mut field: Vec<Atom> = Vec::new();
         let mut open = false;
@@ -324,7 +339,7 @@ impl Walker<'_> {
             match atom {
                 Atom::Break => {
                     if open {
-                        out.push(value(&field, span.clone()));
+                        out.push(field_value(&field, span.clone()));
                     }
                     field.clear();
                     open = false;
@@ -333,7 +348,7 @@ impl Walker<'_> {
                     // Marks end a field even where there is nothing in it.
                     let mark = !c.is_ascii_whitespace();
                     if open || mark && !ended {
-                        out.push(value(&field, span.clone()));
+                        out.push(field_value(&field, span.clone()));
                     }
                     ended = !mark && (open || ended);
                     field.clear();
@@ -341,7 +356,7 @@ impl Walker<'_> {
                     continue;
                 }
                 Atom::Ch(_, Quote::Expanded) if separators.is_none() => {
-                    field.push(Atom::blank(false));
+                    field.push(Atom::unknown_text(false));
                     open = true;
                 }
                 Atom::Empty => open = true,
@@ -353,39 +368,41 @@ impl Walker<'_> {
             ended = false;
         }
         if open {
-            out.push(value(&field, span.clone()));
+            out.push(field_value(&field, span.clone()));
         }
     }
 
     /// The text of a heredoc, with blanks; None = a stranger prints some of it.
-    pub fn heredoc(&mut self, body: &HeredocBody) -> Option<String> {
+    pub fn heredoc_text(&mut self, body: &HeredocBody) -> Option<String> {
         let mut atoms = Vec::new();
         for part in &body.parts {
             match &part.kind {
                 HeredocBodyPart::Literal(text) => {
                     let text = text.as_str(&self.frame.source, part.span).to_string();
-                    atoms.extend(quoted(&text));
+                    atoms.extend(quoted_atoms(&text));
                 }
-                HeredocBodyPart::Variable(name) => self.variable(name.as_str(), true, &mut atoms),
+                HeredocBodyPart::Variable(name) => {
+                    self.expand_variable(name.as_str(), true, &mut atoms)
+                }
                 HeredocBodyPart::CommandSubstitution { body, .. } => {
-                    let printed = self.printed(body);
-                    expanded(&printed, true, &mut atoms);
+                    let printed = self.substitution_output(body);
+                    push_expanded(&printed, true, &mut atoms);
                 }
-                HeredocBodyPart::ArithmeticExpansion { .. } => atoms.push(Atom::name()),
+                HeredocBodyPart::ArithmeticExpansion { .. } => atoms.push(Atom::unknown_name()),
                 HeredocBodyPart::Parameter(parameter) => match &parameter.syntax {
                     ParameterExpansionSyntax::Bourne(syntax) => {
-                        self.parameter(syntax, true, &mut atoms)
+                        self.expand_parameter(syntax, true, &mut atoms)
                     }
-                    ParameterExpansionSyntax::Zsh(_) => atoms.push(Atom::blank(true)),
+                    ParameterExpansionSyntax::Zsh(_) => atoms.push(Atom::unknown_text(true)),
                 },
             }
         }
-        value(&atoms, 0..0).sketch().map(str::to_string)
+        field_value(&atoms, 0..0).sketch_text().map(str::to_string)
     }
 }
 
 /// What stands between `$'` and `'`, its escapes resolved; `None` where one of them is not the same in every shell.
-fn unescaped(inner: &str) -> Option<String> {
+fn decode_ansi_quoted(inner: &str) -> Option<String> {
     let mut chars = inner.chars().peekable();
     let mut text = String::new();
     while let Some(c) = chars.next() {
@@ -403,15 +420,20 @@ fn unescaped(inner: &str) -> Option<String> {
             't' => '\t',
             'v' => '\x0b',
             same @ ('\\' | '\'' | '"') => same,
-            'x' => code(&mut chars, 0, 2, 16)?,
-            digit => code(&mut chars, digit.to_digit(8)?, 2, 8)?,
+            'x' => decode_char_code(&mut chars, 0, 2, 16)?,
+            digit => decode_char_code(&mut chars, digit.to_digit(8)?, 2, 8)?,
         });
     }
     Some(text)
 }
 
 /// A character by its number, of which at most `most` digits follow what was read: ASCII alone, as the shells differ about the rest.
-fn code(chars: &mut Peekable<Chars>, read: u32, most: usize, radix: u32) -> Option<char> {
+fn decode_char_code(
+    chars: &mut Peekable<Chars>,
+    read: u32,
+    most: usize,
+    radix: u32,
+) -> Option<char> {
     let mut number = read;
     for _ in 0..most {
         let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix)) else { break };

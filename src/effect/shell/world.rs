@@ -3,25 +3,25 @@
 use shuck_ast::StmtSeq;
 
 use super::Walker;
-use super::state::{Delta, Held, Key, unknown_var};
+use super::state::{Delta, StateKey, StateValue, unknown_var};
 use super::word::{self, Atom};
 use crate::effect::value::Value;
 use crate::limits::{self, Cap};
 
 impl Walker<'_> {
     /// Every field of words side by side, in every world.
-    pub(super) fn every(&mut self, words: &[&shuck_ast::Word]) -> Vec<Value> {
+    pub(super) fn expand_every(&mut self, words: &[&shuck_ast::Word]) -> Vec<Value> {
         let mut all = Vec::new();
-        self.worlds(|w| {
-            let fields = w.arguments(words);
+        self.for_each_world(|w| {
+            let fields = w.expand_arguments(words);
             all.extend(fields);
         });
         all
     }
 
     /// Runs `run` once for every combination of values of the variables it looks at.
-    pub(super) fn worlds(&mut self, run: impl FnMut(&mut Self)) {
-        self.within(|_| (), |w| w.each_world(run));
+    pub(super) fn for_each_world(&mut self, run: impl FnMut(&mut Self)) {
+        self.in_frame(|_| (), |w| w.each_world(run));
     }
 
     fn each_world(&mut self, mut run: impl FnMut(&mut Self)) {
@@ -59,16 +59,16 @@ impl Walker<'_> {
         }
     }
 
-    pub(super) fn each(&mut self, names: &[String], words: &[Value], body: &StmtSeq) {
+    pub(super) fn walk_for_loop(&mut self, names: &[String], words: &[Value], body: &StmtSeq) {
         let mut values: Vec<Vec<Vec<Atom>>> = Vec::new();
         for word in words {
             let one = vec![word::atoms_of(word)];
             if !values.contains(&one) {
                 values.push(one);
             }
-            if !Cap::Loop.holds(values.len()) {
+            if !Cap::Loop.admits(values.len()) {
                 // A glob or a root that all share would be lost, so nothing is known.
-                values = common(words).unwrap_or_else(unknown_var);
+                values = common_directory(words).unwrap_or_else(unknown_var);
                 break;
             }
         }
@@ -83,11 +83,12 @@ impl Walker<'_> {
             self.taint_by(name);
         }
         for values in values.chunks(limits::VALUES) {
-            self.looped(names, |w| {
+            self.walk_loop(names, |w| {
                 for name in names {
-                    w.state.set(Key::Var(name.clone()), Some(Held::Var(values.to_vec())));
+                    w.state
+                        .set(StateKey::Var(name.clone()), Some(StateValue::Var(values.to_vec())));
                 }
-                w.seq(body);
+                w.walk_list(body);
             });
         }
     }
@@ -95,9 +96,9 @@ impl Walker<'_> {
     /// A loop: its body may run again behind itself, so it is walked until what it changes is what
     /// it was walked with: from the state before, then from both states joined, then with all that
     /// it changes forgotten.
-    pub(super) fn looped(&mut self, names: &[String], mut run: impl FnMut(&mut Self)) {
+    pub(super) fn walk_loop(&mut self, names: &[String], mut run: impl FnMut(&mut Self)) {
         for name in names {
-            self.forget(name);
+            self.forget_variable(name);
         }
         let effects = self.out.analysis.effects.len();
         let commands = self.out.analysis.commands.len();
@@ -107,24 +108,24 @@ impl Walker<'_> {
             run(self);
             let delta = self.state.rollback(inner);
             let settled = delta.iter().all(|(key, held)| {
-                self.state.covers(key, held.as_ref())
-                    || matches!(key, Key::Var(name) if names.contains(name))
+                self.state.already_allows(key, held.as_ref())
+                    || matches!(key, StateKey::Var(name) if names.contains(name))
             });
             if settled || round == 2 || self.room.stopped {
-                self.state.join(vec![delta, Delta::new()]);
+                self.state.join_branches(vec![delta, Delta::new()]);
                 return;
             }
             self.out.analysis.effects.truncate(effects);
             self.out.analysis.commands.truncate(commands);
             self.traps.truncate(traps);
             if round == 0 {
-                self.state.join(vec![delta, Delta::new()]);
+                self.state.join_branches(vec![delta, Delta::new()]);
             } else {
                 for (key, _) in delta {
                     match key {
-                        Key::Var(name) => self.forget(&name),
-                        Key::Cwd => self.state.set(Key::Cwd, Some(Held::Cwd(None))),
-                        Key::Positional => self.set_positional(None),
+                        StateKey::Var(name) => self.forget_variable(&name),
+                        StateKey::Cwd => self.state.set(StateKey::Cwd, Some(StateValue::Cwd(None))),
+                        StateKey::Positional => self.set_positional(None),
                         other => {
                             let held = self.state.get(&other).cloned();
                             self.state.set(other, held);
@@ -136,45 +137,45 @@ impl Walker<'_> {
     }
 
     /// Arithmetic gave it a value: some number.
-    pub(super) fn number(&mut self, name: &str) {
-        self.state.set(Key::Var(name.to_string()), Some(Held::Var(word::number_var())));
+    pub(super) fn set_unknown_number(&mut self, name: &str) {
+        self.state.set(StateKey::Var(name.to_string()), Some(StateValue::Var(word::number_var())));
     }
 
     /// The same inside a word: other words of the command may still see what it was.
     pub(super) fn maybe_number(&mut self, name: &str) {
-        let values = match self.state.var(name) {
+        let values = match self.state.find_variable(name) {
             Some(old) if old.len() < limits::VALUES => {
                 let more = word::number_var();
                 old.iter().cloned().chain(more.into_iter().filter(|n| !old.contains(n))).collect()
             }
             _ => unknown_var(),
         };
-        self.state.set(Key::Var(name.to_string()), Some(Held::Var(values)));
+        self.state.set(StateKey::Var(name.to_string()), Some(StateValue::Var(values)));
     }
 
     /// From here on a variable holds that text.
     pub(super) fn remember(&mut self, name: &str, text: &str) {
-        let words = vec![vec![super::word::quoted(text)]];
-        self.state.set(Key::Var(name.to_string()), Some(Held::Var(words)));
+        let words = vec![vec![super::word::quoted_atoms(text)]];
+        self.state.set(StateKey::Var(name.to_string()), Some(StateValue::Var(words)));
     }
 
     /// What a variable holds is not known any more.
-    pub(super) fn forget(&mut self, name: &str) {
-        self.state.set(Key::Var(name.to_string()), Some(Held::Var(unknown_var())));
+    pub(super) fn forget_variable(&mut self, name: &str) {
+        self.state.set(StateKey::Var(name.to_string()), Some(StateValue::Var(unknown_var())));
     }
 }
 
 /// A directory below which all the words lie.
-fn common(words: &[Value]) -> Option<Vec<Vec<Vec<Atom>>>> {
+fn common_directory(words: &[Value]) -> Option<Vec<Vec<Vec<Atom>>>> {
     let mut dirs: Vec<&str> = words
         .iter()
-        .map(|w| w.plain().filter(|t| !t.contains("..") && t.contains('/')))
+        .map(|w| w.plain_text().filter(|t| !t.contains("..") && t.contains('/')))
         .map(|t| t.and_then(|t| t.rsplit_once('/')).map(|(d, _)| d))
         .collect::<Option<_>>()?;
     crate::order::sort(&mut dirs);
     dirs.dedup();
     let [only] = dirs[..] else { return None };
-    let mut atoms = word::quoted(&format!("{only}/"));
-    atoms.push(Atom::blank(true));
+    let mut atoms = word::quoted_atoms(&format!("{only}/"));
+    atoms.push(Atom::unknown_text(true));
     Some(vec![vec![atoms]])
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use shuck_ast::{Word as ShellWord, WordPart, WordPartNode};
 
 use super::Walker;
-use super::state::{Held, Key};
+use super::state::{StateKey, StateValue};
 use crate::effect::value::Value;
 
 /// Parameters whose elements are code, or the paths of programs.
@@ -86,28 +86,28 @@ impl Walker<'_> {
     /// A builtin that does in zsh what it does nowhere else.
     pub(super) fn zsh_builtin(&mut self, name: &str, args: &[Value], span: &Range<usize>) {
         let global = |arg: &Value| {
-            let text = arg.start();
+            let text = arg.known_start();
             text.starts_with(['-', '+']) && text.contains(['g', 's', 'm'])
         };
         let changes = match name {
             "alias" => args.iter().any(global),
             // `cd old new`: the directory with its name changed.
             "cd" | "chdir" | "pushd" => {
-                args.iter().filter(|arg| !arg.start().starts_with('-')).count() > 1
+                args.iter().filter(|arg| !arg.known_start().starts_with('-')).count() > 1
             }
-            "hash" => args.iter().any(|arg| arg.start().contains('=')),
+            "hash" => args.iter().any(|arg| arg.known_start().contains('=')),
             // `set -A x a b` fills an array, `set -y` splits words.
             "set" => args.iter().any(|arg| {
                 let of_bash = |c: char| "abefhkmnoptuvxBCEHPT-".contains(c);
-                let text = arg.start();
+                let text = arg.known_start();
                 text.len() > 1
                     && text.strip_prefix(['-', '+']).is_some_and(|rest| !rest.chars().all(of_bash))
             }),
             _ => CHANGING.contains(&name),
         };
         if changes {
-            self.state.set(Key::Tainted, Some(Held::Set));
-            self.untold("a builtin that changes what zsh does", span.clone());
+            self.state.set(StateKey::Tainted, Some(StateValue::Set));
+            self.emit_uncovered("a builtin that changes what zsh does", span.clone());
         }
     }
 
@@ -123,7 +123,10 @@ impl Walker<'_> {
                 _ => false,
             };
             if expands {
-                return self.untold("text that zsh expands in another way", self.range(part.span));
+                return self.emit_uncovered(
+                    "text that zsh expands in another way",
+                    self.source_range(part.span),
+                );
             }
         }
     }
@@ -160,11 +163,14 @@ impl Walker<'_> {
                 })
         };
         if word.parts.iter().any(nested) {
-            self.untold("a pattern of zsh with groups in groups", self.range(word.span));
+            self.emit_uncovered(
+                "a pattern of zsh with groups in groups",
+                self.source_range(word.span),
+            );
         }
         let raw = self.slice(word.span);
         if raw.starts_with("{,") || raw.starts_with('{') && raw.ends_with(",}") {
-            self.untold("an empty word that zsh keeps", self.range(word.span));
+            self.emit_uncovered("an empty word that zsh keeps", self.source_range(word.span));
         }
     }
 
@@ -172,7 +178,7 @@ impl Walker<'_> {
     pub(super) fn special_element(&mut self, name: &str, span: Range<usize>) {
         if CODE.contains(&name) || matches!(name, "mapfile" | "commands" | "nameddirs" | "userdirs")
         {
-            self.untold("a parameter that zsh gives a meaning", span);
+            self.emit_uncovered("a parameter that zsh gives a meaning", span);
         }
     }
 
@@ -188,11 +194,11 @@ impl Walker<'_> {
         if !code && !LEADING.contains(&name) && !name.ends_with("_functions") {
             return;
         }
-        self.state.set(Key::Tainted, Some(Held::Set));
-        self.untold("a parameter that zsh gives a meaning", span.clone());
+        self.state.set(StateKey::Tainted, Some(StateValue::Set));
+        self.emit_uncovered("a parameter that zsh gives a meaning", span.clone());
         if let Some(text) = value.filter(|text| code && text.contains(' ')) {
             let mark = self.state.mark();
-            self.nested(text, span, self.frame.parent);
+            self.walk_nested(text, span, self.frame.parent);
             self.state.rollback(mark);
         }
     }

@@ -5,7 +5,7 @@
 
 use serde_json::Value as Json;
 
-use super::{located, own, shaped, words};
+use super::{looks_like_path, resolve_location, split_name, tool_path};
 use crate::effect::emitter::Emitter;
 use crate::effect::guarded;
 use crate::effect::names::fields::{
@@ -27,7 +27,7 @@ struct Deed {
 }
 
 impl Deed {
-    fn of(words: &[String]) -> Deed {
+    fn from_words(words: &[String]) -> Deed {
         let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
         Deed { changes: has(CHANGES), removes: has(REMOVES), takes: has(TAKES), links: has(LINKS) }
     }
@@ -49,13 +49,13 @@ struct Leaf<'j> {
 }
 
 /// Every text of the input with its fields' names, as many as are looked at.
-fn leaves(input: &Json) -> Vec<Leaf<'_>> {
+fn input_leaves(input: &Json) -> Vec<Leaf<'_>> {
     let mut out = Vec::new();
     let mut todo: Vec<(Vec<&str>, &Json)> = vec![(Vec::new(), input)];
     let mut count = 0;
     while let Some((keys, json)) = todo.pop() {
         count += 1;
-        if !Cap::Leaves.holds(count) {
+        if !Cap::Leaves.admits(count) {
             break;
         }
         match json {
@@ -64,7 +64,7 @@ fn leaves(input: &Json) -> Vec<Leaf<'_>> {
                 // What maps paths to contents names its files by keys.
                 for key in map.keys().filter(|key| key.contains(['/', '.'])) {
                     let mut keys = keys.clone();
-                    if shaped(&located(key, "/~")) {
+                    if looks_like_path(&resolve_location(key, "/~")) {
                         keys.insert(0, "path");
                     }
                     out.push(Leaf { text: key, keys });
@@ -81,100 +81,101 @@ fn leaves(input: &Json) -> Vec<Leaf<'_>> {
 }
 
 /// Does the name of a field end in one of the words, or begin so?
-fn ends(words: &[String], list: &[&str]) -> bool {
+fn has_affix(words: &[String], list: &[&str]) -> bool {
     words.last().is_some_and(|word| list.contains(&word.as_str()))
 }
 
-fn any(words: &[String], list: &[&str]) -> bool {
+fn contains_any(words: &[String], list: &[&str]) -> bool {
     words.iter().any(|word| list.contains(&word.as_str()))
 }
 
 /// The certain writes and deletes of a tool.
-pub fn changes(out: &mut Emitter, name: &str, input: &Json, reads: bool) {
-    let leaves = leaves(input);
-    let own_words = words(name.rsplit("__").next().unwrap_or(name));
-    let mut deed = Deed::of(&own_words);
+pub fn emit_changes(out: &mut Emitter, name: &str, input: &Json, reads: bool) {
+    let leaves = input_leaves(input);
+    let own_words = split_name(name.rsplit("__").next().unwrap_or(name));
+    let mut deed = Deed::from_words(&own_words);
     // The tools of editors show a file as well.
-    let shows = ends(&own_words, &["editor", "tool"])
+    let shows = has_affix(&own_words, &["editor", "tool"])
         && leaves.iter().any(|leaf| leaf.keys == ["command"] && leaf.text == "view");
     for leaf in &leaves {
         let key = leaf.keys.first().map(|key| key.to_ascii_lowercase()).unwrap_or_default();
         let line = key == "command" && leaf.text.len() > limits::OPERATION;
         if OPERATIONS.contains(&key.as_str()) && !line {
-            deed = deed.or(Deed::of(&words(leaf.text)));
+            deed = deed.or(Deed::from_words(&split_name(leaf.text)));
         }
     }
     if !out.place.cwd.is_empty()
         && let Some(place) = leaves.iter().find(|leaf| is_place(leaf) && leaf.text.starts_with('/'))
     {
-        out.cwd = Some(path::normalise(place.text));
+        out.cwd = Some(path::normalise_path(place.text));
     }
     for leaf in leaves.iter().filter(|_| !shows) {
-        let key = words(leaf.keys.first().copied().unwrap_or_default());
+        let key = split_name(leaf.keys.first().copied().unwrap_or_default());
         if is_place(leaf) {
             continue;
         }
         let patched = deed.changes && PATCHES.contains(&key.join("_").as_str());
         if patched {
-            for file in patch::files(leaf.text, None) {
-                change(out, Word::Write, &file, Extent::Exact);
+            for file in patch::patched_files(leaf.text, None) {
+                emit_change(out, Word::Write, &file, Extent::Exact);
             }
         }
         let Some(file) = file_of(out, leaf, &key) else { continue };
         let file = file.as_str();
-        let goal = any(&key, GOALS);
-        let source = any(&key, SOURCES) && !goal;
+        let goal = contains_any(&key, GOALS);
+        let source = contains_any(&key, SOURCES) && !goal;
         // Where output goes is written, whatever the tool is called.
-        let written = deed.changes || any(&key, &["output", "out", "dest", "destination"]);
+        let written = deed.changes || contains_any(&key, &["output", "out", "dest", "destination"]);
         if deed.removes && (!reads || deed.changes) {
-            change(out, Word::Delete, file, Extent::Tree);
+            emit_change(out, Word::Delete, file, Extent::Tree);
         }
         let kept = deed.takes && (source || !goal && leaves.iter().any(|l| is_goal(l)));
         if written && (!kept || deed.links) {
-            let deep = ends(&key, &["dir", "directory", "folder"]) || deed.takes && goal;
-            change(out, Word::Write, file, if deep { Extent::Tree } else { Extent::Exact });
+            let deep = has_affix(&key, &["dir", "directory", "folder"]) || deed.takes && goal;
+            emit_change(out, Word::Write, file, if deep { Extent::Tree } else { Extent::Exact });
         }
     }
 }
 
 fn is_place(leaf: &Leaf<'_>) -> bool {
-    let key = words(leaf.keys.first().copied().unwrap_or_default());
-    any(&key[..key.len().min(1)], PLACES)
+    let key = split_name(leaf.keys.first().copied().unwrap_or_default());
+    contains_any(&key[..key.len().min(1)], PLACES)
 }
 
 fn is_goal(leaf: &Leaf<'_>) -> bool {
-    any(&words(leaf.keys.first().copied().unwrap_or_default()), GOALS)
+    contains_any(&split_name(leaf.keys.first().copied().unwrap_or_default()), GOALS)
 }
 
 /// The path in a text, where the field's name says that it holds one, or what it holds is a file that
 /// guards this machine.
 fn file_of(out: &Emitter, leaf: &Leaf<'_>, key: &[String]) -> Option<String> {
-    let text = located(leaf.text, &out.place.home);
+    let text = resolve_location(leaf.text, &out.place.home);
     let plain = !text.is_empty() && text.len() < limits::PATH_MAX && !text.contains(['\n', '\0']);
     if !plain {
         return None;
     }
-    let named = ends(key, PATHS) || ends(key, GOALS) || ends(key, SOURCES);
-    let fits =
-        shaped(&text) || !text.contains("://") && !text.contains(' ') && text.contains(['.', '/']);
+    let named = has_affix(key, PATHS) || has_affix(key, GOALS) || has_affix(key, SOURCES);
+    let fits = looks_like_path(&text)
+        || !text.contains("://") && !text.contains(' ') && text.contains(['.', '/']);
     let guarded = || {
         let here = out.cwd.as_deref().unwrap_or("/");
-        let own = own(out, &text);
-        !ends(key, TEXTS) && out.place.is_guarded(&path::normalise(&path::join(here, own.start())))
+        let own = tool_path(out, &text);
+        !has_affix(key, TEXTS)
+            && out.place.is_guarded(&path::normalise_path(&path::join(here, own.known_start())))
     };
     (fits && (named || guarded())).then_some(text)
 }
 
 /// A name of hookctl's where a process is ended.
 pub fn ends_guard(name: &str, input: &Json) -> bool {
-    let words = words(&name.replace("__", "_"));
-    any(&words, ENDS)
-        && any(&words, PROCESSES)
-        && leaves(input).iter().any(|leaf| leaf.text.contains(guarded::NAME))
+    let words = split_name(&name.replace("__", "_"));
+    contains_any(&words, ENDS)
+        && contains_any(&words, PROCESSES)
+        && input_leaves(input).iter().any(|leaf| leaf.text.contains(guarded::NAME))
 }
 
 /// The field that says where a command runs.
-pub fn directory(input: &Json) -> Option<&Json> {
+pub fn directory_field(input: &Json) -> Option<&Json> {
     let names = [
         "cwd",
         "workdir",
@@ -189,9 +190,9 @@ pub fn directory(input: &Json) -> Option<&Json> {
     map.iter().find(|(key, value)| holds(key) && value.is_string()).map(|(_, value)| value)
 }
 
-fn change(out: &mut Emitter, word: Word, file: &str, extent: Extent) {
-    let value = own(out, file);
-    out.path(word, &value, extent, Grade::Certain, Source::Tool);
+fn emit_change(out: &mut Emitter, word: Word, file: &str, extent: Extent) {
+    let value = tool_path(out, file);
+    out.emit_path(word, &value, extent, Grade::Certain, Source::Tool);
 }
 
 /// The command lines in the fields of a tool that runs some: each as shell text.
@@ -200,10 +201,10 @@ pub fn command_lines(name: &str, input: &Json, guards: &[&str]) -> Vec<String> {
     let mut first = Vec::new();
     let mut todo: Vec<&Json> = vec![input];
     let mut count = 0;
-    let tool = words(&name.replace("__", "_"));
+    let tool = split_name(&name.replace("__", "_"));
     while let Some(json) = todo.pop() {
         count += 1;
-        if !Cap::Leaves.holds(count) {
+        if !Cap::Leaves.admits(count) {
             break;
         }
         match json {
@@ -212,11 +213,11 @@ pub fn command_lines(name: &str, input: &Json, guards: &[&str]) -> Vec<String> {
                 for (key, value) in map {
                     let line = names_line(key);
                     let key = key.to_ascii_lowercase();
-                    if unguards(&key, value) {
+                    if disables_guards(&key, value) {
                         lines.push("claude --dangerously-skip-permissions".to_string());
                     }
                     if VARIABLES.contains(&key.as_str()) {
-                        first.extend(variables(value));
+                        first.extend(variable_lines(value));
                     }
                     if line {
                         lines.extend(lines_of(value, key.ends_with('s')));
@@ -225,11 +226,11 @@ pub fn command_lines(name: &str, input: &Json, guards: &[&str]) -> Vec<String> {
                         && let Json::String(text) = value
                     {
                         let text = text.replace("\\n", "\n");
-                        match any(&tool, TERMINALS) {
+                        match contains_any(&tool, TERMINALS) {
                             true => lines.push(text),
                             // What another process reads need be no shell text.
-                            false if any(&tool, PROCESSES) => {
-                                let told = text.lines().filter(|line| mentions(line, guards));
+                            false if contains_any(&tool, PROCESSES) => {
+                                let told = text.lines().filter(|line| mentions_guard(line, guards));
                                 lines.extend(told.map(str::to_string));
                             }
                             false => {}
@@ -238,7 +239,7 @@ pub fn command_lines(name: &str, input: &Json, guards: &[&str]) -> Vec<String> {
                     if CODE.contains(&key.as_str())
                         && let Json::String(text) = value
                     {
-                        lines.extend(program(&tool, &key, text));
+                        lines.extend(program_command_line(&tool, &key, text));
                     }
                 }
                 lines.extend(words_of(map));
@@ -255,9 +256,9 @@ pub fn command_lines(name: &str, input: &Json, guards: &[&str]) -> Vec<String> {
 
 /// Does a field of that name hold a command line?
 pub fn names_line(key: &str) -> bool {
-    let parts = words(key);
+    let parts = split_name(key);
     LINES.contains(&key.to_ascii_lowercase().as_str())
-        || ends(&parts, LINE_ENDS)
+        || has_affix(&parts, LINE_ENDS)
         || parts.concat().ends_with("commandline")
 }
 
@@ -268,13 +269,13 @@ pub fn holds_line(map: &serde_json::Map<String, Json>) -> bool {
 }
 
 /// Does a line name something that guards this machine?
-fn mentions(line: &str, guards: &[&str]) -> bool {
+fn mentions_guard(line: &str, guards: &[&str]) -> bool {
     let named = |name: &&str| line.contains(name.trim_start_matches("~/").trim_end_matches("/."));
     line.contains(guarded::NAME) || guards.iter().any(named)
 }
 
 /// Does the field start an agent without its guards?
-fn unguards(key: &str, value: &Json) -> bool {
+fn disables_guards(key: &str, value: &Json) -> bool {
     let key: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
     let off = [
         "disableallhooks",
@@ -295,7 +296,7 @@ fn unguards(key: &str, value: &Json) -> bool {
 }
 
 /// `{ NAME: value }` or `["NAME=value"]`, as the lines that would set them.
-fn variables(value: &Json) -> Vec<String> {
+fn variable_lines(value: &Json) -> Vec<String> {
     let is_name = |name: &str| {
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     };
@@ -309,10 +310,10 @@ fn variables(value: &Json) -> Vec<String> {
         _ => Vec::new(),
     };
     let pairs = pairs.into_iter().filter(|(name, _)| is_name(name));
-    pairs.map(|(name, text)| format!("export {name}={}", quoted([text]))).collect()
+    pairs.map(|(name, text)| format!("export {name}={}", quote_words([text]))).collect()
 }
 
-fn quoted<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+fn quote_words<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     let quoted = words.into_iter().map(|word| format!("'{}'", word.replace('\'', "'\\''")));
     quoted.collect::<Vec<_>>().join(" ")
 }
@@ -325,7 +326,7 @@ fn lines_of(value: &Json, several: bool) -> Vec<String> {
             items.iter().flat_map(|item| lines_of(item, false)).collect()
         }
         Json::Array(items) if items.iter().all(Json::is_string) => {
-            vec![quoted(items.iter().filter_map(Json::as_str))]
+            vec![quote_words(items.iter().filter_map(Json::as_str))]
         }
         _ => Vec::new(),
     }
@@ -344,17 +345,18 @@ fn words_of(map: &serde_json::Map<String, Json>) -> Option<String> {
         None => field(&["argv"])?,
     };
     match arguments {
-        Json::String(text) => Some(format!("{} {text}", quoted(program))),
+        Json::String(text) => Some(format!("{} {text}", quote_words(program))),
         Json::Array(items) => {
-            Some(quoted(program.into_iter().chain(items.iter().filter_map(Json::as_str))))
+            Some(quote_words(program.into_iter().chain(items.iter().filter_map(Json::as_str))))
         }
         _ => None,
     }
 }
 
 /// A program's text as the command line that would run it.
-fn program(tool: &[String], key: &str, text: &str) -> Option<String> {
-    let says = |list: &[&str]| any(tool, list) || list.iter().any(|word| key.contains(word));
+fn program_command_line(tool: &[String], key: &str, text: &str) -> Option<String> {
+    let says =
+        |list: &[&str]| contains_any(tool, list) || list.iter().any(|word| key.contains(word));
     let interpreter = match () {
         () if says(&["javascript", "js", "node", "deno", "bun", "browser"]) => "node -e",
         () if says(&["python", "py", "python3", "jupyter", "notebook", "ide", "ipython"]) => {
@@ -362,5 +364,5 @@ fn program(tool: &[String], key: &str, text: &str) -> Option<String> {
         }
         () => return None,
     };
-    Some(format!("{interpreter} {}", quoted([text])))
+    Some(format!("{interpreter} {}", quote_words([text])))
 }

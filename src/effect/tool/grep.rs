@@ -57,12 +57,12 @@ struct Narrow {
 }
 
 /// The effects of a call of Grep that looks at `base`.
-pub(super) fn read(out: &mut Emitter, input: &Json, base: &Value) {
+pub(super) fn emit_grep(out: &mut Emitter, input: &Json, base: &Value) {
     let whole = |out: &mut Emitter| {
-        out.path(Word::Read, base, Extent::Tree, Grade::Certain, Source::Tool);
+        out.emit_path(Word::Read, base, Extent::Tree, Grade::Certain, Source::Tool);
     };
     let (Some(narrow), Spot::At(tree), Some(cwd)) =
-        (narrow(input), out.spot(base, Extent::Tree, false), out.cwd.clone())
+        (parse_narrowing(input), out.locate_value(base, Extent::Tree, false), out.cwd.clone())
     else {
         return whole(out);
     };
@@ -71,24 +71,24 @@ pub(super) fn read(out: &mut Emitter, input: &Json, base: &Value) {
     if out.resolver.exists(&tree.resolved) && !is_dir {
         return whole(out);
     }
-    let found = if is_dir { look::below(&tree) } else { None };
+    let found = if is_dir { look::list_below(&tree) } else { None };
     match found
-        .map(|found| narrow.of(&found, &tree, &cwd))
+        .map(|found| narrow.narrow_files(&found, &tree, &cwd))
         .filter(|all| all.len() <= limits::GREP_FILES)
     {
         Some(files) => {
-            let grade = if narrow.names() { Grade::Certain } else { Grade::Possible };
+            let grade = if narrow.names_files() { Grade::Certain } else { Grade::Possible };
             for file in files {
-                out.effect(Word::Read, grade, Some(file), None, Source::Tool, 0..0);
+                out.push_effect(Word::Read, grade, Some(file), None, Source::Tool, 0..0);
             }
         }
-        None if narrow.names() => narrow.anywhere(out, &tree, &cwd),
+        None if narrow.names_files() => narrow.emit_anywhere(out, &tree, &cwd),
         None => whole(out),
     }
 }
 
 /// None where nothing narrows, or where it is not understood how.
-fn narrow(input: &Json) -> Option<Narrow> {
+fn parse_narrowing(input: &Json) -> Option<Narrow> {
     let text = |key: &str| match input.get(key) {
         None | Some(Json::Null) => Some(""),
         Some(value) => value.as_str(),
@@ -98,8 +98,9 @@ fn narrow(input: &Json) -> Option<Narrow> {
     if globs.len() > limits::GREP_BYTES || !kind.is_empty() && types.is_none() {
         return None;
     }
-    let globs = words(globs).into_iter().map(braces).collect::<Option<Vec<_>>>()?.concat();
-    let globs: Vec<Glob> = globs.iter().filter_map(|text| Glob::of(text)).collect();
+    let globs =
+        split_globs(globs).into_iter().map(expand_braces).collect::<Option<Vec<_>>>()?.concat();
+    let globs: Vec<Glob> = globs.iter().filter_map(|text| Glob::from_text(text)).collect();
     // A glob that names everything narrows nothing.
     let all = globs.iter().any(|glob| !glob.out && glob.is_all());
     let narrow = Narrow { globs, types };
@@ -110,7 +111,7 @@ fn narrow(input: &Json) -> Option<Narrow> {
 }
 
 /// The globs of a call as the client parts them: by blanks, and by commas where no braces stand.
-fn words(globs: &str) -> Vec<&str> {
+fn split_globs(globs: &str) -> Vec<&str> {
     let parts = globs.split_whitespace().flat_map(|word| {
         let whole = word.contains('{') && word.contains('}');
         word.split(move |c| c == ',' && !whole)
@@ -119,7 +120,7 @@ fn words(globs: &str) -> Vec<&str> {
 }
 
 /// The glob without braces: one for each way through them. None where there are too many.
-fn braces(glob: &str) -> Option<Vec<String>> {
+fn expand_braces(glob: &str) -> Option<Vec<String>> {
     let (mut todo, mut done) = (vec![glob.to_string()], Vec::new());
     while let Some(text) = todo.pop() {
         // The first that closes, and what opened it.
@@ -139,7 +140,7 @@ fn braces(glob: &str) -> Option<Vec<String>> {
 }
 
 impl Glob {
-    fn of(text: &str) -> Option<Glob> {
+    fn from_text(text: &str) -> Option<Glob> {
         let (out, text) = text.strip_prefix('!').map_or((false, text), |text| (true, text));
         let plain = text.trim_end_matches('/');
         let anchored = plain.contains('/');
@@ -154,7 +155,7 @@ impl Glob {
     }
 
     /// Does it match the path, whose components start from where the client runs?
-    fn matches(&self, path: &[&str]) -> bool {
+    fn matches_path(&self, path: &[&str]) -> bool {
         let Some(name) = path.last() else { return false };
         if !self.anchored {
             return self.parts[0] == "**" || glob::matches(&self.parts[0], name);
@@ -162,7 +163,7 @@ impl Glob {
         // Which components of the glob may come next: `**` any number of them.
         let mut at = vec![false; self.parts.len() + 1];
         at[0] = true;
-        self.skip(&mut at);
+        self.skip_wildcards(&mut at);
         for name in path {
             let mut next = vec![false; at.len()];
             for (n, part) in self.parts.iter().enumerate().filter(|(n, _)| at[*n]) {
@@ -171,7 +172,7 @@ impl Glob {
                     part => next[n + 1] |= glob::matches(part, name),
                 }
             }
-            self.skip(&mut next);
+            self.skip_wildcards(&mut next);
             at = next;
         }
         at[self.parts.len()]
@@ -179,7 +180,7 @@ impl Glob {
             && !(self.parts.last().is_some_and(|last| last == "**") && path.len() < self.parts.len())
     }
 
-    fn skip(&self, at: &mut [bool]) {
+    fn skip_wildcards(&self, at: &mut [bool]) {
         for (n, part) in self.parts.iter().enumerate() {
             at[n + 1] |= at[n] && part == "**";
         }
@@ -188,12 +189,12 @@ impl Glob {
 
 impl Narrow {
     /// Does it say what is read, not only what is not?
-    fn names(&self) -> bool {
+    fn names_files(&self) -> bool {
         self.types.is_some() || self.globs.iter().any(|glob| !glob.out)
     }
 
     /// Those of the files that are searched.
-    fn of(&self, found: &[Target], tree: &Target, cwd: &str) -> Vec<Target> {
+    fn narrow_files(&self, found: &[Target], tree: &Target, cwd: &str) -> Vec<Target> {
         let searched = |file: &&Target| {
             let below = file.lexical.strip_prefix(&tree.lexical).unwrap_or_default();
             let below = below.trim_start_matches('/');
@@ -204,20 +205,20 @@ impl Narrow {
             let depth = below.split('/').count();
             !below.is_empty()
                 && !below.split('/').any(|part| VERSIONS.contains(&part))
-                && (1..depth).all(|up| self.said(&path[..path.len() - up]) != Some(false))
-                && self.takes(&path)
+                && (1..depth).all(|up| self.last_match(&path[..path.len() - up]) != Some(false))
+                && self.accepts_path(&path)
                 && !Path::new(&file.resolved).is_dir()
         };
         found.iter().filter(searched).cloned().collect()
     }
 
     /// What the last glob that matches says.
-    fn said(&self, path: &[&str]) -> Option<bool> {
-        self.globs.iter().rev().find(|glob| glob.matches(path)).map(|glob| !glob.out)
+    fn last_match(&self, path: &[&str]) -> Option<bool> {
+        self.globs.iter().rev().find(|glob| glob.matches_path(path)).map(|glob| !glob.out)
     }
 
-    fn takes(&self, path: &[&str]) -> bool {
-        self.said(path).unwrap_or_else(|| {
+    fn accepts_path(&self, path: &[&str]) -> bool {
+        self.last_match(path).unwrap_or_else(|| {
             let name = path.last().copied().unwrap_or_default();
             !self.globs.iter().any(|glob| !glob.out)
                 && self.types.is_none_or(|globs| globs.iter().any(|one| glob::matches(one, name)))
@@ -225,7 +226,7 @@ impl Narrow {
     }
 
     /// Whatever the globs name below a tree that nobody can look into.
-    fn anywhere(&self, out: &mut Emitter, tree: &Target, cwd: &str) {
+    fn emit_anywhere(&self, out: &mut Emitter, tree: &Target, cwd: &str) {
         let root = tree.lexical.trim_end_matches('/');
         let inside = |dir: &str| dir == root || dir.starts_with(&format!("{root}/"));
         let mut add = |text: String, grade: Grade| {
@@ -235,7 +236,7 @@ impl Narrow {
                 _ => (Extent::Exact, text),
             };
             let target = Target { lexical: text.clone(), resolved: text, extent };
-            out.effect(Word::Read, grade, Some(target), None, Source::Tool, 0..0);
+            out.push_effect(Word::Read, grade, Some(target), None, Source::Tool, 0..0);
         };
         let taken = self.globs.iter().filter(|glob| !glob.out);
         for glob in taken.clone().filter(|glob| glob.anchored && glob.parts[0] != "**") {
@@ -283,9 +284,10 @@ mod tests {
             std::fs::write(file, "").unwrap();
         }
         let cwd = root.to_str().unwrap().to_string();
-        let (_, event) = dry::event(dry::call(Kind::PreToolUse, "Grep", input, &cwd), None);
+        let (_, event) =
+            dry::parse_event(dry::tool_call_payload(Kind::PreToolUse, "Grep", input, &cwd), None);
         let place = Place { cwd: cwd.clone(), project: cwd.clone(), ..Place::default() };
-        let mut all: Vec<String> = effect::analyse(&event, &place)
+        let mut all: Vec<String> = effect::analyse_event(&event, &place)
             .effects
             .iter()
             .map(|effect| {

@@ -29,11 +29,15 @@ impl Files {
     ///
     /// # Errors
     /// Why it cannot be had.
-    pub(super) fn lock(dir: &Path, route: &str, patience: Duration) -> Result<Files, String> {
-        let fallback = dir.join(name(route));
+    pub(super) fn lock_directory(
+        dir: &Path,
+        route: &str,
+        patience: Duration,
+    ) -> Result<Files, String> {
+        let fallback = dir.join(fallback_name(route));
         let path = dir.join(format!("{route}-events.json.lock"));
         let failed = |error: io::Error| format!("{}: {error}", path.display());
-        let lock = files::edit(&path).map_err(failed)?;
+        let lock = files::open_to_edit(&path).map_err(failed)?;
         let end = Instant::now() + patience;
         loop {
             match lock.try_lock() {
@@ -50,7 +54,7 @@ impl Files {
     }
 
     /// The file of what was not sent.
-    pub(super) fn fallback(&self) -> &Path {
+    pub(super) fn fallback_file(&self) -> &Path {
         &self.fallback
     }
 
@@ -58,8 +62,8 @@ impl Files {
     ///
     /// # Errors
     /// Why it can neither be read nor set aside.
-    pub(super) fn events(&self) -> Result<Option<Vec<Json>>, String> {
-        read(&self.fallback)
+    pub(super) fn read_events(&self) -> Result<Option<Vec<Json>>, String> {
+        read_elements(&self.fallback)
     }
 
     /// Writes what was not sent: of too much the newest, and at least one; nothing at all is no file.
@@ -75,7 +79,7 @@ impl Files {
                 _ => Ok(()),
             };
         }
-        write(&self.fallback, events)
+        write_elements(&self.fallback, events)
     }
 
     /// Adds an error; the newest stay.
@@ -83,14 +87,14 @@ impl Files {
     /// # Errors
     /// Why it is not noted.
     pub(super) fn add_error(&self, error: Json) -> Result<(), String> {
-        let mut all = read(&self.errors)?.unwrap_or_default();
+        let mut all = read_elements(&self.errors)?.unwrap_or_default();
         all.push(error);
-        write(&self.errors, &all[all.len().saturating_sub(ERRORS)..])
+        write_elements(&self.errors, &all[all.len().saturating_sub(ERRORS)..])
     }
 }
 
 /// The elements of the file, none where it is not there; what is no array is one element.
-fn read(path: &Path) -> Result<Option<Vec<Json>>, String> {
+fn read_elements(path: &Path) -> Result<Option<Vec<Json>>, String> {
     let text = match files::plain_text(path, LARGEST) {
         Err(Refusal::Absent) => return Ok(Some(Vec::new())),
         text => text,
@@ -100,15 +104,16 @@ fn read(path: &Path) -> Result<Option<Vec<Json>>, String> {
         Some(other) => Ok(Some(vec![other])),
         None => {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let aside = path.with_file_name(format!("{name}.corrupt-{}", super::now()));
+            let aside =
+                path.with_file_name(format!("{name}.corrupt-{}", super::unix_milliseconds()));
             let failed = |error| format!("{}: {error}", path.display());
             fs::rename(path, aside).map_err(failed).map(|()| None)
         }
     }
 }
 
-fn write(path: &Path, all: &[Json]) -> Result<(), String> {
-    let mut texts: Vec<String> = all.iter().map(|one| one.pretty(1)).collect();
+fn write_elements(path: &Path, all: &[Json]) -> Result<(), String> {
+    let mut texts: Vec<String> = all.iter().map(|one| one.to_pretty(1)).collect();
     let mut room = texts.iter().map(|text| text.len() + 4).sum::<usize>();
     let oldest = texts.iter().take(texts.len() - 1);
     let gone = oldest.take_while(|text| {
@@ -119,22 +124,23 @@ fn write(path: &Path, all: &[Json]) -> Result<(), String> {
     let gone = gone.count();
     texts.drain(..gone);
     let text = format!("[\n  {}\n]", texts.join(",\n  "));
-    files::replace(path, text.as_bytes()).map_err(|error| format!("{}: {error}", path.display()))
+    files::replace_file(path, text.as_bytes())
+        .map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// What the file of what was not sent is called.
-pub(super) fn name(route: &str) -> String {
+pub(super) fn fallback_name(route: &str) -> String {
     format!("{route}-events.json")
 }
 
 /// A directory that the files may be in.
-pub(super) struct Place {
+pub(super) struct CandidateDirectory {
     pub(super) dir: PathBuf,
     /// Everybody may write beside it, and could have made it first.
     pub(super) shared: bool,
 }
 
-impl Place {
+impl CandidateDirectory {
     fn try_out(&self) -> io::Result<()> {
         files::private_dir(&self.dir)?;
         if !self.is_safe() {
@@ -142,7 +148,7 @@ impl Place {
         }
         let probe = self.dir.join(format!(".write-test-{}", std::process::id()));
         // A full disk still makes empty files.
-        let written = files::replace(&probe, b"test");
+        let written = files::replace_file(&probe, b"test");
         let removed = fs::remove_file(probe);
         written?;
         match removed {
@@ -173,7 +179,7 @@ impl Place {
 ///
 /// # Errors
 /// Why none can.
-pub(super) fn usable(places: &[Place]) -> Result<&Path, String> {
+pub(super) fn first_writable(places: &[CandidateDirectory]) -> Result<&Path, String> {
     let mut causes = Vec::new();
     for place in places {
         match place.try_out() {

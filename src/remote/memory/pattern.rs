@@ -46,7 +46,7 @@ impl Pattern {
 
 /// Everything that holds for this call, what it would be remembered by first. Nothing where calls like
 /// it are neither remembered nor recalled.
-pub(super) fn patterns(event: &Event, analysis: &Analysis, place: &Place) -> Vec<Pattern> {
+pub(super) fn event_patterns(event: &Event, analysis: &Analysis, place: &Place) -> Vec<Pattern> {
     let (tool, input) = (event.tool.as_str(), &event.input);
     let text = |key: &str| input.get(key).and_then(|value| value.as_str()).unwrap_or_default();
     match tool {
@@ -59,11 +59,11 @@ pub(super) fn patterns(event: &Event, analysis: &Analysis, place: &Place) -> Vec
                 return Vec::new();
             }
             let whole = Pattern { text: format!("Bash({command})"), whole: true };
-            prefix(command, analysis, place).into_iter().chain([whole]).collect()
+            command_prefix(command, analysis, place).into_iter().chain([whole]).collect()
         }
         _ if FILES.contains(&tool) => match text("file_path") {
             "" => Vec::new(),
-            path => files(tool, path),
+            path => file_patterns(tool, path),
         },
         _ => of_tool(tool, input).into_iter().collect(),
     }
@@ -71,7 +71,7 @@ pub(super) fn patterns(event: &Event, analysis: &Analysis, place: &Place) -> Vec
 
 /// Of another tool: that very input where some of it is run, else all of its calls.
 fn of_tool(tool: &str, input: &Value) -> Option<Pattern> {
-    let texts = texts(input);
+    let texts = keyed_values(input);
     if texts.is_empty() {
         return Some(Pattern::new(format!("{tool}(*)")));
     }
@@ -89,7 +89,7 @@ fn is_simple(command: &str) -> bool {
 }
 
 /// The values under such keys.
-fn texts(input: &Value) -> Vec<&Value> {
+fn keyed_values(input: &Value) -> Vec<&Value> {
     let (mut found, mut todo) = (Vec::new(), vec![input]);
     while let Some(value) = todo.pop() {
         match value {
@@ -117,16 +117,16 @@ fn runs_others(program: &Program) -> bool {
     const BY_CODE: [Special; 10] =
         [Env, FlagC, Make, OwnShell, Runner, ScriptFile, Source, Ssh, WindowsShell, Xargs];
     let starts = |role: &Role| matches!(role, Role::Command | Role::Joined);
-    program.is(Class::Interpreter)
+    program.has_class(Class::Interpreter)
         || program.special.is_some_and(|special| BY_CODE.contains(&special))
         || program.before.iter().chain([&program.repeat]).any(starts)
 }
 
 /// The first words of a command that is like all others which begin so.
-fn prefix(command: &str, analysis: &Analysis, place: &Place) -> Option<Pattern> {
+fn command_prefix(command: &str, analysis: &Analysis, place: &Place) -> Option<Pattern> {
     let words: Vec<&str> = command.split(BLANKS).filter(|word| !word.is_empty()).collect();
     let [call] = analysis.commands.as_slice() else { return None };
-    let program = table::program(&call.name, place.programs)?;
+    let program = table::find_program(&call.name, place.programs)?;
     let runs = |word| matches!(word, Word::Code | Word::Privilege | Word::Remote);
     if call.word.text.as_deref() != words.first().copied()
         || !is_plain(call, &place.cwd)
@@ -141,7 +141,7 @@ fn prefix(command: &str, analysis: &Analysis, place: &Place) -> Option<Pattern> 
         [call.name.as_str(), program.family].map(|name| format!("{name}{below}"))
     };
     let is_known = |count: &usize| {
-        names(*count).iter().any(|name| table::program(name, place.programs).is_some())
+        names(*count).iter().any(|name| table::find_program(name, place.programs).is_some())
     };
     let has_below =
         |count: usize| names(count).iter().any(|name| table::has_below(name, place.programs));
@@ -190,7 +190,7 @@ fn is_outside(arg: &Arg, cwd: &str) -> bool {
 }
 
 /// Files of that kind, else those of its directory; and of every directory above.
-fn files(tool: &str, path: &str) -> Vec<Pattern> {
+fn file_patterns(tool: &str, path: &str) -> Vec<Pattern> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let kind = name.rfind('.').map(|dot| &name[dot..]).filter(|kind| kind.len() > 1);
     let above = path.match_indices('/').rev().map(|(at, _)| format!("{tool}({}/*)", &path[..at]));
@@ -211,11 +211,12 @@ mod tests {
 
     fn all(tool: &str, input: serde_json::Value) -> Vec<String> {
         let cwd = "/home/dev/project".to_string();
-        let (_, event) = dry::event(dry::call(Kind::PreToolUse, tool, input, &cwd), None);
+        let (_, event) =
+            dry::parse_event(dry::tool_call_payload(Kind::PreToolUse, tool, input, &cwd), None);
         let home = "/home/dev".into();
         let place = Place { project: cwd.clone(), cwd, home, ..Place::default() };
-        let analysis = effect::analyse(&event, &place);
-        patterns(&event, &analysis, &place).into_iter().map(|one| one.text).collect()
+        let analysis = effect::analyse_event(&event, &place);
+        event_patterns(&event, &analysis, &place).into_iter().map(|one| one.text).collect()
     }
 
     #[test]

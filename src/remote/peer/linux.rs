@@ -26,7 +26,7 @@ pub(super) fn asked(peer: SocketAddr, own: SocketAddr) -> Option<Vec<u32>> {
     };
     let mut found = Vec::new();
     for other in [any, own] {
-        send(&kernel, &question(peer, other), SendFlags::empty()).ok()?;
+        send(&kernel, &netlink_query(peer, other), SendFlags::empty()).ok()?;
         let mut answer = [0; 512];
         let (length, _) = recv(&kernel, &mut answer[..], RecvFlags::empty()).ok()?;
         let number = |at: usize| {
@@ -50,7 +50,7 @@ const NO_ENTRY: u32 = 2;
 
 /// Asks for the TCP socket that is at the one address and connected to the other, or else listens: an
 /// inet_diag_req_v2 behind the header of a netlink message.
-fn question(at: SocketAddr, to: SocketAddr) -> Vec<u8> {
+fn netlink_query(at: SocketAddr, to: SocketAddr) -> Vec<u8> {
     const LENGTH: u32 = 72;
     const REQUEST: u16 = 1;
     const TCP: u8 = 6;
@@ -83,19 +83,21 @@ pub(super) fn listed(peer: SocketAddr, own: SocketAddr) -> Vec<u32> {
     for table in ["/proc/self/net/tcp", "/proc/self/net/tcp6"] {
         // Where there is no IPv6, there is no such table.
         let text = files::kernel_text(std::path::Path::new(table), LARGEST).unwrap_or_default();
-        found.extend(owners(&text, peer, own));
+        found.extend(socket_owners(&text, peer, own));
     }
     found
 }
 
 /// The users of the sockets of a table that listen at that address, and of the connection's other end.
-fn owners(table: &str, peer: SocketAddr, own: SocketAddr) -> Vec<u32> {
+fn socket_owners(table: &str, peer: SocketAddr, own: SocketAddr) -> Vec<u32> {
     let port = |addr: SocketAddr| format!(":{:04X}", addr.port());
-    let at = |ip: IpAddr| [Some(shown(ip)), mapped(ip).map(shown)].into_iter().flatten();
+    let at = |ip: IpAddr| {
+        [Some(format_address(ip)), ipv4_mapped(ip).map(format_address)].into_iter().flatten()
+    };
     let here: Vec<String> = at(peer.ip()).map(|ip| ip + &port(peer)).collect();
     let there: Vec<String> = at(own.ip()).map(|ip| ip + &port(own)).collect();
     let any = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
-    let any: Vec<String> = any.iter().map(|ip| shown(*ip) + &port(peer)).collect();
+    let any: Vec<String> = any.iter().map(|ip| format_address(*ip) + &port(peer)).collect();
     let mut found = Vec::new();
     // sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid ...
     for line in table.lines().skip(1) {
@@ -116,7 +118,7 @@ fn owners(table: &str, peer: SocketAddr, own: SocketAddr) -> Vec<u32> {
 }
 
 /// An address as the tables say it: each four bytes as a number of this machine.
-fn shown(ip: IpAddr) -> String {
+fn format_address(ip: IpAddr) -> String {
     let bytes = match ip {
         IpAddr::V4(ip) => ip.octets().to_vec(),
         IpAddr::V6(ip) => ip.octets().to_vec(),
@@ -126,7 +128,7 @@ fn shown(ip: IpAddr) -> String {
 }
 
 /// IPv4 as a socket for IPv6 sees it.
-fn mapped(ip: IpAddr) -> Option<IpAddr> {
+fn ipv4_mapped(ip: IpAddr) -> Option<IpAddr> {
     match ip {
         IpAddr::V4(ip) => Some(IpAddr::V6(ip.to_ipv6_mapped())),
         IpAddr::V6(_) => None,
@@ -137,7 +139,7 @@ fn mapped(ip: IpAddr) -> Option<IpAddr> {
 mod tests {
     use std::net::{TcpListener, TcpStream};
 
-    use super::super::{tcp, unix};
+    use super::super::{check_tcp, check_unix};
     use super::*;
 
     #[test]
@@ -157,12 +159,12 @@ mod tests {
             let me = rustix::process::geteuid().as_raw();
             assert!(listed(peer, own).contains(&me), "{listen} {connect}");
             assert!(asked(peer, own).is_none_or(|all| all.contains(&me)), "{listen} {connect}");
-            tcp(&stream).unwrap_or_else(|why| panic!("{listen} {connect}: {why}"));
+            check_tcp(&stream).unwrap_or_else(|why| panic!("{listen} {connect}: {why}"));
             let accepted = listener.accept().unwrap();
-            tcp(&stream).unwrap_or_else(|why| panic!("{listen} {connect}: {why}"));
+            check_tcp(&stream).unwrap_or_else(|why| panic!("{listen} {connect}: {why}"));
             // Its listener is gone, and this end of it is ours.
             drop(listener);
-            tcp(&stream).unwrap_or_else(|why| panic!("{listen} {connect}: {why}"));
+            check_tcp(&stream).unwrap_or_else(|why| panic!("{listen} {connect}: {why}"));
             drop(accepted);
         }
     }
@@ -184,21 +186,21 @@ mod tests {
             let Some(Some(listener)) = of_another(bind) else { continue };
             let port = listener.local_addr().unwrap().port();
             let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-            assert!(tcp(&stream).is_err(), "{listen}");
+            assert!(check_tcp(&stream).is_err(), "{listen}");
             let both = (stream.peer_addr().unwrap(), stream.local_addr().unwrap());
             assert_eq!(asked(both.0, both.1).map(|all| all.contains(&12_345)), Some(true));
             assert!(listed(both.0, both.1).contains(&12_345));
             // In its place there is one of ours: the connection is another's all the same.
             let accepted = of_another(move || listener.accept().unwrap()).unwrap();
-            assert!(tcp(&stream).is_err(), "{listen}: accepted");
+            assert!(check_tcp(&stream).is_err(), "{listen}: accepted");
             let ours = TcpListener::bind(("127.0.0.1", port));
-            assert!(tcp(&stream).is_err(), "{listen}: {ours:?}");
+            assert!(check_tcp(&stream).is_err(), "{listen}: {ours:?}");
             drop(accepted);
         }
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s");
         let ours = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        unix(&std::os::unix::net::UnixStream::connect(&path).unwrap()).unwrap();
+        check_unix(&std::os::unix::net::UnixStream::connect(&path).unwrap()).unwrap();
         drop(ours);
         std::fs::remove_file(&path).unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
@@ -206,7 +208,7 @@ mod tests {
         let bound = path.clone();
         let other = move || std::os::unix::net::UnixListener::bind(bound).unwrap();
         let Some(_listener) = of_another(other) else { return };
-        assert!(unix(&std::os::unix::net::UnixStream::connect(&path).unwrap()).is_err());
+        assert!(check_unix(&std::os::unix::net::UnixStream::connect(&path).unwrap()).is_err());
     }
 
     #[test]
@@ -241,7 +243,7 @@ mod tests {
             ("   0: 0100007F:0BE3\n".into(), vec![]),
             (line(here, none, "0A", 7).replace(" 7 ", " x "), vec![u32::MAX]),
         ] {
-            assert_eq!(owners(&(head.to_string() + &lines), peer, own), found, "{lines}");
+            assert_eq!(socket_owners(&(head.to_string() + &lines), peer, own), found, "{lines}");
         }
     }
 }

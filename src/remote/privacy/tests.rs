@@ -2,7 +2,7 @@ use super::*;
 use crate::dialect::Reply;
 use crate::event::Kind;
 use crate::paths::Paths;
-use crate::remote::restore::restore;
+use crate::remote::restore::restore_hidden;
 use crate::rule::file::Remote;
 use proptest::prelude::*;
 use serde_json::json;
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 /// A server that is shown so much.
 fn server(send: Send) -> Remote {
-    Remote { send, ..Remote::new("x", crate::dialect::usual()) }
+    Remote { send, ..Remote::new("x", crate::dialect::default_dialect()) }
 }
 
 const ALL: [Send; 3] = [Send::Full, Send::Summary, Send::Hash];
@@ -51,18 +51,24 @@ fn where_nothing_is_taken_out_the_request_is_the_view() {
     let bytes = call(json!({"command": "ls", "n": 1})).to_string().replace(":1", ": \\t1");
     let bytes = bytes.replace("\\t", "\t");
     let raw = serde_json::from_str(&bytes).unwrap();
-    assert!(view(&request(raw, Some(bytes.as_bytes())), Send::Full, false).is_none());
+    assert!(restricted_view(&request(raw, Some(bytes.as_bytes())), Send::Full, false).is_none());
     // Bytes that are no UTF-8 are left alone as well, and what is masked becomes readable.
     let bytes = b"{\"a\":\"\xff\"}";
-    assert!(view(&request(json!({"a": "\u{fffd}"}), Some(bytes)), Send::Full, false).is_none());
+    assert!(
+        restricted_view(&request(json!({"a": "\u{fffd}"}), Some(bytes)), Send::Full, false)
+            .is_none()
+    );
     let bytes = b"{\"a\":\"\xff\",\"token\":\"x\"}";
     let raw = json!({"a": "\u{fffd}", "token": "x"});
-    let shown = view(&request(raw, Some(bytes)), Send::Full, false).unwrap();
+    let shown = restricted_view(&request(raw, Some(bytes)), Send::Full, false).unwrap();
     assert_eq!(shown.bytes, "{\"a\":\"\u{fffd}\",\"token\":\"[redacted]\"}".as_bytes());
     // But all of it must have been looked at.
     let twice = br#"{"a":"token=hunter22","a":"x","b":"\"token=\""}"#;
-    let shown =
-        view(&request(json!({"a": "x", "b": "\"token=\""}), Some(twice)), Send::Full, false);
+    let shown = restricted_view(
+        &request(json!({"a": "x", "b": "\"token=\""}), Some(twice)),
+        Send::Full,
+        false,
+    );
     assert_eq!(shown.unwrap().bytes, br#"{"a":"x","b":"\"token=\""}"#);
 }
 
@@ -71,7 +77,7 @@ fn summaries_and_hashes_keep_the_shape() {
     let input =
         json!({"command": "curl -u a https://u:pw@x.org", "env": {"A": "b"}, "n": [1, "é", ""]});
     let request = request(call(input), None);
-    let summary = view(&request, Send::Summary, false).unwrap();
+    let summary = restricted_view(&request, Send::Summary, false).unwrap();
     assert_eq!(summary.event.raw["cwd"], "/w");
     assert_eq!(summary.event.raw["unknown"], json!({"deep": ["[4 bytes]"]}));
     assert_eq!(
@@ -79,30 +85,30 @@ fn summaries_and_hashes_keep_the_shape() {
         json!({"command": "curl -u a https://[redacted]x.org", "env": {"A": "[1 bytes]"},
             "n": [1, "[2 bytes]", ""]})
     );
-    let hash = view(&request, Send::Hash, false).unwrap();
+    let hash = restricted_view(&request, Send::Hash, false).unwrap();
     assert_eq!(hash.event.raw["tool_name"], "Write");
     for text in [&hash.event.raw["cwd"], &hash.event.input["command"]] {
         let hex = text.as_str().unwrap().strip_prefix("sha256:").unwrap();
         assert_eq!(hex.len(), 64);
     }
     assert_eq!(hash.event.cwd, hash.event.raw["cwd"].as_str().unwrap());
-    assert_ne!(hash.event.cwd, format!("sha256:{}", trust::hash(b"/w")), "salted");
+    assert_ne!(hash.event.cwd, format!("sha256:{}", trust::sha256_hex(b"/w")), "salted");
 }
 
 #[test]
 fn the_salt_stays() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state/salt");
-    let first = salt(&path);
-    assert_eq!((first.len(), salt(&path)), (64, first));
-    assert_ne!(salt(Path::new("/dev/null/x")), salt(Path::new("/dev/null/x")));
+    let first = load_salt(&path);
+    assert_eq!((first.len(), load_salt(&path)), (64, first));
+    assert_ne!(load_salt(Path::new("/dev/null/x")), load_salt(Path::new("/dev/null/x")));
 }
 
 /// What comes of it when the server sends that input.
 fn back(request: &Request, send: Send, new: Value) -> Result<Option<Value>, String> {
-    let seen = &request.view(&server(send)).event;
+    let seen = &request.server_view(&server(send)).event;
     let mut reply = Reply { input: new.as_object().cloned(), ..Reply::default() };
-    restore(&mut reply, send, false, seen, &request.event)?;
+    restore_hidden(&mut reply, send, false, seen, &request.event)?;
     Ok(reply.input.map(Value::Object))
 }
 
@@ -113,7 +119,7 @@ fn what_was_not_shown_comes_back() {
         "list": ["token=aaaa1", "b", "token=cccc2", "token=cccc2"]
     });
     let request = request(call(own.clone()), None);
-    let view = request.view(&server(Send::Full)).event.input.clone();
+    let view = request.server_view(&server(Send::Full)).event.input.clone();
     let with = |key: &str, value: Value| {
         let mut new = view.clone();
         new[key] = value;
@@ -162,7 +168,10 @@ fn stand_ins_of_summaries_and_hashes_never_come_back() {
     for (send, new) in [
         (Send::Summary, json!({"content": "x [3 bytes]"})),
         (Send::Summary, json!({"other": "[3 bytes]"})),
-        (Send::Hash, json!({"other": request.view(&server(Send::Hash)).event.input["command"]})),
+        (
+            Send::Hash,
+            json!({"other": request.server_view(&server(Send::Hash)).event.input["command"]}),
+        ),
     ] {
         assert!(back(&request, send, new.clone()).is_err(), "{new}");
     }
@@ -216,23 +225,23 @@ proptest! {
         raw["tool_response"] = own.clone();
         let request = request(raw, None);
         for send in ALL {
-            let view = request.view(&server(send));
+            let view = request.server_view(&server(send));
             let told = format!("{:?}", view.event).contains(SECRET);
             prop_assert!(!told);
             prop_assert!(!String::from_utf8_lossy(&view.bytes).contains(SECRET));
             let mut reply = Reply {
                 input: view.event.input.as_object().cloned(),
-                response: view.event.response().cloned(),
+                response: view.event.tool_response().cloned(),
                 ..Reply::default()
             };
-            prop_assert_eq!(restore(&mut reply, send, false, &view.event, &request.event), Ok(()));
+            prop_assert_eq!(restore_hidden(&mut reply, send, false, &view.event, &request.event), Ok(()));
             // Nothing changed.
             prop_assert_eq!((reply.input, reply.response), (None, None));
             // One field changed: all else is as it was.
             let mut input = view.event.input.as_object().cloned().unwrap();
             input.insert("other".into(), 1.into());
             let mut reply = Reply { input: Some(input), ..Reply::default() };
-            prop_assert_eq!(restore(&mut reply, send, false, &view.event, &request.event), Ok(()));
+            prop_assert_eq!(restore_hidden(&mut reply, send, false, &view.event, &request.event), Ok(()));
             let mut wanted = own.as_object().cloned().unwrap();
             wanted.insert("other".into(), 1.into());
             prop_assert_eq!(reply.input, Some(wanted));
@@ -287,14 +296,14 @@ proptest! {
         let count = input.len();
         let request = request(call(Value::Object(input)), None);
         let remote = Remote { human: true, ..server(Send::Full) };
-        let view = request.view(&remote);
+        let view = request.server_view(&remote);
         prop_assert!(!hides(&Value::Object(view.event.raw.clone())), "{:?}", view.event.raw);
         prop_assert_eq!(&view.event.raw["tool_input"], &view.event.input);
         let seen = view.event.input.as_object().cloned().unwrap();
         prop_assert_eq!(seen.len(), count);
         let back = |new: Map<String, Value>| {
             let mut reply = Reply { input: Some(new), ..Reply::default() };
-            restore(&mut reply, Send::Full, true, &view.event, &request.event)?;
+            restore_hidden(&mut reply, Send::Full, true, &view.event, &request.event)?;
             Ok::<_, String>(reply.input)
         };
         prop_assert_eq!(back(seen.clone()), Ok(None));

@@ -4,12 +4,13 @@
 //! `explain`, the index and the schema (`UPDATE_DOCS=1 cargo test --test docs`) follow from it.
 
 use super::{
-    Condition, FieldTest, Key, List, Name, Needs, Permission, Scope, Subject, Value, When, within,
+    Condition, FieldTest, Key, List, NamePattern, Needs, Permission, Scope, Subject, Value, When,
+    within,
 };
 use crate::effect::{Effect, Grade, Word};
 use crate::event::Kind;
 use crate::rule::command::CommandPattern;
-use crate::rule::concern::Line;
+use crate::rule::concern::ConcernLine;
 use crate::rule::path::PathPattern;
 use crate::rule::reader::{Item, Reader};
 use crate::rule::{PatternList, Regex, Truth};
@@ -35,7 +36,7 @@ macro_rules! conditions {
 
         impl Conditions {
             /// Reads one key. False = the key is none of conditions.
-            pub fn read(&mut self, key: &str, value: &Item<'_>, r: &mut Reader<'_>) -> bool {
+            pub fn read_key(&mut self, key: &str, value: &Item<'_>, r: &mut Reader<'_>) -> bool {
                 $(
                     if key == $entry::KEY {
                         self.$field = $entry::read(value, r);
@@ -47,21 +48,21 @@ macro_rules! conditions {
 
             /// Is any of these conditions about such a thing?
             #[inline(always)]
-            pub(super) fn any(&self, is: impl Fn(Scope) -> bool) -> bool {
+            pub(super) fn any_scope(&self, is: impl Fn(Scope) -> bool) -> bool {
                 $((is($entry::SCOPE) && $entry::scope(&self.$field).is_some_and(&is)))||*
             }
 
             /// The keys of all that is asked for, with what each is about and where it can hold.
-            pub fn asked(&self) -> Vec<(&'static str, Scope, Option<Needs>)> {
+            pub fn asked_conditions(&self) -> Vec<(&'static str, Scope, Option<Needs>)> {
                 let all = [$(($entry::KEY, $entry::scope(&self.$field), $entry::NEEDS)),*];
                 all.into_iter().filter_map(|(key, scope, needs)| Some((key, scope?, needs))).collect()
             }
 
             /// The key of the first condition on the event itself that does not hold (`when.run` is left out).
             #[inline]
-            pub fn unmet(&self, s: &Subject<'_>) -> Option<&'static str> {
+            pub fn first_unmet(&self, s: &Subject<'_>) -> Option<&'static str> {
                 $(
-                    if $entry::scope(&self.$field).is_some() && !$entry::event(&self.$field, self, s) {
+                    if $entry::scope(&self.$field).is_some() && !$entry::matches_event(&self.$field, self, s) {
                         return Some($entry::KEY);
                     }
                 )*
@@ -72,7 +73,7 @@ macro_rules! conditions {
             pub fn unmet_by_all(&self, s: &Subject<'_>) -> Option<&'static str> {
                 let effects = &s.analysis.effects;
                 $(
-                    let meets = |effect: &Effect| $entry::effect(&self.$field, self, s, effect) != Truth::No;
+                    let meets = |effect: &Effect| $entry::match_effect(&self.$field, self, s, effect) != Truth::No;
                     let scope = $entry::scope(&self.$field);
                     if scope.is_some_and(Scope::is_of_effects) && !effects.iter().any(meets) {
                         return Some($entry::KEY);
@@ -82,11 +83,11 @@ macro_rules! conditions {
             }
 
             /// Is this effect one that the conditions speak of? For deny and ask.
-            pub fn effect(&self, s: &Subject<'_>, effect: &Effect) -> Truth {
+            pub fn match_effect(&self, s: &Subject<'_>, effect: &Effect) -> Truth {
                 let mut truth = Truth::Yes;
                 $(
                     if $entry::SCOPE.is_of_effects() && $entry::scope(&self.$field).is_some() {
-                        truth = truth.and($entry::effect(&self.$field, self, s, effect));
+                        truth = truth.and($entry::match_effect(&self.$field, self, s, effect));
                         if truth == Truth::No {
                             return truth;
                         }
@@ -118,14 +119,14 @@ macro_rules! conditions {
             }
 
             /// What each makes of the rule's line in the index.
-            pub fn concern(&self, line: &mut Line) {
-                $($entry::concern(&self.$field, line);)*
+            pub fn add_concerns(&self, line: &mut ConcernLine) {
+                $($entry::add_concern(&self.$field, line);)*
             }
 
             /// Every regular expression.
-            pub fn regexes(&self) -> Vec<&Regex> {
+            pub fn all_regexes(&self) -> Vec<&Regex> {
                 let mut out = Vec::new();
-                $(self.$field.regexes(&mut out);)*
+                $(self.$field.collect_regexes(&mut out);)*
                 out
             }
 
@@ -164,13 +165,13 @@ conditions! {
 pub enum Agent {}
 
 impl Condition for Agent {
-    type Value = PatternList<Name>;
+    type Value = PatternList<NamePattern>;
     const KEY: &'static str = "agent";
     const DOC: &'static str = "globs over the agent's id";
     const SCOPE: Scope = Scope::Event;
 
-    fn event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
-        asked.holds(s.event.agent)
+    fn matches_event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
+        asked.matches_name(s.event.agent)
     }
 }
 
@@ -178,19 +179,19 @@ impl Condition for Agent {
 pub enum Tool {}
 
 impl Condition for Tool {
-    type Value = PatternList<Name>;
+    type Value = PatternList<NamePattern>;
     const KEY: &'static str = "tool";
     const DOC: &'static str = "globs over Claude Code's tool names, whatever the agent calls them";
     const SCOPE: Scope = Scope::Event;
     const NEEDS: Option<Needs> = Some(Needs::A_TOOL);
 
-    fn event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
+    fn matches_event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
         !s.event.tool.is_empty() && asked.holds_tool(&s.event.tool)
     }
 
     /// The tools as events name them, where each is a plain name that stands for itself alone.
-    fn concern(asked: &Self::Value, line: &mut Line) {
-        let plain = |name: &Name| match name.plain()? {
+    fn add_concern(asked: &Self::Value, line: &mut ConcernLine) {
+        let plain = |name: &NamePattern| match name.plain_name()? {
             // Servers' tools go by more names than their own.
             text if text.is_empty() || text.starts_with("mcp__") => None,
             "Task" => Some("Agent".to_string()),
@@ -212,30 +213,35 @@ impl Condition for EffectWord {
         "one of the words; `path`, `host`, `command` and `unless` speak of that same effect";
     const SCOPE: Scope = Scope::Word;
 
-    fn effect(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> Truth {
+    fn match_effect(
+        asked: &Self::Value,
+        all: &Conditions,
+        s: &Subject<'_>,
+        effect: &Effect,
+    ) -> Truth {
         // Without `command`, "execute" leaves out what is transparent.
         let transparent = || {
             all.command.is_empty()
                 && effect.word == Word::Execute
                 && effect.grade == Grade::Certain
                 && asked.contains(&Word::Execute)
-                && s.command(effect).is_some_and(|command| command.transparent)
+                && s.command_of(effect).is_some_and(|command| command.transparent)
         };
-        Truth::from(says(asked, effect.word) && !transparent())
+        Truth::from(includes_word(asked, effect.word) && !transparent())
     }
 
     fn covers(asked: &Self::Value, _: &Conditions, _: &Subject<'_>, effect: &Effect) -> bool {
-        says(asked, effect.word)
+        includes_word(asked, effect.word)
     }
 
-    fn concern(asked: &Self::Value, line: &mut Line) {
+    fn add_concern(asked: &Self::Value, line: &mut ConcernLine) {
         line.words = asked.iter().map(|word| word.text().to_string()).collect();
     }
 }
 
 /// Does one of these name this word?
-fn says(words: &[Word], word: Word) -> bool {
-    words.iter().any(|own| own.holds(word))
+fn includes_word(words: &[Word], word: Word) -> bool {
+    words.iter().any(|own| own.includes(word))
 }
 
 /// `command`
@@ -248,49 +254,57 @@ impl Condition for Command {
         "command patterns: program, first operands in order, options anywhere";
     const SCOPE: Scope = Scope::Command;
 
-    fn effect(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> Truth {
+    fn match_effect(
+        asked: &Self::Value,
+        all: &Conditions,
+        s: &Subject<'_>,
+        effect: &Effect,
+    ) -> Truth {
         // Without an effect word, the command as such is meant: one effect stands for it.
-        if !all.any(|scope| matches!(scope, Scope::Word | Scope::Operand)) && !all.stands(s, effect)
+        if !all.any_scope(|scope| matches!(scope, Scope::Word | Scope::Operand))
+            && !all.is_command_effect(s, effect)
         {
             return Truth::No;
         }
-        s.command(effect).map_or(Truth::No, |command| asked.hit(command))
+        s.command_of(effect).map_or(Truth::No, |command| asked.match_command(command))
     }
 
     fn covers(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
-        let Some(command) = s.command(effect).filter(|_| all.is_own(s, effect)) else {
+        let Some(command) = s.command_of(effect).filter(|_| all.is_own(s, effect)) else {
             return false;
         };
         // What stands for itself may hold what is known only at run time.
         let itself = effect.word == Word::Execute && command.stands_for_itself();
         // The shipped ones say of each program what of it they mean.
-        let runner = s.parent(command).filter(|_| all.within.is_empty());
+        let runner = s.parent_of(command).filter(|_| all.within.is_empty());
         let covers = |pattern: &CommandPattern| {
-            pattern.covers(command, s.bases)
-                || itself && pattern.means(command, s.bases)
+            pattern.covers_command(command, s.bases)
+                || itself && pattern.surely_means(command, s.bases)
                 || runner.is_some_and(|runner| pattern.writes_out(runner, command, s.bases))
         };
-        let excluded = |pattern: &CommandPattern| pattern.hits(command) != Truth::No;
+        let excluded = |pattern: &CommandPattern| pattern.match_command(command) != Truth::No;
         asked.named().iter().any(covers) && !asked.excluded().iter().any(excluded)
     }
 
     fn relaxes(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
-        let means = |pattern: &CommandPattern, command| pattern.means(command, s.bases);
-        let mut command = s.command(effect);
+        let means = |pattern: &CommandPattern, command| pattern.surely_means(command, s.bases);
+        let mut command = s.command_of(effect);
         for _ in 0..=s.analysis.commands.len() {
             let Some(own) = command else { return false };
             let among = |named: &[CommandPattern]| named.iter().any(|pattern| means(pattern, own));
-            if asked.hit(own) == Truth::Yes && (asked.named().is_empty() || among(asked.named())) {
+            if asked.match_command(own) == Truth::Yes
+                && (asked.named().is_empty() || among(asked.named()))
+            {
                 return true;
             }
-            command = s.parent(own).filter(|_| all.around);
+            command = s.parent_of(own).filter(|_| all.around);
         }
         false
     }
 
-    fn concern(asked: &Self::Value, line: &mut Line) {
+    fn add_concern(asked: &Self::Value, line: &mut ConcernLine) {
         // What a list excludes beside what it names takes nothing away here.
-        let programs = asked.named().iter().map(|pattern| pattern.programs());
+        let programs = asked.named().iter().map(|pattern| pattern.program_names());
         let programs: Option<Vec<Vec<String>>> = programs.collect();
         line.programs = programs.unwrap_or_default().concat();
     }
@@ -306,9 +320,14 @@ impl Condition for Path {
         "path patterns: /x, ~/x, ./x, or x at any depth; D/. is the directory itself";
     const SCOPE: Scope = Scope::Operand;
 
-    fn effect(asked: &Self::Value, _: &Conditions, s: &Subject<'_>, effect: &Effect) -> Truth {
+    fn match_effect(
+        asked: &Self::Value,
+        _: &Conditions,
+        s: &Subject<'_>,
+        effect: &Effect,
+    ) -> Truth {
         match &effect.path {
-            Some(target) => asked.hit(target, s.bases),
+            Some(target) => asked.match_target(target, s.bases),
             None if effect.grade == Grade::Unknown => Truth::Maybe,
             // What leaves is what the same command reads, or a wrapper of it hands on.
             None if effect.word == Word::Send && effect.command.is_some() => {
@@ -317,7 +336,7 @@ impl Condition for Path {
                     e.word == Word::Read && e.command.is_some_and(|at| own.contains(&at))
                 };
                 let targets = s.analysis.effects.iter().filter(read).filter_map(|e| {
-                    let truth = asked.hit(e.path.as_ref()?, s.bases);
+                    let truth = asked.match_target(e.path.as_ref()?, s.bases);
                     Some(if e.grade == Grade::Certain { truth } else { truth.and(Truth::Maybe) })
                 });
                 targets.fold(Truth::No, Truth::or)
@@ -327,12 +346,12 @@ impl Condition for Path {
     }
 
     fn covers(asked: &Self::Value, _: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
-        effect.path.as_ref().is_some_and(|target| asked.cover(target, s.bases))
+        effect.path.as_ref().is_some_and(|target| asked.covers_target(target, s.bases))
     }
 
-    fn concern(asked: &Self::Value, line: &mut Line) {
+    fn add_concern(asked: &Self::Value, line: &mut ConcernLine) {
         // A list of exclusions holds for every other path.
-        line.needles = asked.named().iter().map(|path| path.needle()).collect();
+        line.needles = asked.named().iter().map(|path| path.common_needle()).collect();
     }
 }
 
@@ -346,7 +365,12 @@ impl Condition for Recursive {
         "true = a directory with what is below it, or a glob; false = one path";
     const SCOPE: Scope = Scope::Operand;
 
-    fn effect(asked: &Self::Value, _: &Conditions, _: &Subject<'_>, effect: &Effect) -> Truth {
+    fn match_effect(
+        asked: &Self::Value,
+        _: &Conditions,
+        _: &Subject<'_>,
+        effect: &Effect,
+    ) -> Truth {
         match &effect.path {
             Some(target) => Truth::from(Some(target.extent.is_wide()) == *asked),
             None if effect.grade == Grade::Unknown => Truth::Maybe,
@@ -364,12 +388,17 @@ impl Condition for Within {
     const DOC: &'static str = "path patterns: the command runs there; for an allow and unless all that it names lies there";
     const SCOPE: Scope = Scope::Command;
 
-    fn effect(asked: &Self::Value, _: &Conditions, s: &Subject<'_>, effect: &Effect) -> Truth {
-        within::hits(asked, s, effect)
+    fn match_effect(
+        asked: &Self::Value,
+        _: &Conditions,
+        s: &Subject<'_>,
+        effect: &Effect,
+    ) -> Truth {
+        within::match_directory(asked, s, effect)
     }
 
     fn covers(asked: &Self::Value, _: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
-        within::covers(asked, s, effect)
+        within::covers_directory(asked, s, effect)
     }
 }
 
@@ -377,18 +406,23 @@ impl Condition for Within {
 pub enum Host {}
 
 impl Condition for Host {
-    type Value = PatternList<Name>;
+    type Value = PatternList<NamePattern>;
     const KEY: &'static str = "host";
     const DOC: &'static str = "globs over host names; *.x.org does not hold for x.org";
     const SCOPE: Scope = Scope::Operand;
 
     fn read(value: &Item<'_>, r: &mut Reader<'_>) -> Self::Value {
         let mut hosts = r.names(value);
-        hosts.iter_mut().for_each(Name::fold);
+        hosts.iter_mut().for_each(NamePattern::ignore_case);
         hosts
     }
 
-    fn effect(asked: &Self::Value, _: &Conditions, _: &Subject<'_>, effect: &Effect) -> Truth {
+    fn match_effect(
+        asked: &Self::Value,
+        _: &Conditions,
+        _: &Subject<'_>,
+        effect: &Effect,
+    ) -> Truth {
         match &effect.host {
             Some(host) => Truth::from(asked.holds_host(host)),
             None if matches!(effect.word, Word::Network | Word::Send | Word::Remote) => {
@@ -425,17 +459,22 @@ impl Condition for Match {
         effects.or((!asked.is_nothing()).then_some(Scope::Event))
     }
 
-    fn event(asked: &Self::Value, all: &Conditions, s: &Subject<'_>) -> bool {
+    fn matches_event(asked: &Self::Value, all: &Conditions, s: &Subject<'_>) -> bool {
         all.speaks_of_effects()
             || asked.iter().any(|permission| permission.tool_holds(&s.event.tool))
     }
 
-    fn effect(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> Truth {
-        let hits = |permission: &Permission| match (permission, s.command(effect)) {
+    fn match_effect(
+        asked: &Self::Value,
+        all: &Conditions,
+        s: &Subject<'_>,
+        effect: &Effect,
+    ) -> Truth {
+        let hits = |permission: &Permission| match (permission, s.command_of(effect)) {
             (Permission::Command(pattern), Some(command)) if all.list.is_some() => {
-                Truth::from(all.stands(s, effect)).and(pattern.hits(command))
+                Truth::from(all.is_command_effect(s, effect)).and(pattern.match_command(command))
             }
-            _ => permission.hits(s, effect),
+            _ => permission.match_effect(s, effect),
         };
         match Match::of_effects(asked).next() {
             Some(_) => asked.iter().fold(Truth::No, |truth, permission| truth.or(hits(permission))),
@@ -450,7 +489,7 @@ impl Condition for Match {
 
     fn relaxes(asked: &Self::Value, _: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
         Match::of_effects(asked).next().is_none()
-            || asked.iter().any(|permission| permission.hits(s, effect) == Truth::Yes)
+            || asked.iter().any(|permission| permission.match_effect(s, effect) == Truth::Yes)
     }
 }
 
@@ -469,7 +508,7 @@ impl Condition for Prompt {
         hint: "on = \"UserPromptSubmit\" does",
     });
 
-    fn event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
+    fn matches_event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
         s.event.prompt().is_some_and(|prompt| asked.iter().any(|regex| regex.is_match(prompt)))
     }
 }
@@ -484,9 +523,9 @@ impl Condition for Input {
         "table of field to value over the tool's input (the payload, where there is no tool)";
     const SCOPE: Scope = Scope::Text;
 
-    fn event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
+    fn matches_event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
         asked.iter().all(|test| match s.event.kind.is_tool() {
-            true => test.holds(&s.event.input),
+            true => test.is_satisfied_by(&s.event.input),
             false => test.holds_in(|key| s.event.raw.get(key)),
         })
     }
@@ -507,8 +546,10 @@ impl Condition for Response {
         hint: "on = \"PostToolUse\" has it",
     });
 
-    fn event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
-        asked.iter().all(|test| s.event.response().is_some_and(|response| test.holds(response)))
+    fn matches_event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
+        asked.iter().all(|test| {
+            s.event.tool_response().is_some_and(|response| test.is_satisfied_by(response))
+        })
     }
 }
 
@@ -521,7 +562,7 @@ impl Condition for Circumstances {
     const DOC: &'static str = "table of circumstances: see the keys of when";
     const SCOPE: Scope = Scope::Event;
 
-    fn event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
-        asked.holds(s)
+    fn matches_event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
+        asked.is_met(s)
     }
 }

@@ -32,7 +32,7 @@ pub enum ValueTest {
 
 impl FieldTest {
     /// Does any value at this field path satisfy the test?
-    pub fn holds(&self, value: &Value) -> bool {
+    pub fn is_satisfied_by(&self, value: &Value) -> bool {
         self.holds_in(|key| value.get(key))
     }
 
@@ -47,9 +47,9 @@ impl FieldTest {
         let mut found = Vec::new();
         let step = Step::of(&self.field);
         if let Some(value) = first(step.name) {
-            collect(value, &step, &mut found);
+            collect_values(value, &step, &mut found);
         }
-        self.tests.iter().any(|test| test.holds(&found))
+        self.tests.iter().any(|test| test.is_satisfied_by(&found))
     }
 }
 
@@ -71,7 +71,7 @@ impl Step<'_> {
 }
 
 /// What the path leads to from the value of its first step.
-fn collect<'v>(value: &'v Value, step: &Step<'_>, out: &mut Vec<&'v Value>) {
+fn collect_values<'v>(value: &'v Value, step: &Step<'_>, out: &mut Vec<&'v Value>) {
     let items = match value {
         Value::Array(items) if step.spread => items,
         _ if step.spread => return,
@@ -85,39 +85,39 @@ fn collect<'v>(value: &'v Value, step: &Step<'_>, out: &mut Vec<&'v Value>) {
             other => other.get(next.name),
         };
         if let Some(found) = found {
-            collect(found, &next, out);
+            collect_values(found, &next, out);
         }
     }
 }
 
 impl ValueTest {
-    pub(super) fn holds(&self, found: &[&Value]) -> bool {
+    pub(super) fn is_satisfied_by(&self, found: &[&Value]) -> bool {
         match self {
             ValueTest::Exists(wanted) => found.iter().any(|v| !v.is_null()) == *wanted,
-            ValueTest::Equals(wanted) => found.iter().any(|v| same(v, wanted)),
+            ValueTest::Equals(wanted) => found.iter().any(|v| is_equal_value(v, wanted)),
             ValueTest::Glob(pattern) => {
-                found.iter().any(|v| read(v).is_some_and(|t| glob::matches(pattern, &t)))
+                found.iter().any(|v| bounded_text(v).is_some_and(|t| glob::matches(pattern, &t)))
             }
             ValueTest::Regex(regex) => {
-                found.iter().any(|v| read(v).is_some_and(|t| regex.is_match(&t)))
+                found.iter().any(|v| bounded_text(v).is_some_and(|t| regex.is_match(&t)))
             }
         }
     }
 }
 
 /// A value's text, where the event's budget reaches for reading it.
-fn read(value: &Value) -> Option<Cow<'_, str>> {
-    let text = text(value)?;
-    limits::step(text.len() / 4).then_some(text)
+fn bounded_text(value: &Value) -> Option<Cow<'_, str>> {
+    let text = value_text(value)?;
+    limits::spend_steps(text.len() / 4).then_some(text)
 }
 
 /// Numbers compare by value: `1` in a rule is `1.0` in a payload.
-fn same(a: &Value, b: &Value) -> bool {
+fn is_equal_value(a: &Value, b: &Value) -> bool {
     a == b || matches!((a.as_f64(), b.as_f64()), (Some(a), Some(b)) if a == b)
 }
 
 /// A value as the text that globs and regexes see.
-pub(super) fn text(value: &Value) -> Option<Cow<'_, str>> {
+pub(super) fn value_text(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::String(text) => Some(Cow::Borrowed(text)),
         Value::Number(number) => Some(number.to_string().into()),

@@ -6,85 +6,89 @@ use crate::rule::{PatternList, Regex};
 
 /// A pattern over a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Name {
+pub enum NamePattern {
     /// A glob over the whole name.
     Glob(String),
     /// A matcher with other characters than names and globs have: the client's unanchored regex.
     Regex(Regex),
 }
 
-impl Name {
+impl NamePattern {
     /// A host's name: those have no case.
-    pub(super) fn host(glob: &str) -> Name {
-        Name::Glob(glob.to_ascii_lowercase())
+    pub(super) fn for_host(glob: &str) -> NamePattern {
+        NamePattern::Glob(glob.to_ascii_lowercase())
     }
 
     /// The same without case, for hosts.
-    pub(super) fn fold(&mut self) {
-        if let Name::Glob(glob) = self {
+    pub(super) fn ignore_case(&mut self) {
+        if let NamePattern::Glob(glob) = self {
             glob.make_ascii_lowercase();
         }
     }
 
     /// The name, where it stands for itself alone.
-    pub(super) fn plain(&self) -> Option<&str> {
+    pub(super) fn plain_name(&self) -> Option<&str> {
         match self {
-            Name::Glob(text) if !glob::is_glob(text) => Some(text),
+            NamePattern::Glob(text) if !glob::is_glob(text) => Some(text),
             _ => None,
         }
     }
 
     /// Reads a glob, or a list of exact names.
-    pub fn globs(text: &str) -> Vec<Name> {
-        exact(text).unwrap_or_else(|| vec![Name::Glob(text.to_string())])
+    pub fn parse_globs(text: &str) -> Vec<NamePattern> {
+        parse_exact_names(text).unwrap_or_else(|| vec![NamePattern::Glob(text.to_string())])
     }
 
     /// Reads the matcher of a hook entry: all, a list of exact names, or an unanchored regex.
-    pub fn matcher(text: &str) -> Vec<Name> {
+    pub fn parse_matcher(text: &str) -> Vec<NamePattern> {
         match text {
-            "" | "*" => vec![Name::Glob("*".into())],
-            _ => exact(text).unwrap_or_else(|| vec![Name::Regex(Regex::new(text))]),
+            "" | "*" => vec![NamePattern::Glob("*".into())],
+            _ => parse_exact_names(text)
+                .unwrap_or_else(|| vec![NamePattern::Regex(Regex::new(text))]),
         }
     }
 
     /// As written, without the `!`.
     pub fn text(&self) -> &str {
         match self {
-            Name::Glob(text) => text,
-            Name::Regex(regex) => &regex.source,
+            NamePattern::Glob(text) => text,
+            NamePattern::Regex(regex) => &regex.source,
         }
     }
 
     /// Does the glob hold for that host? `localhost` is one by each of its names and addresses.
     pub fn holds_host(&self, host: &str) -> bool {
-        self.holds(host) || self.text() == "localhost" && is_local(host)
+        self.matches_name(host) || self.text() == "localhost" && is_local(host)
     }
 
     /// Does the glob hold for that name?
-    pub fn holds(&self, name: &str) -> bool {
+    pub fn matches_name(&self, name: &str) -> bool {
         match self {
-            Name::Glob(pattern) => glob::matches(pattern, name),
-            Name::Regex(regex) => regex.is_match(name),
+            NamePattern::Glob(pattern) => glob::matches(pattern, name),
+            NamePattern::Regex(regex) => regex.is_match(name),
         }
     }
 }
 
 /// Only letters, digits, `_ - , |` and blanks are a list of exact names.
-fn exact(text: &str) -> Option<Vec<Name>> {
+fn parse_exact_names(text: &str) -> Option<Vec<NamePattern>> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '|' | ',' | ' ');
-    let names = || text.split(['|', ',']).map(|part| Name::Glob(part.trim().to_string()));
+    let names = || text.split(['|', ',']).map(|part| NamePattern::Glob(part.trim().to_string()));
     text.chars().all(plain).then(|| names().collect())
 }
 
-impl PatternList<Name> {
+impl PatternList<NamePattern> {
     /// Does the list hold for the name?
-    pub(super) fn holds(&self, name: &str) -> bool {
-        self.covers(|named| named.iter().any(|n| n.holds(name)), |n| n.holds(name))
+    pub(super) fn matches_name(&self, name: &str) -> bool {
+        self.covers_any(
+            |named| named.iter().any(|n| n.matches_name(name)),
+            |n| n.matches_name(name),
+        )
     }
 
     /// Does it hold for the host?
     pub(super) fn holds_host(&self, host: &str) -> bool {
-        self.covers(|named| named.iter().any(|n| n.holds_host(host)), |n| n.holds_host(host))
+        self.covers_any(|named| named.iter().any(|n| n.holds_host(host)), |n| n.holds_host(host))
     }
 
     /// Is the host surely on the list? What programs make of letters beyond ASCII is another name.
@@ -96,11 +100,11 @@ impl PatternList<Name> {
     /// Does it hold for a tool? `Task` is the old name of `Agent`; `-` and `_` are the same in the names of MCP
     /// servers.
     pub(super) fn holds_tool(&self, tool: &str) -> bool {
-        self.holds(tool)
+        self.matches_name(tool)
             || match tool {
-                "Agent" => self.holds("Task"),
+                "Agent" => self.matches_name("Task"),
                 _ if tool.starts_with("mcp__") && tool.contains('-') => {
-                    self.holds(&tool.replace('-', "_"))
+                    self.matches_name(&tool.replace('-', "_"))
                 }
                 _ => false,
             }

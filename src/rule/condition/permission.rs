@@ -1,6 +1,6 @@
 //! `match`: one line of Claude Code's permission syntax, with its own meaning of paths.
 
-use super::name::Name;
+use super::name::NamePattern;
 use super::{Conditions, Subject};
 use crate::effect::{Effect, Grade, Word};
 use crate::glob;
@@ -16,7 +16,7 @@ pub enum Permission {
     /// `Read(./.env)` and `Edit(...)`: a path of reads, or of writes.
     Path(Word, PathPattern),
     /// `WebFetch(domain:x.org)`
-    Host(Name),
+    Host(NamePattern),
     /// `WebSearch`, `mcp__server`, `mcp__server__tool`: the whole tool.
     Tool(String),
 }
@@ -43,7 +43,7 @@ impl Permission {
                 Ok(Permission::Path(Word::Write, permission_path(inside)?))
             }
             "WebFetch" => match inside.strip_prefix("domain:") {
-                Some(domain) => Ok(Permission::Host(Name::host(domain.trim()))),
+                Some(domain) => Ok(Permission::Host(NamePattern::for_host(domain.trim()))),
                 None => Err("WebFetch takes domain:NAME".into()),
             },
             _ => {
@@ -69,15 +69,18 @@ impl Permission {
     /// Does an allow with this line cover the effect?
     pub(super) fn covers(&self, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
         match self {
-            Permission::Command(pattern) => s.command(effect).is_some_and(|command| {
+            Permission::Command(pattern) => s.command_of(effect).is_some_and(|command| {
                 let writes_out = |runner| pattern.writes_out(runner, command, s.bases);
                 all.is_own(s, effect)
-                    && (pattern.covers(command, s.bases)
-                        || s.parent(command).is_some_and(writes_out))
+                    && (pattern.covers_command(command, s.bases)
+                        || s.parent_of(command).is_some_and(writes_out))
             }),
             Permission::Path(word, pattern) => {
                 effect.word == *word
-                    && effect.path.as_ref().is_some_and(|target| pattern.covers(target, s.bases))
+                    && effect
+                        .path
+                        .as_ref()
+                        .is_some_and(|target| pattern.covers_target(target, s.bases))
             }
             Permission::Host(name) => {
                 effect.word == Word::Network
@@ -87,10 +90,10 @@ impl Permission {
         }
     }
 
-    pub(super) fn hits(&self, s: &Subject<'_>, effect: &Effect) -> Truth {
+    pub(super) fn match_effect(&self, s: &Subject<'_>, effect: &Effect) -> Truth {
         match self {
-            Permission::Command(pattern) => match s.command(effect) {
-                Some(command) if effect.word == Word::Execute => pattern.hits(command),
+            Permission::Command(pattern) => match s.command_of(effect) {
+                Some(command) if effect.word == Word::Execute => pattern.match_command(command),
                 _ => Truth::No,
             },
             Permission::Path(word, pattern) => match &effect.path {
@@ -99,7 +102,7 @@ impl Permission {
                     if effect.word == *word
                         || (*word == Word::Write && effect.word == Word::Delete) =>
                 {
-                    pattern.hits(target, s.bases)
+                    pattern.match_target(target, s.bases)
                 }
                 None if effect.grade == Grade::Unknown && effect.word == *word => Truth::Maybe,
                 _ => Truth::No,

@@ -1,6 +1,6 @@
 //! What conditions are set to: how each sort of value is read.
 
-use super::{FieldTest, Name, Permission};
+use super::{FieldTest, NamePattern, Permission};
 use crate::effect::Word;
 use crate::effect::program::row;
 use crate::rule::command::CommandPattern;
@@ -38,7 +38,7 @@ pub trait Value: Default + PartialEq {
     /// Is nothing asked for?
     fn is_nothing(&self) -> bool;
     /// Adds its regular expressions.
-    fn regexes<'a>(&'a self, _out: &mut Vec<&'a Regex>) {}
+    fn collect_regexes<'a>(&'a self, _out: &mut Vec<&'a Regex>) {}
 }
 
 /// A sort of value that is a list: its type, its sort, its reader, and its regular expressions.
@@ -56,7 +56,7 @@ macro_rules! lists {
                 self.is_empty()
             }
 
-            $(fn regexes<'a>(&'a self, out: &mut Vec<&'a Regex>) {
+            $(fn collect_regexes<'a>(&'a self, out: &mut Vec<&'a Regex>) {
                 let $own = self;
                 out.extend($regexes);
             })?
@@ -65,11 +65,11 @@ macro_rules! lists {
 }
 
 lists! {
-    PatternList<Name>, Names, |value, r| r.names(value);
+    PatternList<NamePattern>, Names, |value, r| r.names(value);
     PatternList<PathPattern>, Paths, |value, r| r.paths(value);
     PatternList<CommandPattern>, Patterns, |value, r| r.commands(value);
-    Vec<Permission>, Patterns, |value, r| r.each(value, "bad-match", Permission::parse);
-    Vec<Word>, Words, |value, r| words(value, r);
+    Vec<Permission>, Patterns, |value, r| r.read_each(value, "bad-match", Permission::parse);
+    Vec<Word>, Words, |value, r| read_words(value, r);
     Vec<Regex>, Patterns, |value, r| r.regexes(value), |own| own;
     Vec<FieldTest>, Fields, |value, r| r.field_tests(value), |own| own.iter().flat_map(FieldTest::regexes);
 }
@@ -87,14 +87,14 @@ impl Value for Option<bool> {
     }
 }
 
-fn words(value: &Item<'_>, r: &mut Reader<'_>) -> Vec<Word> {
+fn read_words(value: &Item<'_>, r: &mut Reader<'_>) -> Vec<Word> {
     let mut out = Vec::new();
     for (text, span) in r.strings(value) {
         match text.as_str() {
             "modify" => out.extend([Word::Write, Word::Delete, Word::Permission]),
             // A name that no shipped table gives may come from another file's `[program]`; `hookctl check`
             // knows them all.
-            _ => match Word::from_text(&text).or_else(|| named(&text)) {
+            _ => match Word::from_text(&text).or_else(|| named_word(&text)) {
                 Some(word) => out.push(word),
                 None => r.unknown_word("effect", &text, span, effect_words()),
             },
@@ -103,7 +103,7 @@ fn words(value: &Item<'_>, r: &mut Reader<'_>) -> Vec<Word> {
     out
 }
 
-fn named(text: &str) -> Option<Word> {
+fn named_word(text: &str) -> Option<Word> {
     row::is_named_effect(text).then(|| Word::Named(Box::leak(text.to_string().into_boxed_str())))
 }
 

@@ -1,6 +1,6 @@
 //! `when`: the circumstances of a call, its keys, how they are read and when they hold.
 
-use super::name::Name;
+use super::name::NamePattern;
 use super::{Key, Sort, Subject, Value};
 use crate::rule::path::{self, PathPattern};
 use crate::rule::reader::{Item, Reader};
@@ -8,24 +8,28 @@ use crate::rule::{Command, PatternList, Truth};
 
 /// The keys of `when`. Those that are set to names are fields of the payload.
 pub const WHEN_KEYS: &[Key] = &[
-    key("cwd", Sort::Paths, "path patterns over the session's directory"),
-    key("project", Sort::Paths, "path patterns over the project's root"),
-    key(
+    make_key("cwd", Sort::Paths, "path patterns over the session's directory"),
+    make_key("project", Sort::Paths, "path patterns over the project's root"),
+    make_key(
         "permission_mode",
         Sort::Names,
         "globs: default, plan, acceptEdits, bypassPermissions, dontAsk, auto",
     ),
-    key("source", Sort::Names, "globs over SessionStart's and ConfigChange's source"),
-    key("subagent", Sort::Flag, "true = called inside a subagent"),
-    key("agent_type", Sort::Names, "globs over the subagent's type"),
-    key("trigger", Sort::Names, "globs: manual, auto, init, maintenance"),
-    key("notification_type", Sort::Names, "globs over the notification's type"),
-    key("success", Sort::Flag, "true = the tool succeeded"),
-    key("stop_hook_active", Sort::Flag, "true = the agent goes on because of a stop hook already"),
-    key("run", Sort::Command, "a command: holds on exit 0; asked once per call"),
+    make_key("source", Sort::Names, "globs over SessionStart's and ConfigChange's source"),
+    make_key("subagent", Sort::Flag, "true = called inside a subagent"),
+    make_key("agent_type", Sort::Names, "globs over the subagent's type"),
+    make_key("trigger", Sort::Names, "globs: manual, auto, init, maintenance"),
+    make_key("notification_type", Sort::Names, "globs over the notification's type"),
+    make_key("success", Sort::Flag, "true = the tool succeeded"),
+    make_key(
+        "stop_hook_active",
+        Sort::Flag,
+        "true = the agent goes on because of a stop hook already",
+    ),
+    make_key("run", Sort::Command, "a command: holds on exit 0; asked once per call"),
 ];
 
-const fn key(name: &'static str, sort: Sort, doc: &'static str) -> Key {
+const fn make_key(name: &'static str, sort: Sort, doc: &'static str) -> Key {
     Key { name, doc, sort }
 }
 
@@ -37,7 +41,7 @@ pub struct When {
     /// Over the project's root.
     pub project: PatternList<PathPattern>,
     /// Globs over string fields of the payload: the field's name and its globs.
-    pub fields: Vec<(&'static str, PatternList<Name>)>,
+    pub fields: Vec<(&'static str, PatternList<NamePattern>)>,
     /// Called inside a subagent?
     pub subagent: Option<bool>,
     /// Did the tool succeed?
@@ -83,22 +87,21 @@ impl Value for When {
 }
 
 impl When {
-    pub(super) fn holds(&self, s: &Subject<'_>) -> bool {
+    pub(super) fn is_met(&self, s: &Subject<'_>) -> bool {
         let event = s.event;
         let place = |patterns: &PatternList<PathPattern>, dir: &str| {
             patterns.is_empty() || {
-                let target = path::exact(dir);
-                patterns.hit(&target, s.bases) == Truth::Yes
+                let target = path::exact_target(dir);
+                patterns.match_target(&target, s.bases) == Truth::Yes
             }
         };
         place(&self.cwd, &event.cwd)
             && place(&self.project, s.project)
-            && self
-                .fields
-                .iter()
-                .all(|(field, names)| event.str(field).is_some_and(|text| names.holds(text)))
-            && self.subagent.is_none_or(|inside| event.str("agent_id").is_some() == inside)
-            && self.success.is_none_or(|wanted| event.success() == Some(wanted))
+            && self.fields.iter().all(|(field, names)| {
+                event.str_field(field).is_some_and(|text| names.matches_name(text))
+            })
+            && self.subagent.is_none_or(|inside| event.str_field("agent_id").is_some() == inside)
+            && self.success.is_none_or(|wanted| event.tool_succeeded() == Some(wanted))
             && self.stop_hook_active.is_none_or(|wanted| event.stop_hook_active() == wanted)
     }
 }

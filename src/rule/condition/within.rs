@@ -9,10 +9,14 @@ use crate::rule::{PatternList, Truth};
 use super::Subject;
 
 /// Does the effect's command run there? For deny and ask.
-pub fn hits(patterns: &PatternList<PathPattern>, s: &Subject<'_>, effect: &Effect) -> Truth {
-    let Some(command) = s.command(effect) else { return Truth::No };
-    match place(command) {
-        Some(dir) => patterns.hit(&dir, s.bases),
+pub fn match_directory(
+    patterns: &PatternList<PathPattern>,
+    s: &Subject<'_>,
+    effect: &Effect,
+) -> Truth {
+    let Some(command) = s.command_of(effect) else { return Truth::No };
+    match command_directory(command) {
+        Some(dir) => patterns.match_target(&dir, s.bases),
         None => Truth::Maybe,
     }
 }
@@ -20,15 +24,20 @@ pub fn hits(patterns: &PatternList<PathPattern>, s: &Subject<'_>, effect: &Effec
 /// Does the effect's command run there for certain, with all that it is given? For allow and unless.
 ///
 /// Redirections are the shell's: they are judged as effects of their own.
-pub fn covers(patterns: &PatternList<PathPattern>, s: &Subject<'_>, effect: &Effect) -> bool {
+pub fn covers_directory(
+    patterns: &PatternList<PathPattern>,
+    s: &Subject<'_>,
+    effect: &Effect,
+) -> bool {
     let Some(at) = effect.command else { return false };
     let Some(command) = s.analysis.commands.get(at) else { return false };
-    let lies = |target: &Target| patterns.cover(target, s.bases);
-    let Some(dir) = place(command).filter(lies) else { return false };
+    let lies = |target: &Target| patterns.covers_target(target, s.bases);
+    let Some(dir) = command_directory(command).filter(lies) else { return false };
     // `cd /elsewhere; cd ./gone; make`: a `cd` that fails leaves the shell where it was.
-    let start = resolved(&s.event.cwd);
+    let start = resolve_directory(&s.event.cwd);
     let before = s.analysis.commands.iter().take(at);
-    let stayed = lies(&start) && before.clone().all(|c| place(c).is_some_and(|dir| lies(&dir)));
+    let stayed =
+        lies(&start) && before.clone().all(|c| command_directory(c).is_some_and(|dir| lies(&dir)));
     let mut own = s.analysis.effects.iter().filter(|e| e.command == Some(at));
     // A program of which a table tells all has no other paths than those of its effects.
     let mut texts = command.args.iter().filter_map(|arg| arg.text.as_deref());
@@ -48,16 +57,18 @@ fn paths_in(text: &str, dir: &str) -> Vec<Target> {
     let found = pieces.chain(glued.filter(|rest| !rest.starts_with('-'))).filter(leads);
     // A program may know `~` where the shell did not.
     let from = |piece: &str| if piece.starts_with('~') { "/" } else { dir };
-    found.map(|piece| Resolver::default().target(piece, from(piece), Extent::Exact)).collect()
+    found
+        .map(|piece| Resolver::default().resolve_target(piece, from(piece), Extent::Exact))
+        .collect()
 }
 
 /// The directory that the command runs in, if it is known.
-fn place(command: &SubCommand) -> Option<Target> {
+fn command_directory(command: &SubCommand) -> Option<Target> {
     let dir = command.dir.as_deref().filter(|dir| !dir.contains(BLANK))?;
-    Some(resolved(dir))
+    Some(resolve_directory(dir))
 }
 
-fn resolved(dir: &str) -> Target {
+fn resolve_directory(dir: &str) -> Target {
     Target {
         lexical: dir.to_string(),
         resolved: Resolver::default().resolve(dir, dir),

@@ -5,31 +5,32 @@ use std::ops::Range;
 use super::Seen;
 use crate::effect::shell;
 use crate::event::{Kind, KindSet};
-use crate::rule::reader::{Reader, clipped};
+use crate::rule::reader::{Reader, clip_text};
 use crate::rule::{Action, Redact, Rule, Template};
 use crate::verdict::Verb;
 
 pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Reader<'_>) {
     if let [(first, _), (second, span), ..] = seen.verdicts.as_slice() {
-        r.fault(
+        r.add_error(
             "two-verdicts",
             format!("a rule has one verdict: `{first}` or `{second}`"),
             span.clone(),
         )
         .with_hint("make two rules");
     }
-    let does_something = rule.verb().is_some() || rule.acts() || !rule.actions.is_empty();
+    let does_something =
+        rule.verb().is_some() || rule.has_side_effects() || !rule.actions.is_empty();
     if !does_something && !r.has_fault_of_rule() {
-        r.fault("no-effect", "the rule does nothing", id.clone())
+        r.add_error("no-effect", "the rule does nothing", id.clone())
             .with_hint("give it deny, ask, allow, run, context ...");
     }
     if let Some((written, span)) = seen.verdicts.first() {
         if *written == "block" && !rule.on_named {
-            r.fault("block-without-event", "`block` must say its event", span.clone())
+            r.add_error("block-without-event", "`block` must say its event", span.clone())
                 .with_hint("add on = \"Stop\", or write deny for a tool call");
         }
         if *written == "allow" && seen.run.is_some() {
-            r.fault(
+            r.add_error(
                 "run-beside-allow",
                 "`run` beside `allow` has no meaning: an allow does not wait for a command",
                 span.clone(),
@@ -40,17 +41,17 @@ pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Rea
             check_verbs(rule, written, span, r);
         }
     }
-    if rule.remote().is_some() && matches!(rule.verb(), Some(Verb::Deny | Verb::Halt)) {
+    if rule.remote_name().is_some() && matches!(rule.verb(), Some(Verb::Deny | Verb::Halt)) {
         let message = "`remote` beside a deny has no effect: a deny is final";
-        r.warn("unused-key", message, id.clone())
+        r.add_warning("unused-key", message, id.clone())
             .with_hint("take the deny out: the server gives it");
     }
-    if seen.dialect.is_some() && rule.hook().is_none() {
-        r.warn("unused-key", "`dialect` belongs to `hook`", id.clone());
+    if seen.dialect.is_some() && rule.hook_script().is_none() {
+        r.add_warning("unused-key", "`dialect` belongs to `hook`", id.clone());
     }
     for command in rule.commands() {
         if command.script.has_quoted_placeholder() {
-            r.fault("quoted-placeholder", "a placeholder stands inside quotes", id.clone())
+            r.add_error("quoted-placeholder", "a placeholder stands inside quotes", id.clone())
                 .with_hint("take the quotes off: it becomes a quoted variable by itself");
         }
     }
@@ -59,14 +60,18 @@ pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Rea
 /// A script that no shell runs whole: its exit status would say something else than the rule means.
 pub(super) fn check_scripts(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
     for command in rule.commands() {
-        let (script, _) = command.script.script(&|_| None);
-        if let Some(why) = shell::fault::fault(&script) {
+        let (script, _) = command.script.to_script(&|_| None);
+        if let Some(why) = shell::fault::find_fault(&script) {
             let source = command.script.source();
-            r.fault("bad-script", format!("the shell cannot run `{source}`: {why}"), id.clone())
-                .with_hint("close what is open; `{{` is a brace");
+            r.add_error(
+                "bad-script",
+                format!("the shell cannot run `{source}`: {why}"),
+                id.clone(),
+            )
+            .with_hint("close what is open; `{{` is a brace");
         }
         if script.contains("$\"$HOOKCTL_") {
-            r.fault("bad-script", "a `$` stands in front of a placeholder", id.clone())
+            r.add_error("bad-script", "a `$` stands in front of a placeholder", id.clone())
                 .with_hint("take it off: the placeholder becomes a quoted variable by itself");
         }
     }
@@ -75,21 +80,21 @@ pub(super) fn check_scripts(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
 /// A verb that an explicitly named event cannot express is a fault.
 fn check_verbs(rule: &Rule, written: &str, span: &Range<usize>, r: &mut Reader<'_>) {
     let Some(verb) = &rule.verb() else { return };
-    let agent = crate::agent::usual();
+    let agent = crate::agent::default_agent();
     for kind in rule.on.iter() {
-        let Some(spec) = agent.spec(kind) else { continue };
+        let Some(spec) = agent.event_spec(kind) else { continue };
         // The dialog of a permission request is the question; an ask there is silence by design.
         let silence = *verb == Verb::Ask && kind == Kind::PermissionRequest;
         // "every event" means every event that can: `on = "*"` names none.
         if spec.verbs.contains(verb)
-            || (silence && rule.on != KindSet::of(&[kind]))
+            || (silence && rule.on != KindSet::from_kinds(&[kind]))
             || rule.on == KindSet::ALL
         {
             continue;
         }
         let valid: Vec<&str> = spec.verbs.iter().map(|verb| verb.name()).collect();
         let valid = if valid.is_empty() { "no verdict at all".into() } else { valid.join(", ") };
-        r.fault(
+        r.add_error(
             "verb-not-for-event",
             format!("{} cannot express `{written}`", kind.name()),
             span.clone(),
@@ -99,16 +104,16 @@ fn check_verbs(rule: &Rule, written: &str, span: &Range<usize>, r: &mut Reader<'
 }
 
 pub(super) fn check_regexes(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
-    let mut all = rule.conditions.regexes();
-    all.extend(rule.unless.iter().flat_map(|unless| unless.regexes()));
+    let mut all = rule.conditions.all_regexes();
+    all.extend(rule.unless.iter().flat_map(|unless| unless.all_regexes()));
     all.extend(rule.actions.iter().flat_map(|action| match action {
         Action::Redact(Redact::Patterns(patterns)) => patterns.as_slice(),
         _ => &[],
     }));
     all.extend(rule.templates().flat_map(Template::regexes));
     for regex in all {
-        if let Some(why) = regex.fault() {
-            r.fault("bad-regex", format!("`{}`: {why}", clipped(&regex.source)), id.clone());
+        if let Some(why) = regex.find_fault() {
+            r.add_error("bad-regex", format!("`{}`: {why}", clip_text(&regex.source)), id.clone());
         }
     }
 }

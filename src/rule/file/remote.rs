@@ -8,7 +8,7 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::DeString;
 
-use crate::dialect::{self, Dialect, Key, Setting, Settings, Takes};
+use crate::dialect::{self, Dialect, Setting, SettingKey, Settings, Takes};
 use crate::event::KindSet;
 use crate::limits;
 use crate::rule::reader::{Item, Reader};
@@ -22,8 +22,8 @@ mod url;
 
 use self::header::read_header;
 
-pub use self::header::variables;
-use self::place::{command, path};
+pub use self::header::split_variables;
+use self::place::{read_command, read_path};
 pub use self::url::Url;
 
 /// The keys of any `[remote.NAME]`, and what each means.
@@ -64,7 +64,7 @@ const SHARED: &[(&str, &str)] = &[
 ];
 
 /// The keys of `[remote.NAME]`, and what each means: those of any server, and each protocol's own.
-pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub fn remote_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
     let own = dialect::DIALECTS.iter().flat_map(|one| one.facts().keys);
     SHARED.iter().copied().chain(own.map(|key| (key.name, key.doc)))
 }
@@ -211,24 +211,24 @@ pub(super) fn read_remote(
     r: &mut Reader<'_>,
 ) -> Option<Remote> {
     let table = r.table(body, "remote")?;
-    let before = r.errors();
+    let before = r.error_count();
     // The other keys' defaults hang on it.
     let dialect = table.iter().find(|(key, _)| key.get_ref() == "dialect");
     let dialect = dialect.and_then(|(_, value)| {
-        let names: Vec<_> = dialect::names().collect();
+        let names: Vec<_> = dialect::dialect_names().collect();
         r.one_of("dialect", value, &names)
     });
-    let dialect = dialect.unwrap_or(dialect::usual());
+    let dialect = dialect.unwrap_or(dialect::default_dialect());
     let mut out = Remote::new(name.get_ref(), dialect);
     let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
     if out.name.is_empty() || !out.name.bytes().all(fits) {
         let message = format!("`{}` is no name of a server", out.name);
-        r.fault("bad-name", message, name.span()).with_hint("letters, digits, `-` and `_`");
+        r.add_error("bad-name", message, name.span()).with_hint("letters, digits, `-` and `_`");
     }
     let mut spans: Vec<(&str, Range<usize>)> = Vec::new();
     for (key, value) in table {
         let name = key.get_ref().as_ref();
-        let is_it = |one: &&Key| one.name == name;
+        let is_it = |one: &&SettingKey| one.name == name;
         if let Some((known, _)) = SHARED.iter().find(|(known, _)| *known == name) {
             spans.push((known, key.span()));
             read_key(known, value, &mut out, r);
@@ -240,16 +240,16 @@ pub(super) fn read_remote(
             .iter()
             .find(|other| other.facts().keys.iter().any(|one| one.name == name))
         {
-            let message = format!("`{name}` has no effect: it is for {}", other.name());
-            let hint = format!("leave it out, or write dialect = \"{}\"", other.name());
-            r.warn("unused-key", message, key.span()).with_hint(hint);
+            let message = format!("`{name}` has no effect: it is for {}", other.scope_name());
+            let hint = format!("leave it out, or write dialect = \"{}\"", other.scope_name());
+            r.add_warning("unused-key", message, key.span()).with_hint(hint);
         } else {
-            r.unknown_key(name, key.span(), keys().map(|(key, _)| key));
+            r.unknown_key(name, key.span(), remote_keys().map(|(key, _)| key));
         }
     }
     if let Some(port) = dialect.facts().port.filter(|_| !spans.iter().any(|(key, _)| *key == "url"))
     {
-        out.urls = vec![Url::here(port, "")];
+        out.urls = vec![Url::on_this_machine(port, "")];
         out.search = true;
     }
     out.urls.iter_mut().for_each(|url| url.private = dialect.facts().hides_path);
@@ -257,10 +257,10 @@ pub(super) fn read_remote(
         out.urls = out.urls.into_iter().map(|url| url.or_path(page)).collect();
     }
     let at = |key: &str| spans.iter().find(|(known, _)| *known == key).map(|(_, s)| s.clone());
-    if r.errors() == before {
-        check::check(&out, name.span(), &at, r);
+    if r.error_count() == before {
+        check::check_remote(&out, name.span(), &at, r);
     }
-    (r.errors() == before).then_some(out)
+    (r.error_count() == before).then_some(out)
 }
 
 /// One key, which is known.
@@ -282,7 +282,7 @@ pub(super) fn read_key(key: &str, value: &Item<'_>, out: &mut Remote, r: &mut Re
         }
         "audit" => out.audit = r.boolean(value).unwrap_or_default(),
         "send" => out.send = r.one_of(key, value, Send::NAMES).unwrap_or_default(),
-        "verdicts" => out.verdicts = r.each(value, "unknown-word", verdict),
+        "verdicts" => out.verdicts = r.read_each(value, "unknown-word", verdict),
         _ => read_road(key, value, out, r),
     }
 }
@@ -300,15 +300,15 @@ fn read_road(key: &str, value: &Item<'_>, out: &mut Remote, r: &mut Reader<'_>) 
         }
         "token_env" | "token_file" | "token_command" => out.token = secret(key, value, r),
         "hmac_env" | "hmac_file" => out.hmac = secret(key, value, r),
-        "ca" => out.ca = path(value, r),
+        "ca" => out.ca = read_path(value, r),
         "client_cert" | "client_key" => {
             let (cert, private) = out.identity.take().unwrap_or_default();
-            out.identity = path(value, r).map(|path| match key {
+            out.identity = read_path(value, r).map(|path| match key {
                 "client_cert" => (path, private),
                 _ => (cert, path),
             });
         }
-        "socket" => out.socket = path(value, r),
+        "socket" => out.socket = read_path(value, r),
         "proxy" => {
             let Some((text, span)) = r.string(value) else { return };
             // A proxy may well want a name and a password.
@@ -330,7 +330,7 @@ fn addresses(value: &Item<'_>, r: &mut Reader<'_>) -> Vec<Url> {
         texts.filter_map(|(text, span)| address("the address", &text, span, r)).collect();
     if urls.len() > limits::ADDRESSES {
         let message = format!("a server has at most {} addresses", limits::ADDRESSES);
-        r.fault("out-of-range", message, value.span());
+        r.add_error("out-of-range", message, value.span());
     }
     urls
 }
@@ -339,7 +339,7 @@ fn addresses(value: &Item<'_>, r: &mut Reader<'_>) -> Vec<Url> {
 fn address(what: &str, text: &str, span: Range<usize>, r: &mut Reader<'_>) -> Option<Url> {
     let url = Url::parse(text);
     if let Err(why) = &url {
-        r.fault("bad-url", format!("{what}: {why}"), span);
+        r.add_error("bad-url", format!("{what}: {why}"), span);
     }
     url.ok()
 }
@@ -352,8 +352,8 @@ fn millis(value: &Item<'_>, least: u64, most: u64, r: &mut Reader<'_>) -> Durati
 fn secret(key: &str, value: &Item<'_>, r: &mut Reader<'_>) -> Option<Secret> {
     match key.rsplit('_').next() {
         Some("env") => r.string(value).map(|(text, _)| Secret::Env(text)),
-        Some("file") => path(value, r).map(Secret::File),
-        _ => command(value, r).map(Secret::Command),
+        Some("file") => read_path(value, r).map(Secret::File),
+        _ => read_command(value, r).map(Secret::Command),
     }
 }
 
@@ -366,15 +366,15 @@ fn verdict(text: &str) -> Result<Option<Verb>, String> {
 }
 
 /// What a file says under a protocol's own key.
-fn read_own(key: &Key, value: &Item<'_>, r: &mut Reader<'_>) -> Option<Setting> {
+fn read_own(key: &SettingKey, value: &Item<'_>, r: &mut Reader<'_>) -> Option<Setting> {
     match key.takes {
         Takes::Flag(_) => r.boolean(value).map(Setting::Flag),
         Takes::Word(words) => {
             let names: Vec<_> = words.iter().map(|word| (*word, *word)).collect();
             r.one_of(key.name, value, &names).map(Setting::Word)
         }
-        Takes::Path => path(value, r).map(Setting::Path),
-        Takes::Form(names) => form::read(value, names, r).map(Setting::Form),
+        Takes::Path => read_path(value, r).map(Setting::Path),
+        Takes::Form(names) => form::read_form(value, names, r).map(Setting::Form),
     }
 }
 

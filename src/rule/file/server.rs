@@ -30,7 +30,7 @@ pub const SETTINGS: &[(&str, &str)] = &[
 ];
 
 /// The events that the protocol defines: the server gets them all.
-const EVENTS: KindSet = KindSet::of(&[
+const EVENTS: KindSet = KindSet::from_kinds(&[
     Kind::PreToolUse,
     Kind::PostToolUse,
     Kind::UserPromptSubmit,
@@ -55,7 +55,7 @@ pub fn of_flag(flag: &str) -> Option<&'static str> {
 }
 
 /// Reads `server.json`.
-pub fn read(text: &str) -> RuleFile {
+pub fn read_server_file(text: &str) -> RuleFile {
     let mut r = Reader { private: true, ..Reader::new(text) };
     let remote = read_settings(text, &mut r);
     let mut file = RuleFile { faults: r.faults, ..RuleFile::default() };
@@ -73,59 +73,60 @@ fn read_settings(text: &str, r: &mut Reader<'_>) -> Option<Remote> {
         Ok(node) => node,
         Err(fault) => {
             let end = text.len().min(fault.offset + 1);
-            r.fault("syntax", fault.message, fault.offset.min(end)..end).with_hint(fault.hint);
+            r.add_error("syntax", fault.message, fault.offset.min(end)..end).with_hint(fault.hint);
             return None;
         }
     };
     let Some(members) = node.members() else {
-        let message = format!("expected an object, found {}", node.kind());
-        r.fault("wrong-type", message, node.span).with_hint("write { \"server_url\": \"...\" }");
+        let message = format!("expected an object, found {}", node.kind_name());
+        r.add_error("wrong-type", message, node.span)
+            .with_hint("write { \"server_url\": \"...\" }");
         return None;
     };
-    let mut remote = Remote { events: EVENTS, ..Remote::new(NAME, dialect::usual()) };
+    let mut remote = Remote { events: EVENTS, ..Remote::new(NAME, dialect::default_dialect()) };
     let mut seen: Vec<&str> = Vec::new();
     for member in members {
         let span = member.key_span.clone();
         let Some((setting, key)) = SETTINGS.iter().find(|(name, _)| *name == member.key) else {
-            unknown(&member.key, span, r);
+            add_unknown_key(&member.key, span, r);
             continue;
         };
         if seen.contains(key) {
             let message = format!("`{setting}` says again what stands above it");
-            r.fault("bad-remote", message, span).with_hint("take one of them out");
+            r.add_error("bad-remote", message, span).with_hint("take one of them out");
         }
         seen.push(key);
-        match value(&member.value, text) {
+        match to_toml_value(&member.value, text) {
             Some(value) => read_key(key, &value, &mut remote, r),
             None => {
-                let message = format!("`{setting}` cannot be {}", member.value.kind());
-                r.fault("wrong-type", message, member.value.span.clone());
+                let message = format!("`{setting}` cannot be {}", member.value.kind_name());
+                r.add_error("wrong-type", message, member.value.span.clone());
             }
         }
     }
     if !seen.contains(&"url") {
         let hint = "add \"server_url\": \"http://localhost:8080/hook\"";
-        r.fault("bad-remote", "a server has an address", node.span).with_hint(hint);
+        r.add_error("bad-remote", "a server has an address", node.span).with_hint(hint);
     }
     Some(remote)
 }
 
-fn unknown(key: &str, span: Range<usize>, r: &mut Reader<'_>) {
-    if remote::keys().any(|(known, _)| known == key) {
+fn add_unknown_key(key: &str, span: Range<usize>, r: &mut Reader<'_>) {
+    if remote::remote_keys().any(|(known, _)| known == key) {
         let hint =
             format!("it belongs into config.toml, under a [remote.{NAME}] in this file's place");
-        r.fault("unknown-key", format!("unknown key `{key}`"), span).with_hint(hint);
+        r.add_error("unknown-key", format!("unknown key `{key}`"), span).with_hint(hint);
     } else {
         r.unknown_key(key, span, SETTINGS.iter().map(|(setting, _)| *setting));
     }
 }
 
 /// A JSON value as the same in TOML; None where there is no such thing.
-fn value<'t>(node: &Node, text: &'t str) -> Option<Spanned<DeValue<'t>>> {
+fn to_toml_value<'t>(node: &Node, text: &'t str) -> Option<Spanned<DeValue<'t>>> {
     let value = match &node.data {
         Data::String(text) => DeValue::String(text.clone().into()),
         Data::Array(items) => DeValue::Array(
-            items.iter().map(|item| value(item, text)).collect::<Option<DeArray<'_>>>()?,
+            items.iter().map(|item| to_toml_value(item, text)).collect::<Option<DeArray<'_>>>()?,
         ),
         Data::Object(_) => DeValue::Table(DeTable::new()),
         Data::Scalar(serde_json::Value::Bool(flag)) => DeValue::Boolean(*flag),
@@ -140,8 +141,8 @@ fn value<'t>(node: &Node, text: &'t str) -> Option<Spanned<DeValue<'t>>> {
 ///
 /// # Errors
 /// What is wrong with it, with its flag.
-pub fn retype(known: Option<&Remote>, typed: &Typed) -> Result<Remote, String> {
-    let new = || Remote { events: EVENTS, ..Remote::new(NAME, dialect::usual()) };
+pub fn override_remote(known: Option<&Remote>, typed: &Typed) -> Result<Remote, String> {
+    let new = || Remote { events: EVENTS, ..Remote::new(NAME, dialect::default_dialect()) };
     let mut remote = known.cloned().unwrap_or_else(new);
     for (setting, text) in typed {
         let Some((_, key)) = SETTINGS.iter().find(|(name, _)| name == setting) else { continue };
@@ -171,14 +172,14 @@ pub fn retype(known: Option<&Remote>, typed: &Typed) -> Result<Remote, String> {
     if remote.urls.is_empty() {
         return Err(format!(
             "a server has an address: add {} or a server.json",
-            flag("server_url")
+            flag_name("server_url")
         ));
     }
     Ok(remote)
 }
 
 /// A setting as a flag.
-pub fn flag(setting: &str) -> String {
+pub fn flag_name(setting: &str) -> String {
     format!("--{}", setting.replace('_', "-"))
 }
 
@@ -193,18 +194,18 @@ mod tests {
 
     #[test]
     fn s1_35_the_five_settings_under_these_names() {
-        let file = read(SEED);
+        let file = read_server_file(SEED);
         assert!(file.faults.is_empty(), "{:?}", file.faults);
         let remote = &file.remotes[0];
         assert_eq!((remote.name.as_str(), remote.retries, remote.fail_open), ("server", 2, false));
         assert_eq!(remote.urls[0].text, "http://localhost:8080/hook");
         assert_eq!(remote.timeout, Duration::from_millis(700));
         assert_eq!(remote.delay, Duration::from_millis(10));
-        assert_eq!(remote.dialect.name(), "hooks-server");
+        assert_eq!(remote.dialect.scope_name(), "hooks-server");
         assert_eq!(remote.events.iter().count(), 7);
         let more =
             r#"{"server_urls": ["http://localhost:1/a", "http://[::1]:2/b"], "deadline_ms": 900}"#;
-        let remote = &read(more).remotes[0];
+        let remote = &read_server_file(more).remotes[0];
         assert_eq!((remote.urls.len(), remote.deadline), (2, Duration::from_millis(900)));
         assert!(remote.fail_open && remote.retries == 3);
     }
@@ -236,7 +237,7 @@ mod tests {
             ),
             (r#"{ "server_url": "ftp://x" }"#.into(), "bad-url", "\"ftp://x\""),
         ] {
-            let file = read(&text);
+            let file = read_server_file(&text);
             let fault = file.faults.iter().find(|fault| fault.gravity == Gravity::Error).unwrap();
             assert_eq!((fault.code, &text[fault.span.clone()]), (code, at), "{text}");
             assert!(file.remotes.is_empty() && file.broken == KindSet::ALL, "{text}");
@@ -245,15 +246,15 @@ mod tests {
 
     #[test]
     fn s1_35_what_is_typed_overrides() {
-        let known = read(SEED).remotes.remove(0);
+        let known = read_server_file(SEED).remotes.remove(0);
         let typed = |list: &[(&'static str, &str)]| -> Typed {
             list.iter().map(|(name, value)| (*name, (*value).to_string())).collect()
         };
         let mixed = typed(&[("fail_open", "true"), ("timeout_ms", "30"), ("timeout_ms", "40")]);
-        let remote = retype(Some(&known), &mixed).unwrap();
+        let remote = override_remote(Some(&known), &mixed).unwrap();
         assert!(remote.fail_open && remote.retries == 2);
         assert_eq!(remote.timeout, Duration::from_millis(40));
-        let alone = retype(None, &typed(&[("server_url", "http://localhost:1")])).unwrap();
+        let alone = override_remote(None, &typed(&[("server_url", "http://localhost:1")])).unwrap();
         assert_eq!((alone.urls.len(), alone.retries, alone.events), (1, 3, EVENTS));
         for (list, part) in [
             (&[("fail_open", "false")][..], "--server-url"),
@@ -261,18 +262,18 @@ mod tests {
             (&[("retry_count", "99")], "from 0 to 10"),
             (&[("server_url", "localhost:8080")], "http"),
         ] {
-            let why = retype(None, &typed(list)).unwrap_err();
+            let why = override_remote(None, &typed(list)).unwrap_err();
             assert!(why.contains(part), "{why}");
         }
     }
 
     #[test]
     fn sx_07_a_key_is_not_sent_to_an_address_that_was_typed() {
-        let mut known = read(SEED).remotes.remove(0);
+        let mut known = read_server_file(SEED).remotes.remove(0);
         known.headers.push(("X-Key".into(), "k".into()));
         let url = vec![("server_url", "http://localhost:1".to_string())];
-        assert!(retype(Some(&known), &url).unwrap_err().contains("its own address"));
-        assert!(retype(Some(&known), &vec![("timeout_ms", "30".to_string())]).is_ok());
+        assert!(override_remote(Some(&known), &url).unwrap_err().contains("its own address"));
+        assert!(override_remote(Some(&known), &vec![("timeout_ms", "30".to_string())]).is_ok());
     }
 
     #[test]

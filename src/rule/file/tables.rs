@@ -78,7 +78,7 @@ pub(super) fn read_override(
     if !shipped::RULES.iter().any(|rule| rule.id == out.id) {
         let others = || "`hookctl packs show PACK` lists a pack's rules".into();
         let hint = meant(&out.id, shipped::RULES.iter().map(|rule| rule.id));
-        r.warn("unknown-rule", format!("no shipped rule is called `{}`", out.id), id.span())
+        r.add_warning("unknown-rule", format!("no shipped rule is called `{}`", out.id), id.span())
             .with_hint(hint.unwrap_or_else(others));
     }
     file.overrides.push(out);
@@ -94,7 +94,7 @@ fn read_action(value: &Item<'_>, r: &mut Reader<'_>) -> Option<Verb> {
         let hint = "write \"deny\" or \"ask\"; `enabled = false` switches the rule off, \
                     `mode = \"observe\"` only journals";
         let message = format!("`{text}` is no action of a shipped rule");
-        r.fault("bad-action", message, span).with_hint(hint);
+        r.add_error("bad-action", message, span).with_hint(hint);
     }
     found
 }
@@ -107,7 +107,7 @@ pub(super) fn read_packs(value: &Item<'_>, file: &mut RuleFile, r: &mut Reader<'
         let text = name.get_ref().as_ref();
         if known().all(|known| known != text) {
             let others = || "`hookctl packs` lists them".into();
-            r.warn("unknown-pack", format!("no pack is called `{text}`"), name.span())
+            r.add_warning("unknown-pack", format!("no pack is called `{text}`"), name.span())
                 .with_hint(meant(text, known()).unwrap_or_else(others));
         }
         if let Some(on) = r.boolean(on) {
@@ -165,7 +165,7 @@ pub(super) fn read_autopilot(
     out.on &= r.faults.len() == before;
     if layer.is_project() {
         if out.on {
-            r.warn(
+            r.add_warning(
                 "only-tightens",
                 "a project cannot switch the autopilot on: this is ignored",
                 value.span(),

@@ -9,13 +9,13 @@ use toml::de::DeTable;
 
 use super::command::CommandPattern;
 use super::file::{self, RuleFile};
-use super::packed::{Patterns, pack, unpack};
+use super::packed::{Patterns, pack_document, unpack_table};
 use super::path::{self, Bases, PathPattern};
 use super::{Conditions, Layer, Rule, Truth, compiled};
 use crate::effect::SubCommand;
 
 fn packed(text: &str) -> String {
-    pack(DeTable::parse(text).expect("TOML").get_ref())
+    pack_document(DeTable::parse(text).expect("TOML").get_ref())
 }
 
 /// The same rules, wherever they stand.
@@ -25,11 +25,11 @@ fn rules(file: &RuleFile) -> Vec<Rc<Rule>> {
 }
 
 fn assert_same(text: &str, path: &Path, layer: Layer) -> usize {
-    let written = file::read(text, path, layer, None);
+    let written = file::read_rules(text, path, layer, None);
     if !written.faults.is_empty() {
         return 0;
     }
-    let read = file::unpack(&packed(text), path, layer, None).expect("a table");
+    let read = file::unpack_rules(&packed(text), path, layer, None).expect("a table");
     assert_eq!(rules(&read), rules(&written), "{}", path.display());
     assert_eq!(
         (read.profile, &read.packs, &read.autopilot, &read.journal),
@@ -111,38 +111,47 @@ proptest! {
 
     #[test]
     fn any_text_is_a_table_or_none(text in "[ -~\u{0}-\u{7f}é]{0,80}", head in "[\u{1}-\u{5}][\u{1}-\u{5}]") {
-        let _ = unpack(&text, Patterns::Written);
-        let _ = file::unpack(&(head + &text), Path::new("/f.toml"), Layer::User, None);
+        let _ = unpack_table(&text, Patterns::Written);
+        let _ = file::unpack_rules(&(head + &text), Path::new("/f.toml"), Layer::User, None);
     }
 }
 
 /// Asks every pattern all that an event may ask it.
 fn ask(conditions: &Conditions) {
-    let (bases, target) = (Bases::new("/home/dev", "/home/dev/project"), path::exact("/etc/x"));
+    let (bases, target) =
+        (Bases::new("/home/dev", "/home/dev/project"), path::exact_target("/etc/x"));
     let git = SubCommand { name: "git".into(), ..SubCommand::default() };
     for command in [&git, &SubCommand::default()] {
         for pattern in conditions.command.named().iter().chain(conditions.command.excluded()) {
-            let _ = (pattern.programs(), pattern.hits(command), pattern.covers(command, &bases));
+            let _ = (
+                pattern.program_names(),
+                pattern.match_command(command),
+                pattern.covers_command(command, &bases),
+            );
         }
     }
     for pattern in conditions.path.named().iter().chain(conditions.path.excluded()) {
-        let _ = (pattern.needle(), pattern.hits(&target, &bases), pattern.covers(&target, &bases));
+        let _ = (
+            pattern.common_needle(),
+            pattern.match_target(&target, &bases),
+            pattern.covers_target(&target, &bases),
+        );
     }
 }
 
 #[test]
 fn what_is_damaged_hits_everything_and_covers_nothing() {
-    let (bases, target) = (Bases::default(), path::exact("/etc/x"));
+    let (bases, target) = (Bases::default(), path::exact_target("/etc/x"));
     let git = SubCommand { name: "git".into(), genuine: true, ..SubCommand::default() };
-    let whole = compiled::command("git push").expect("a pattern");
-    let damaged = CommandPattern::sound(&whole[..whole.len() - 2]);
-    assert_eq!(damaged.hits(&git), Truth::Yes);
-    assert!(!damaged.covers(&git, &bases) && damaged.programs().is_none());
-    let whole = compiled::path("/etc/y").expect("a pattern");
+    let whole = compiled::compile_command("git push").expect("a pattern");
+    let damaged = CommandPattern::from_compiled(&whole[..whole.len() - 2]);
+    assert_eq!(damaged.match_command(&git), Truth::Yes);
+    assert!(!damaged.covers_command(&git, &bases) && damaged.program_names().is_none());
+    let whole = compiled::compile_path("/etc/y").expect("a pattern");
     for text in ["", "?", &whole[..whole.len() - 1]] {
-        let damaged = PathPattern::sound(text);
-        assert_eq!(damaged.hits(&target, &bases), Truth::Yes, "{text:?}");
-        assert!(!damaged.covers(&target, &bases), "{text:?}");
+        let damaged = PathPattern::from_compiled(text);
+        assert_eq!(damaged.match_target(&target, &bases), Truth::Yes, "{text:?}");
+        assert!(!damaged.covers_target(&target, &bases), "{text:?}");
     }
 }
 
@@ -153,7 +162,7 @@ fn damage_is_no_panic() {
                 deny = 'no {path}'\nrepeat = 3\n[rule.a.unless]\npath = ['/tmp/']\n[pack]\ngit = false\n";
     let whole = packed(text);
     for end in 0..whole.len() {
-        assert!(unpack(&whole[..end], Patterns::Compiled).is_none(), "cut at {end}");
+        assert!(unpack_table(&whole[..end], Patterns::Compiled).is_none(), "cut at {end}");
     }
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     for _ in 0..10_000 {
@@ -164,10 +173,10 @@ fn damage_is_no_panic() {
         let at = (random >> 8) as usize % bytes.len();
         bytes[at] ^= 1 << (random % 7);
         let text = String::from_utf8(bytes).expect("ASCII");
-        if let Some(file) = file::unpack(&text, path, Layer::User, None) {
+        if let Some(file) = file::unpack_rules(&text, path, Layer::User, None) {
             file.rules.iter().for_each(|rule| ask(&rule.conditions));
         }
     }
     let deep = format!("\u{1}\u{1}a{}", "a\u{1}".repeat(100_000));
-    assert!(unpack(&deep, Patterns::Written).is_none());
+    assert!(unpack_table(&deep, Patterns::Written).is_none());
 }

@@ -7,7 +7,7 @@ use crate::limits;
 use crate::rule::Truth;
 use crate::rule::compiled::Part;
 
-pub(super) fn split(path: &str) -> Vec<&str> {
+pub(super) fn split_components(path: &str) -> Vec<&str> {
     let (mut parts, mut from) = (Vec::with_capacity(8), 0);
     for (at, byte) in path.bytes().chain([b'/']).enumerate() {
         // By the byte: a search for each slash takes longer than the names are.
@@ -21,7 +21,7 @@ pub(super) fn split(path: &str) -> Vec<&str> {
 
 /// The components of a path, which a glob's may be: adjacent `**` are one.
 pub(super) fn split_glob(path: &str, extent: Extent) -> Vec<&str> {
-    let mut parts = split(path);
+    let mut parts = split_components(path);
     if extent == Extent::Glob {
         parts.dedup_by(|next, before| *next == "**" && *before == "**");
     }
@@ -57,7 +57,7 @@ pub(super) fn same_name(text: &str, name: &str) -> bool {
 ///
 /// As globs are matched: what stands between two `**` is taken where it fits first, since more of the path can
 /// only be named with more left of it.
-pub(super) fn reach(parts: &[Part<'_>], path: &[&str], anywhere: bool) -> Option<usize> {
+pub(super) fn shortest_named(parts: &[Part<'_>], path: &[&str], anywhere: bool) -> Option<usize> {
     let (mut i, mut at) = (0, 0);
     // Where the pattern goes on behind the last `**`, and how far into the path that was tried.
     let mut gap = anywhere.then_some((0, 0));
@@ -75,7 +75,7 @@ pub(super) fn reach(parts: &[Part<'_>], path: &[&str], anywhere: bool) -> Option
         } else {
             let (behind, tried) = gap.filter(|_| at < path.len())?;
             // Trying again costs no more than a pattern's components each time.
-            if tried % 256 == 255 && !limits::step(256 * parts.len()) {
+            if tried % 256 == 255 && !limits::spend_steps(256 * parts.len()) {
                 return None;
             }
             gap = Some((behind, tried + 1));
@@ -87,30 +87,30 @@ pub(super) fn reach(parts: &[Part<'_>], path: &[&str], anywhere: bool) -> Option
 
 /// Can a path that the glob names be one of the pattern's? Two globs that only meet in some names
 /// say no more than perhaps.
-pub(super) fn overlap(parts: &[Part<'_>], glob_path: &[&str], anywhere: bool) -> Truth {
+pub(super) fn overlap_globs(parts: &[Part<'_>], glob_path: &[&str], anywhere: bool) -> Truth {
     // What has no `**` on either side is compared from the front, and most of it ends there.
     if !anywhere && !parts.contains(&Part::Any) && !glob_path.contains(&"**") {
         return overlap_plainly(parts, glob_path);
     }
     let mut table = Table::new(parts);
     if !anywhere {
-        glob_path.iter().rev().for_each(|name| table.before(name));
-        return table.all();
+        glob_path.iter().rev().for_each(|name| table.prepend_name(name));
+        return table.match_all();
     }
-    let mut best = Truth::from(glob_path.contains(&"**")).or(table.all()).and(Truth::Maybe);
+    let mut best = Truth::from(glob_path.contains(&"**")).or(table.match_all()).and(Truth::Maybe);
     // Of the components from here on: are there globs, how many are none at the start, and how many are
     // nothing but stars.
     let (mut globs, mut literal, mut bare) = (false, 0, 0);
     let mut at_end = None;
     for (start, name) in glob_path.iter().enumerate().rev() {
         let length = glob_path.len() - start;
-        table.before(name);
+        table.prepend_name(name);
         let is_glob = glob::is_glob(name);
         globs |= is_glob;
         literal = if is_glob { 0 } else { literal + 1 };
         bare = if name.bytes().all(|b| b == b'*') { bare + 1 } else { 0 };
         if length == parts.len() {
-            at_end = Some(table.all());
+            at_end = Some(table.match_all());
         }
         // That some directory on the way has the very name is far-fetched.
         let within = length > parts.len() && globs;
@@ -118,7 +118,7 @@ pub(super) fn overlap(parts: &[Part<'_>], glob_path: &[&str], anywhere: bool) ->
         let named = parts.len() <= literal || *name == "**" && at_end == Some(Truth::Yes);
         // `*` names all that is there: something of that name may be.
         let far = bare >= parts.len().min(length) || within && !named;
-        best = best.or(if far { table.all().and(Truth::Maybe) } else { table.all() });
+        best = best.or(if far { table.match_all().and(Truth::Maybe) } else { table.match_all() });
     }
     best
 }
@@ -129,7 +129,7 @@ fn overlap_plainly(parts: &[Part<'_>], glob_path: &[&str]) -> Truth {
     }
     let mut truth = Truth::Yes;
     for (part, name) in parts.iter().zip(glob_path) {
-        truth = truth.and(meet(part, name));
+        truth = truth.and(match_component(part, name));
         if truth == Truth::No {
             break;
         }
@@ -155,13 +155,13 @@ impl<'p> Table<'p> {
     }
 
     /// All the parts.
-    fn all(&self) -> Truth {
+    fn match_all(&self) -> Truth {
         self.truths[0]
     }
 
     /// One component of the glob more, at its front.
-    fn before(&mut self, name: &str) {
-        if !limits::step(self.parts.len()) {
+    fn prepend_name(&mut self, name: &str) {
+        if !limits::spend_steps(self.parts.len()) {
             return;
         }
         let across = name == "**";
@@ -182,7 +182,7 @@ impl<'p> Table<'p> {
                 // A directory of that very name within it is far-fetched.
                 _ if across => skipped.or(Truth::from(open).and(Truth::Maybe)),
                 _ if self.truths[i + 1] == Truth::No => Truth::No,
-                _ => self.truths[i + 1].and(meet(part, name)),
+                _ => self.truths[i + 1].and(match_component(part, name)),
             };
         }
         std::mem::swap(&mut self.truths, &mut self.next);
@@ -190,12 +190,12 @@ impl<'p> Table<'p> {
 }
 
 /// Can a name that the glob stands for be one of the pattern's component?
-pub(super) fn meet(part: &Part<'_>, name: &str) -> Truth {
+pub(super) fn match_component(part: &Part<'_>, name: &str) -> Truth {
     let both = |text: &str, name: &str| {
         if glob::matches(text, name) {
             Truth::Yes
         } else {
-            Truth::from(glob::intersect(name, text)).and(Truth::Maybe)
+            Truth::from(glob::may_intersect(name, text)).and(Truth::Maybe)
         }
     };
     match part {
@@ -212,7 +212,7 @@ pub(super) fn meet(part: &Part<'_>, name: &str) -> Truth {
 /// The pattern lies below the directory that is touched as a whole: certain for the directory's
 /// direct children (its literal parent is named), for all of it where its content goes (`D/*`),
 /// possible from further up.
-pub(super) fn below(parts: &[Part<'_>], dir: &[&str], extent: Extent) -> Truth {
+pub(super) fn match_below(parts: &[Part<'_>], dir: &[&str], extent: Extent) -> Truth {
     let mut parts = parts;
     for name in dir {
         match parts.split_first() {
@@ -222,7 +222,7 @@ pub(super) fn below(parts: &[Part<'_>], dir: &[&str], extent: Extent) -> Truth {
         }
     }
     match (parts, extent) {
-        (_, Extent::Visible) if hidden(parts) => Truth::No,
+        (_, Extent::Visible) if names_only_hidden(parts) => Truth::No,
         ([Part::Literal(_)], Extent::Tree | Extent::Visible | Extent::Children) => Truth::Yes,
         ([Part::Folded(text)], Extent::Tree | Extent::Visible | Extent::Children)
             if !glob::is_glob(text) =>
@@ -234,7 +234,7 @@ pub(super) fn below(parts: &[Part<'_>], dir: &[&str], extent: Extent) -> Truth {
 }
 
 /// Do these components name only what is hidden?
-pub(super) fn hidden(parts: &[Part<'_>]) -> bool {
+pub(super) fn names_only_hidden(parts: &[Part<'_>]) -> bool {
     parts.iter().any(|part| match part {
         Part::Literal(text) | Part::Glob(text) | Part::Folded(text) => text.starts_with('.'),
         Part::Any => false,

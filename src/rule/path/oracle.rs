@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::component::{below, hidden, meet, part_matches, split_glob};
+use super::component::{match_below, match_component, names_only_hidden, part_matches, split_glob};
 use super::*;
 
 fn as_parts<'t>(path: &[&'t str]) -> Vec<Part<'t>> {
@@ -17,16 +17,18 @@ fn as_parts<'t>(path: &[&'t str]) -> Vec<Part<'t>> {
 }
 
 /// Does the pattern name the path or a directory above it?
-fn prefix(parts: &[Part<'_>], path: &[&str], anywhere: bool) -> bool {
+fn names_prefix(parts: &[Part<'_>], path: &[&str], anywhere: bool) -> bool {
     if anywhere {
-        return (0..=path.len()).any(|start| prefix(parts, &path[start..], false));
+        return (0..=path.len()).any(|start| names_prefix(parts, &path[start..], false));
     }
     match parts.split_first() {
         None => true,
         Some((Part::Any, [])) => !path.is_empty(),
-        Some((Part::Any, rest)) => (0..=path.len()).any(|skip| prefix(rest, &path[skip..], false)),
+        Some((Part::Any, rest)) => {
+            (0..=path.len()).any(|skip| names_prefix(rest, &path[skip..], false))
+        }
         Some((part, rest)) => match path.split_first() {
-            Some((name, below)) => part_matches(part, name) && prefix(rest, below, false),
+            Some((name, below)) => part_matches(part, name) && names_prefix(rest, below, false),
             None => false,
         },
     }
@@ -34,7 +36,7 @@ fn prefix(parts: &[Part<'_>], path: &[&str], anywhere: bool) -> bool {
 
 /// Can a path that the glob names be one of the pattern's? Two globs that only meet in some names
 /// say no more than perhaps.
-fn overlap(parts: &[Part<'_>], glob_path: &[&str], anywhere: bool) -> Truth {
+fn overlap_globs(parts: &[Part<'_>], glob_path: &[&str], anywhere: bool) -> Truth {
     if !anywhere {
         return overlap_at(parts, glob_path);
     }
@@ -77,41 +79,42 @@ fn overlap_at(parts: &[Part<'_>], glob_path: &[&str]) -> Truth {
             any(&mut (0..=last).map(|skip| overlap_at(&parts[skip..], below))).or(whole)
         }
         (Some((part, rest)), Some((name, below))) => {
-            let here = meet(part, name);
+            let here = match_component(part, name);
             if here == Truth::No { here } else { here.and(overlap_at(rest, below)) }
         }
     }
 }
 
-fn names(own: &PathPattern, parts: &[Part<'_>], path: &[&str]) -> bool {
+fn names_path(own: &PathPattern, parts: &[Part<'_>], path: &[&str]) -> bool {
     let anywhere = own.base == Base::Anywhere;
-    prefix(parts, path, anywhere)
-        && (!own.itself || (0..path.len()).all(|len| !prefix(parts, &path[..len], anywhere)))
+    names_prefix(parts, path, anywhere)
+        && (!own.itself || (0..path.len()).all(|len| !names_prefix(parts, &path[..len], anywhere)))
 }
 
 fn hits_form(own: &PathPattern, path: &str, extent: Extent, bases: &Bases) -> Truth {
     let path = split_glob(path, extent);
     let anywhere = own.base == Base::Anywhere;
     let mut best = Truth::No;
-    own.each(bases, |parts| {
+    own.any_absolute(bases, |parts| {
         best = best.or(match extent {
-            Extent::Exact => Truth::from(names(own, parts, &path)),
+            Extent::Exact => Truth::from(names_path(own, parts, &path)),
             Extent::Glob if own.itself && parts.len() != path.len() => Truth::No,
-            Extent::Glob => overlap(parts, &path, anywhere),
+            Extent::Glob => overlap_globs(parts, &path, anywhere),
             Extent::Tree | Extent::Visible | Extent::Children | Extent::Below => {
-                if names(own, parts, &path) {
+                if names_path(own, parts, &path) {
                     // Below a directory is not the directory, unless the unknown part is empty.
                     let empty = own.itself && extent == Extent::Below;
                     if empty { Truth::Maybe } else { Truth::Yes }
                 } else if anywhere {
                     // `.a` is named by `.a/x`, wherever it is; anything else of that name may
                     // lie below.
-                    let may = extent != Extent::Visible || !hidden(parts);
+                    let may = extent != Extent::Visible || !names_only_hidden(parts);
                     let truth = Truth::from(may).and(Truth::Maybe);
-                    (0..path.len())
-                        .fold(truth, |truth, start| truth.or(below(parts, &path[start..], extent)))
+                    (0..path.len()).fold(truth, |truth, start| {
+                        truth.or(match_below(parts, &path[start..], extent))
+                    })
                 } else {
-                    below(parts, &path, extent)
+                    match_below(parts, &path, extent)
                 }
             }
         });
@@ -128,7 +131,7 @@ fn covers_form(own: &PathPattern, path: &str, extent: Extent, bases: &Bases) -> 
         Extent::Glob => {
             let literal = path.iter().take_while(|part| !glob::is_glob(part)).count();
             // `*.rs` under the pattern `src/*.rs`: the same glob covers itown.
-            if own.each(bases, |parts| parts == as_parts(&path)) {
+            if own.any_absolute(bases, |parts| parts == as_parts(&path)) {
                 return true;
             }
             path.truncate(literal);
@@ -137,39 +140,39 @@ fn covers_form(own: &PathPattern, path: &str, extent: Extent, bases: &Bases) -> 
     if own.itself && (extent != Extent::Exact || path.is_empty()) {
         return false;
     }
-    own.each(bases, |parts| names(own, parts, &path))
+    own.any_absolute(bases, |parts| names_path(own, parts, &path))
 }
 
-fn bases() -> Bases {
+fn test_bases() -> Bases {
     Bases::new("/a", "/a/b")
 }
 
 /// Few names, so that they meet.
-fn name() -> impl Strategy<Value = &'static str> {
+fn any_name() -> impl Strategy<Value = &'static str> {
     prop_oneof![
         4 => Just("a"), 4 => Just("b"), 2 => Just(".a"), 1 => Just("C:"),
     ]
 }
 
-fn part() -> impl Strategy<Value = &'static str> {
+fn any_part() -> impl Strategy<Value = &'static str> {
     prop_oneof![
-        4 => name(), 3 => Just("**"), 2 => Just("*"), 1 => Just(".*"), 1 => Just("a*"), 1 => Just("?"), 1 => Just("[ab]"),
+        4 => any_name(), 3 => Just("**"), 2 => Just("*"), 1 => Just(".*"), 1 => Just("a*"), 1 => Just("?"), 1 => Just("[ab]"),
     ]
 }
 
-fn pattern() -> impl Strategy<Value = String> {
+fn any_pattern() -> impl Strategy<Value = String> {
     let start = prop_oneof![Just(""), Just("/"), Just("~/"), Just("./"), Just("?:/")];
     let end = prop_oneof![3 => Just(""), 1 => Just("/.")];
-    (start, prop::collection::vec(part(), 0..6), end)
+    (start, prop::collection::vec(any_part(), 0..6), end)
         .prop_map(|(start, parts, end)| format!("{start}{}{end}", parts.join("/")))
         .prop_filter("it can be meant", |text| PathPattern::parse(text).is_ok())
 }
 
-fn path(name: impl Strategy<Value = &'static str>) -> impl Strategy<Value = String> {
+fn any_path(name: impl Strategy<Value = &'static str>) -> impl Strategy<Value = String> {
     prop::collection::vec(name, 0..7).prop_map(|parts| format!("/{}", parts.join("/")))
 }
 
-fn target(path: &str, extent: Extent) -> Target {
+fn make_target(path: &str, extent: Extent) -> Target {
     Target { lexical: path.into(), resolved: path.into(), extent }
 }
 
@@ -177,13 +180,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
-    fn matching_is_what_it_was(pattern in pattern(), plain in path(name()), glob in path(part())) {
+    fn matching_is_what_it_was(pattern in any_pattern(), plain in any_path(any_name()), glob in any_path(any_part())) {
         use Extent::{Below, Children, Exact, Glob, Tree, Visible};
         let own = PathPattern::parse(&pattern).unwrap();
-        let bases = bases();
+        let bases = test_bases();
         for (path, extents) in [(&plain, &[Exact, Tree, Visible, Children, Below, Glob][..]), (&glob, &[Glob, Exact, Children])] {
             for extent in extents {
-                let said = (own.hits(&target(path, *extent), &bases), own.covers_form(path, *extent, &bases));
+                let said = (own.match_target(&make_target(path, *extent), &bases), own.covers_form(path, *extent, &bases));
                 let wanted = (hits_form(&own, path, *extent, &bases), covers_form(&own, path, *extent, &bases));
                 prop_assert_eq!(said, wanted, "{} on {} as {:?}", pattern, path, extent);
             }
@@ -197,11 +200,15 @@ fn what_took_for_ever_takes_no_time() {
     for pattern in ["/", "", "./", "~/"].map(|start| format!("{start}{}z", "**/a/".repeat(30))) {
         let own = PathPattern::parse(&pattern).unwrap();
         for extent in [Extent::Exact, Extent::Tree, Extent::Glob] {
-            assert_ne!(own.hits(&target(&deep, extent), &bases()), Truth::Yes, "{pattern}");
-            assert!(!own.covers_form(&deep, extent, &bases()), "{pattern}");
+            assert_ne!(
+                own.match_target(&make_target(&deep, extent), &test_bases()),
+                Truth::Yes,
+                "{pattern}"
+            );
+            assert!(!own.covers_form(&deep, extent, &test_bases()), "{pattern}");
         }
         for glob in ["/**/a", "/*/a", "/a/**/b*"].map(|part| part.repeat(3000)) {
-            own.hits(&target(&glob, Extent::Glob), &bases());
+            own.match_target(&make_target(&glob, Extent::Glob), &test_bases());
         }
     }
 }

@@ -3,60 +3,65 @@
 use super::Lint;
 use crate::agent::{self, EventSpec};
 use crate::event::{Kind, KindSet};
-use crate::rule::condition::{Name, Permission};
+use crate::rule::condition::{NamePattern, Permission};
 use crate::rule::fault::did_you_mean;
 
 impl Lint<'_> {
     pub(super) fn never_matches(&mut self) {
         let rule = self.rule;
         let conditions = &rule.conditions;
-        let events = names(rule.on);
-        let on = |kinds: &[Kind]| !rule.on.intersect(KindSet::of(kinds)).is_empty();
+        let events = join_kind_names(rule.on);
+        let on = |kinds: &[Kind]| !rule.on.intersect(KindSet::from_kinds(kinds)).is_empty();
         let never = "never-matches";
         let mut said = Vec::new();
-        for (key, _, needs) in conditions.asked() {
+        for (key, _, needs) in conditions.asked_conditions() {
             let Some(needs) = needs.filter(|needs| !rule.on.iter().any(needs.brings)) else {
                 continue;
             };
             if !said.contains(&needs.why) {
                 said.push(needs.why);
                 let message = format!("`{key}` never holds on {events}: {}", needs.why);
-                self.warn(never, message, needs.hint, self.key(key));
+                self.add_warning(never, message, needs.hint, self.key_span(key));
             }
         }
-        let agent = agent::usual();
+        let agent = agent::default_agent();
         for (field, _) in &conditions.when.fields {
             let has = |spec: Option<&EventSpec>| {
                 spec.is_none_or(|spec| has_word(spec.input, field))
                     || has_word(agent.common_input(), field)
             };
-            if !rule.on.iter().any(|kind| has(agent.spec(kind))) {
+            if !rule.on.iter().any(|kind| has(agent.event_spec(kind))) {
                 let message = format!("`when.{field}` never holds on {events}: it has no {field}");
                 let hint = "`hookctl explain --event NAME` shows an event's fields";
-                self.warn(never, message, hint, self.key("when"));
+                self.add_warning(never, message, hint, self.key_span("when"));
             }
         }
         if conditions.when.success.is_some() && !on(&[Kind::PostToolUse, Kind::PostToolUseFailure])
         {
             let message = format!("`when.success` never holds on {events}: nothing has run yet");
             let hint = "on = [\"PostToolUse\", \"PostToolUseFailure\"] says it";
-            self.warn(never, message, hint, self.key("when"));
+            self.add_warning(never, message, hint, self.key_span("when"));
         }
         if conditions.when.stop_hook_active == Some(true) && !on(&[Kind::Stop, Kind::SubagentStop])
         {
             let message = format!("`when.stop_hook_active` is never true on {events}");
-            self.warn(never, message, "it is one of Stop and SubagentStop", self.key("when"));
+            self.add_warning(
+                never,
+                message,
+                "it is one of Stop and SubagentStop",
+                self.key_span("when"),
+            );
         }
         self.tool_names();
     }
 
     fn tool_names(&mut self) {
-        let agent = agent::usual();
-        let tools = agent.tools();
-        let known = |name: &Name| {
+        let agent = agent::default_agent();
+        let tools = agent.tool_names();
+        let known = |name: &NamePattern| {
             name.text().starts_with("mcp__")
                 || name.text().starts_with('*')
-                || tools.iter().any(|tool| name.holds(tool))
+                || tools.iter().any(|tool| name.matches_name(tool))
         };
         let conditions = self.rule.conditions.clone();
         let unknown = conditions.tool.named().iter().filter(|name| !known(name));
@@ -83,7 +88,7 @@ impl Lint<'_> {
                 None => "tools go by Claude Code's names, whatever the agent calls them".into(),
             };
             let message = format!("`{name}` is no tool of Claude Code");
-            self.warn("never-matches", message, &hint, self.written.text(key, name));
+            self.add_warning("never-matches", message, &hint, self.written.text_span(key, name));
         }
     }
 }
@@ -106,7 +111,7 @@ fn has_word(text: &str, word: &str) -> bool {
     top.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|found| found == word)
 }
 
-fn names(kinds: KindSet) -> String {
+fn join_kind_names(kinds: KindSet) -> String {
     let all: Vec<&str> = kinds.iter().map(Kind::name).collect();
     if all.len() > 4 { format!("{}, ...", all[..3].join(", ")) } else { all.join(", ") }
 }

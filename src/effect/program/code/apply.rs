@@ -1,7 +1,7 @@
 //! From a name that is called and its arguments to effects, by the rows of [`super::rows`].
 
 use super::lex::Lang;
-use super::scan::{Arg, Scan, module_name, template};
+use super::scan::{CallArg, Scan, fill_template, module_name};
 use super::sql;
 use super::val::Val;
 use crate::effect::emitter::Spot;
@@ -15,84 +15,86 @@ mod name;
 mod role;
 
 /// Does that command run what it reads from standard input?
-pub fn interprets(command: &str) -> bool {
+pub fn runs_stdin(command: &str) -> bool {
     let name = command.rsplit('/').next().unwrap_or_default();
-    table::is(name, Class::Interpreter, &[])
+    table::has_class(name, Class::Interpreter, &[])
 }
 
 impl Scan<'_, '_> {
     /// Calls a value.
-    pub fn call(&mut self, val: Val, mut args: Vec<Arg>) -> Val {
+    pub fn call_value(&mut self, val: Val, mut args: Vec<CallArg>) -> Val {
         match &val {
             Val::Name(name) => self.call_name(name, args),
             Val::Member(inner) => self.call_method(&inner.0, &inner.1, args),
             Val::Text(name) if matches!(self.lang, Lang::Php | Lang::Perl) => {
-                self.call(Val::name(name), args)
+                self.call_value(Val::name(name), args)
             }
             // `(0, eval)("...")`
             Val::List(_, items) if self.lang == Lang::Js && !items.is_empty() => {
-                self.call(items[items.len() - 1].clone(), args)
+                self.call_value(items[items.len() - 1].clone(), args)
             }
-            Val::Any(_, items) => {
-                Val::any(items.iter().map(|item| self.call(item.clone(), args.clone())).collect())
-            }
+            Val::Any(_, items) => Val::any_of(
+                items.iter().map(|item| self.call_value(item.clone(), args.clone())).collect(),
+            ),
             _ => {
                 args.retain(|a| matches!(a.val, Val::Name(_)));
-                self.callbacks(None, args);
+                self.call_callbacks(None, args);
                 Val::Unknown
             }
         }
     }
 
     /// Calls a function by its name.
-    fn call_name(&mut self, name: &str, args: Vec<Arg>) -> Val {
+    fn call_name(&mut self, name: &str, args: Vec<CallArg>) -> Val {
         if self.lang == Lang::Ruby
             && let Some(from) = name.strip_suffix(".method")
-            && let Some(text) = args.first().and_then(|a| a.val.whole())
+            && let Some(text) = args.first().and_then(|a| a.val.known_text())
         {
-            return self.member(Val::name(from), &text);
+            return self.resolve_member(Val::name(from), &text);
         }
-        let row = self.row(name);
+        let row = self.find_row(name);
         // A harmless module's members may still be what is harmful on anything: `File.send`.
         if let Some(row) = row.filter(|row| *row != "-") {
-            return self.apply(row, None, args);
+            return self.apply_row(row, None, args);
         }
         if let Some((from, last)) = name.rsplit_once('.')
-            && let Some(method) = self.row(&format!(".{last}"))
+            && let Some(method) = self.find_row(&format!(".{last}"))
             && !self.rows.contains_key(name)
         {
-            return self.apply(method, Some(Val::name(from)), args);
+            return self.apply_row(method, Some(Val::name(from)), args);
         }
         if row.is_none() {
             let variable = name.starts_with('$') && !name.contains('.');
             if variable && matches!(self.lang, Lang::Php | Lang::Perl) {
-                self.hide("a function whose name is known only at run time");
+                self.emit_hidden("a function whose name is known only at run time");
             }
-            self.record(name, &args);
+            self.record_call(name, &args);
         }
-        self.callbacks(None, args);
+        self.call_callbacks(None, args);
         Val::Unknown
     }
 
     /// Calls a method of a value.
-    fn call_method(&mut self, from: &Val, method: &str, args: Vec<Arg>) -> Val {
+    fn call_method(&mut self, from: &Val, method: &str, args: Vec<CallArg>) -> Val {
         let dotted = format!(".{method}");
         let row = match from {
             Val::Path(_) => self.rows.get(format!("Path{dotted}").as_str()).copied(),
             _ => None,
         };
-        if let Some(row) = row.or_else(|| self.row(&dotted)) {
-            return self.apply(row, Some(from.clone()), args);
+        if let Some(row) = row.or_else(|| self.find_row(&dotted)) {
+            return self.apply_row(row, Some(from.clone()), args);
         }
-        let first = args.first().and_then(|a| a.val.whole());
+        let first = args.first().and_then(|a| a.val.known_text());
         match (from, method) {
             (Val::Text(_), "join") if self.lang == Lang::Python => {
                 match args.first().map(|a| &a.val) {
-                    Some(Val::List(_, items)) => joined(items, &from.whole().unwrap_or_default()),
+                    Some(Val::List(_, items)) => {
+                        join_items(items, &from.known_text().unwrap_or_default())
+                    }
                     _ => Val::Unknown,
                 }
             }
-            (Val::List(_, items), "join") => joined(items, &first.unwrap_or_default()),
+            (Val::List(_, items), "join") => join_items(items, &first.unwrap_or_default()),
             (Val::Text(text), "split") if args.is_empty() || first.as_deref() == Some(" ") => {
                 Val::list(text.split_whitespace().map(Val::text).collect())
             }
@@ -101,21 +103,21 @@ impl Scan<'_, '_> {
             }
             (Val::Text(_), "format") => {
                 let given: Vec<Val> = args.into_iter().map(|a| a.val).collect();
-                template(from, &given)
+                fill_template(from, &given)
             }
             (Val::Name(_) | Val::Member(_), "call" | "apply" | "bind" | "()") => {
-                self.call(from.clone(), args)
+                self.call_value(from.clone(), args)
             }
             _ => {
                 let came = matches!(from, Val::Fed | Val::Stored);
-                self.callbacks(Some(from.clone()), args);
+                self.call_callbacks(Some(from.clone()), args);
                 if came { from.clone() } else { Val::Unknown }
             }
         }
     }
 
     /// A function of a row that is handed to another one: it is called with what else is there.
-    fn callbacks(&mut self, from: Option<Val>, args: Vec<Arg>) {
+    fn call_callbacks(&mut self, from: Option<Val>, args: Vec<CallArg>) {
         for (i, arg) in args.iter().enumerate() {
             let row = match &arg.val {
                 Val::Name(name) => {
@@ -134,7 +136,7 @@ impl Scan<'_, '_> {
             {
                 continue;
             }
-            let mut rest: Vec<Arg> = Vec::new();
+            let mut rest: Vec<CallArg> = Vec::new();
             let others = from.iter().cloned().chain(
                 args.iter().enumerate().filter(|(n, _)| *n != i).map(|(_, a)| a.val.clone()),
             );
@@ -145,21 +147,27 @@ impl Scan<'_, '_> {
                             || row.contains("delete")
                             || args.len() > 1 && from.is_none() =>
                     {
-                        rest.push(Arg { key: None, val: Val::any(items.to_vec()), block: false });
+                        rest.push(CallArg {
+                            key: None,
+                            val: Val::any_of(items.to_vec()),
+                            block: false,
+                        });
                     }
                     Val::Scalar | Val::Name(_) => {}
-                    val => rest.push(Arg { key: None, val: val.element_or_self(), block: false }),
+                    val => {
+                        rest.push(CallArg { key: None, val: val.element_or_self(), block: false })
+                    }
                 }
             }
             if rest.is_empty() {
-                rest.push(Arg { key: None, val: Val::Unknown, block: false });
+                rest.push(CallArg { key: None, val: Val::Unknown, block: false });
             }
-            self.apply(row, None, rest);
+            self.apply_row(row, None, rest);
         }
     }
 
     /// Carries out a row.
-    fn apply(&mut self, row: &'static str, from: Option<Val>, args: Vec<Arg>) -> Val {
+    fn apply_row(&mut self, row: &'static str, from: Option<Val>, args: Vec<CallArg>) -> Val {
         let mut pos: Vec<Val> = from.into_iter().collect();
         let mut opts: Vec<(String, Val)> = Vec::new();
         for arg in args {
@@ -181,23 +189,23 @@ impl Scan<'_, '_> {
         {
             pos.push(opts[first].1.clone());
         }
-        let call = Call { pos, opts };
+        let call = CallArguments { pos, opts };
         let mut result = Val::Unknown;
         let mut i = 0;
         for part in row.trim_start_matches('~').split(' ') {
             if let Some(kind) = part.strip_prefix("->") {
-                result = self.returned(kind, &call);
+                result = self.returned_value(kind, &call);
             } else if let Some(kind) = part.strip_prefix('@') {
-                self.whole(kind, &call);
+                self.emit_whole_call(kind, &call);
             } else if let Some(kind) = part.strip_suffix('*') {
                 for val in call.pos.iter().skip(i) {
-                    self.role(kind, val, &call);
+                    self.emit_role(kind, val, &call);
                 }
             } else if matches!(part, "!" | "process" | "listen" | "network" | "") {
-                self.role(part, &Val::Unknown, &call);
+                self.emit_role(part, &Val::Unknown, &call);
             } else {
                 if let Some(val) = call.pos.get(i) {
-                    self.role(part, val, &call);
+                    self.emit_role(part, val, &call);
                 }
                 i += 1;
             }
@@ -206,23 +214,23 @@ impl Scan<'_, '_> {
     }
 
     /// What a call returns, by the word behind the `->` of a row.
-    fn returned(&mut self, kind: &str, call: &Call) -> Val {
+    fn returned_value(&mut self, kind: &str, call: &CallArguments) -> Val {
         match kind {
             "stored" => self.stored(&call.at(0)),
-            "name" => match call.at(0).whole() {
+            "name" => match call.at(0).known_text() {
                 Some(text) => Val::name(&module_name(&text)),
                 None => {
-                    self.hide("a module whose name is known only at run time");
+                    self.emit_hidden("a module whose name is known only at run time");
                     Val::Unknown
                 }
             },
-            "env" => self.variable(&call.at(0)),
+            "env" => self.environment_value(&call.at(0)),
             "expand" | "home" | "homepath" => self.at_home(kind, call.at(0)),
-            "shift" => self.env.get("@_").map_or(Val::Unknown, Val::element),
+            "shift" => self.env.get("@_").map_or(Val::Unknown, Val::loop_element),
             "rubysend" => self.sent(call),
             "method" => match (&call.pos[..], self.lang) {
                 ([Val::Text(name)], _) => Val::name(name),
-                ([val, Val::Text(name), ..], _) => self.member(val.clone(), name),
+                ([val, Val::Text(name), ..], _) => self.resolve_member(val.clone(), name),
                 _ => Val::Unknown,
             },
             _ => made(kind, call),
@@ -232,12 +240,12 @@ impl Scan<'_, '_> {
     /// What a file holds: what came over the network, where the call wrote the file.
     fn stored(&mut self, file: &Val) -> Val {
         let mut values = Vec::new();
-        file.values(&self.span, &mut values);
+        file.push_values(&self.span, &mut values);
         for value in values {
-            if value.start().contains("://") && !value.start().starts_with("php:") {
+            if value.known_start().contains("://") && !value.known_start().starts_with("php:") {
                 return Val::Fed;
             }
-            if let Spot::At(target) = self.out.spot(&value, Extent::Exact, false)
+            if let Spot::At(target) = self.out.locate_value(&value, Extent::Exact, false)
                 && self.out.written.contains_key(&target.resolved)
             {
                 return Val::Fed;
@@ -252,7 +260,7 @@ impl Scan<'_, '_> {
         match kind {
             "home" => Val::text(home),
             "homepath" => Val::Path(Val::text(home).into()),
-            _ => match path.string() {
+            _ => match path.to_text() {
                 Some(text) if text.starts_with('~') && !text.starts_with("~+") => {
                     Val::text(&format!("{home}{}", text.trim_start_matches('~')))
                 }
@@ -262,28 +270,28 @@ impl Scan<'_, '_> {
     }
 
     /// Ruby's `send`: a function by its name, called on what stands before the name.
-    fn sent(&mut self, call: &Call) -> Val {
+    fn sent(&mut self, call: &CallArguments) -> Val {
         let at = call.pos.iter().position(|v| matches!(v, Val::Text(_))).filter(|at| *at < 2);
         let Some(at) = at else {
-            self.hide("a function whose name is known only at run time");
+            self.emit_hidden("a function whose name is known only at run time");
             return Val::Unknown;
         };
-        let name = call.pos[at].whole().unwrap_or_default();
+        let name = call.pos[at].known_text().unwrap_or_default();
         let function = match call.pos[..at].first() {
-            Some(from) => self.member(from.clone(), &name),
+            Some(from) => self.resolve_member(from.clone(), &name),
             None => Val::name(&name),
         };
         // Kernel's functions answer to every object.
         let function =
             if self.rows.contains_key(name.as_ref()) { Val::name(&name) } else { function };
         let args = call.pos[at + 1..].iter();
-        let args = args.map(|v| Arg { key: None, val: v.clone(), block: false }).collect();
-        self.call(function, args)
+        let args = args.map(|v| CallArg { key: None, val: v.clone(), block: false }).collect();
+        self.call_value(function, args)
     }
 }
 
 /// What a call returns that only its arguments tell.
-fn made(kind: &str, call: &Call) -> Val {
+fn made(kind: &str, call: &CallArguments) -> Val {
     let first = call.at(0);
     let whole = || {
         call.pos.iter().cloned().reduce(|a, b| a.join(&b, "/")).unwrap_or_else(|| Val::text("."))
@@ -297,18 +305,20 @@ fn made(kind: &str, call: &Call) -> Val {
         "self" => first,
         "cwd" => Val::text("."),
         "tmp" => Val::text(&format!("/tmp/{BLANK}")),
-        "glob" => glob(&first),
-        "globs" => glob(&whole()),
+        "glob" => glob_value(&first),
+        "globs" => glob_value(&whole()),
         "below" => below(first),
         "paths" => Val::Path(below(first).into()),
-        "parent" => parent(&first),
+        "parent" => parent_directory(&first),
         "fed" => Val::Fed,
         "scalar" => Val::Scalar,
-        "globwords" => match first.whole() {
-            Some(text) => Val::any(text.split_whitespace().map(|t| glob(&Val::text(t))).collect()),
+        "globwords" => match first.known_text() {
+            Some(text) => {
+                Val::any_of(text.split_whitespace().map(|t| glob_value(&Val::text(t))).collect())
+            }
             None => first,
         },
-        "opttext" => call.opt("text").unwrap_or(Val::Stored),
+        "opttext" => call.find_option("text").unwrap_or(Val::Stored),
         "zip" => match &first {
             Val::List(_, items) => {
                 let pair = |item: &Val| Val::list(vec![Val::Scalar, item.clone()]);
@@ -321,12 +331,12 @@ fn made(kind: &str, call: &Call) -> Val {
 }
 
 /// The arguments of a call, by position and by name.
-struct Call {
+struct CallArguments {
     pos: Vec<Val>,
     opts: Vec<(String, Val)>,
 }
 
-impl Call {
+impl CallArguments {
     /// The argument at that place.
     fn at(&self, place: usize) -> Val {
         self.pos.get(place).cloned().unwrap_or(Val::Unknown)
@@ -337,13 +347,13 @@ impl Call {
         self.pos.get(1..).unwrap_or_default()
     }
 
-    fn opt(&self, name: &str) -> Option<Val> {
+    fn find_option(&self, name: &str) -> Option<Val> {
         self.opts.iter().find(|(k, _)| k.trim_start_matches(':') == name).map(|(_, v)| v.clone())
     }
 
     /// Is that option there and not switched off?
-    fn on(&self, name: &str) -> bool {
-        self.opt(name).is_some_and(|v| match v {
+    fn is_on(&self, name: &str) -> bool {
+        self.find_option(name).is_some_and(|v| match v {
             Val::Name(n) => {
                 !matches!(n.as_ref(), "False" | "false" | "FALSE" | "None" | "null" | "nil" | "F")
             }
@@ -352,33 +362,33 @@ impl Call {
     }
 
     /// Does a request carry data?
-    fn sends(&self) -> bool {
-        let method = self.opt("method").or_else(|| self.opt("type"));
-        let get = |v: &Val| v.whole().is_some_and(|method| role::only_asks(&method));
+    fn sends_data(&self) -> bool {
+        let method = self.find_option("method").or_else(|| self.find_option("type"));
+        let get = |v: &Val| v.known_text().is_some_and(|method| role::only_asks(&method));
         method.is_some_and(|m| !get(&m))
-            || ["data", "json", "body", "files", "content"].iter().any(|k| self.on(k))
+            || ["data", "json", "body", "files", "content"].iter().any(|k| self.is_on(k))
     }
 }
 
 impl Val {
     fn element_or_self(self) -> Val {
         match self {
-            Val::List(..) => self.element(),
+            Val::List(..) => self.loop_element(),
             other => other,
         }
     }
 }
 
 /// A list's items as one text.
-fn joined(items: &[Val], between: &str) -> Val {
+fn join_items(items: &[Val], between: &str) -> Val {
     items.iter().cloned().reduce(|a, b| a.join(&b, between)).unwrap_or(Val::Unknown)
 }
 
 /// The files that a pattern names.
-fn glob(val: &Val) -> Val {
+fn glob_value(val: &Val) -> Val {
     match val {
-        Val::List(_, items) => Val::any(items.iter().map(glob).collect()),
-        _ => match val.string() {
+        Val::List(_, items) => Val::any_of(items.iter().map(glob_value).collect()),
+        _ => match val.to_text() {
             Some(text) if !text.contains(BLANK) => {
                 // Outside of a shell nothing expands braces or a tilde.
                 if text.contains(['*', '?', '[']) { Val::Glob(text) } else { Val::Text(text) }
@@ -390,8 +400,8 @@ fn glob(val: &Val) -> Val {
 }
 
 /// The directory of a path.
-fn parent(val: &Val) -> Val {
-    match val.string() {
+fn parent_directory(val: &Val) -> Val {
+    match val.to_text() {
         Some(text) if !text.ends_with(BLANK) => match text.trim_end_matches('/').rsplit_once('/') {
             Some(("", _)) => Val::text("/"),
             Some((dir, _)) => Val::text(dir),

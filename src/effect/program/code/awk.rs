@@ -9,7 +9,7 @@ use crate::effect::{Grade, Source, Word};
 use crate::limits::{self, Cap};
 
 /// A string, a word, or an operator; a regular expression is a word without a name.
-enum Token {
+enum AwkToken {
     Text(String),
     Word(String),
     Op(&'static str),
@@ -26,7 +26,7 @@ struct Program<'t, 'o, 'e> {
     out: &'o mut Emitter<'e>,
     next: &'o mut Vec<Next>,
     span: &'o Range<usize>,
-    tokens: &'t [Token],
+    tokens: &'t [AwkToken],
     /// It is known to be code.
     marked: bool,
     /// It is known to hide what it does.
@@ -38,9 +38,9 @@ struct Program<'t, 'o, 'e> {
 
 /// The effects of an awk program: none at all, for a plain one.
 pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
-    let Some(tokens) = tokens(text) else {
-        code(out, span);
-        out.unknown("an awk program whose text does not end", span.clone());
+    let Some(tokens) = read_tokens(text) else {
+        emit_code(out, span);
+        out.emit_unknown("an awk program whose text does not end", span.clone());
         return;
     };
     let mut program = Program {
@@ -55,9 +55,9 @@ pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<N
     };
     for (at, token) in tokens.iter().enumerate() {
         match token {
-            Token::Word(word) => program.word(at, word),
-            Token::Op(op) => program.operator(at, op),
-            Token::Text(_) => {}
+            AwkToken::Word(word) => program.word(at, word),
+            AwkToken::Op(op) => program.operator(at, op),
+            AwkToken::Text(_) => {}
         }
     }
 }
@@ -66,24 +66,24 @@ impl Program<'_, '_, '_> {
     /// The operator at that place, if one stands there.
     fn op(&self, at: usize) -> &'static str {
         match self.tokens.get(at) {
-            Some(Token::Op(op)) => op,
+            Some(AwkToken::Op(op)) => op,
             _ => "",
         }
     }
 
     fn is_word(&self, at: usize) -> bool {
-        matches!(self.tokens.get(at), Some(Token::Word(_)))
+        matches!(self.tokens.get(at), Some(AwkToken::Word(_)))
     }
 
     fn mark(&mut self) {
         if !std::mem::replace(&mut self.marked, true) {
-            code(self.out, self.span);
+            emit_code(self.out, self.span);
         }
     }
 
     fn hide(&mut self, why: &str) {
         if !std::mem::replace(&mut self.hidden, true) {
-            self.out.unknown(why, self.span.clone());
+            self.out.emit_unknown(why, self.span.clone());
         }
     }
 
@@ -92,17 +92,17 @@ impl Program<'_, '_, '_> {
             "print" | "printf" => (self.printing, self.depth) = (true, 0),
             "system" if self.op(at + 1) == "(" => {
                 self.mark();
-                self.run(&joined(&self.tokens[at + 2..], true));
+                self.run_shell_text(&join_tokens(&self.tokens[at + 2..], true));
             }
             "ENVIRON" | "PROCINFO" | "SYMTAB" => {
-                self.out.reveals("awk prints the environment", self.span.clone());
+                self.out.emit_disclosure("awk prints the environment", self.span.clone());
             }
             "getline" => {
                 // `getline x < file`; `cmd | getline` is seen at the bar.
                 let behind = at + if self.is_word(at + 1) { 2 } else { 1 };
                 if self.op(behind) == "<" {
-                    let text = joined(&self.tokens[behind + 1..], false);
-                    path(self.out, Word::Read, &text, self.span);
+                    let text = join_tokens(&self.tokens[behind + 1..], false);
+                    emit_path(self.out, Word::Read, &text, self.span);
                 }
             }
             _ => {}
@@ -119,8 +119,8 @@ impl Program<'_, '_, '_> {
             ")" => self.depth = self.depth.saturating_sub(1),
             ";" | "}" | "\n" | "{" => self.printing = false,
             ">" | ">>" if self.printing && self.depth == 0 => {
-                let text = joined(&self.tokens[at + 1..], false);
-                path(self.out, Word::Write, &text, self.span);
+                let text = join_tokens(&self.tokens[at + 1..], false);
+                emit_path(self.out, Word::Write, &text, self.span);
             }
             "|" | "|&" => self.pipe(at),
             _ => {}
@@ -129,17 +129,17 @@ impl Program<'_, '_, '_> {
 
     fn pipe(&mut self, at: usize) {
         self.mark();
-        if matches!(self.tokens.get(at + 1), Some(Token::Word(w)) if w == "getline") {
+        if matches!(self.tokens.get(at + 1), Some(AwkToken::Word(w)) if w == "getline") {
             let text = self.before(at);
-            self.run(&text);
+            self.run_shell_text(&text);
         } else if self.printing && self.depth == 0 {
-            let text = joined(&self.tokens[at + 1..], false);
+            let text = join_tokens(&self.tokens[at + 1..], false);
             let name = text.split_whitespace().next().unwrap_or_default();
-            if super::apply::interprets(name) {
+            if super::apply::runs_stdin(name) {
                 let (word, span) = (Word::PipeToInterpreter, self.span.clone());
                 self.out.push(word, Grade::Certain, Source::Program, span);
             }
-            self.run(&text);
+            self.run_shell_text(&text);
         } else {
             self.hide("an awk program with a pipe that is not understood");
         }
@@ -148,51 +148,51 @@ impl Program<'_, '_, '_> {
     /// What stands before a pipe, back to where its expression begins.
     fn before(&self, at: usize) -> String {
         const BEGINS: &[&str] = &["(", ")", "{", "}", ";", "\n", ",", "=", "&&", "||", "!"];
-        let begins = |token: &Token| matches!(token, Token::Op(op) if BEGINS.contains(op));
+        let begins = |token: &AwkToken| matches!(token, AwkToken::Op(op) if BEGINS.contains(op));
         let from = self.tokens[..at].iter().rposition(begins).map_or(0, |n| n + 1);
         match from == at && from > 0 && self.op(from - 1) == ")" {
             true => BLANK.to_string(),
-            false => joined(&self.tokens[from..at], false),
+            false => join_tokens(&self.tokens[from..at], false),
         }
     }
 
-    fn run(&mut self, text: &str) {
+    fn run_shell_text(&mut self, text: &str) {
         if text.contains(BLANK) {
             self.hide("an awk program that runs text known only at run time");
         }
-        if !text.starts_with(BLANK) && Cap::Scripts.holds(self.next.len() + 1) {
+        if !text.starts_with(BLANK) && Cap::Scripts.admits(self.next.len() + 1) {
             let text = text.replace(BLANK, "$__hookctl_item");
             self.next.push(Next::script(Value::known(text, self.span.clone())));
         }
     }
 }
 
-fn code(out: &mut Emitter, span: &Range<usize>) {
+fn emit_code(out: &mut Emitter, span: &Range<usize>) {
     out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
 }
 
-fn path(out: &mut Emitter, word: Word, text: &str, span: &Range<usize>) {
+fn emit_path(out: &mut Emitter, word: Word, text: &str, span: &Range<usize>) {
     let value = Value::partly(text, span.clone());
     if let Some(host) = text.strip_prefix("/inet/") {
         let host = Value::known(host.split('/').nth(2).unwrap_or_default(), span.clone());
-        out.contact(&host, true, Source::Code);
+        out.emit_contact(&host, true, Source::Code);
         return;
     }
     out.code_path(word, &value);
 }
 
 /// A concatenation up to the end of its statement or bracket, with blanks for what is no literal.
-fn joined(tokens: &[Token], bracket: bool) -> String {
+fn join_tokens(tokens: &[AwkToken], bracket: bool) -> String {
     let mut text = String::new();
     let mut depth = 0_usize;
-    for token in tokens.iter().take_while(|_| limits::step(1)) {
+    for token in tokens.iter().take_while(|_| limits::spend_steps(1)) {
         match token {
-            Token::Text(part) => text.push_str(part),
-            Token::Op("(" | "[") => depth += 1,
-            Token::Op(")" | "]") if depth > 0 => depth -= 1,
-            Token::Op(")" | ";" | "}" | "\n" | "]") => break,
-            Token::Op("|" | "|&") if !bracket && depth == 0 => break,
-            Token::Op(_) | Token::Word(_) => {
+            AwkToken::Text(part) => text.push_str(part),
+            AwkToken::Op("(" | "[") => depth += 1,
+            AwkToken::Op(")" | "]") if depth > 0 => depth -= 1,
+            AwkToken::Op(")" | ";" | "}" | "\n" | "]") => break,
+            AwkToken::Op("|" | "|&") if !bracket && depth == 0 => break,
+            AwkToken::Op(_) | AwkToken::Word(_) => {
                 if !text.ends_with(BLANK) {
                     text.push(BLANK);
                 }
@@ -202,11 +202,11 @@ fn joined(tokens: &[Token], bracket: bool) -> String {
     text
 }
 
-fn tokens(text: &str) -> Option<Vec<Token>> {
+fn read_tokens(text: &str) -> Option<Vec<AwkToken>> {
     let bytes = text.as_bytes();
     let part =
         |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.') || *byte >= 0x80;
-    let mut out: Vec<Token> = Vec::new();
+    let mut out: Vec<AwkToken> = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
         let byte = bytes[at];
@@ -216,25 +216,25 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
             b'#' => at += bytes[at..].iter().position(|b| *b == b'\n').unwrap_or(bytes.len() - at),
             b'"' => {
                 let (inner, end) = string(bytes, at + 1)?;
-                out.push(Token::Text(inner));
+                out.push(AwkToken::Text(inner));
                 at = end;
             }
-            b'/' if !value(&out) => {
-                out.push(Token::Word(String::new()));
+            b'/' if !ends_in_value(&out) => {
+                out.push(AwkToken::Word(String::new()));
                 at = expression(bytes, at + 1)?;
             }
             b'/' => {
                 at += 1;
-                out.push(Token::Op("*"));
+                out.push(AwkToken::Op("*"));
             }
             _ if part(&byte) => {
                 let from = at;
                 at += bytes[at..].iter().take_while(|byte| part(byte)).count();
-                out.push(Token::Word(text.get(from..at)?.to_string()));
+                out.push(AwkToken::Word(text.get(from..at)?.to_string()));
             }
             _ => {
                 let op = OPS.iter().find(|op| bytes[at..].starts_with(op.as_bytes()));
-                out.extend(op.map(|op| Token::Op(op)));
+                out.extend(op.map(|op| AwkToken::Op(op)));
                 at += op.map_or(1, |op| op.len());
             }
         }
@@ -287,10 +287,10 @@ fn expression(bytes: &[u8], from: usize) -> Option<usize> {
 }
 
 /// Does a value end here, so that a slash divides?
-fn value(out: &[Token]) -> bool {
+fn ends_in_value(out: &[AwkToken]) -> bool {
     match out.last() {
-        Some(Token::Text(_) | Token::Op(")" | "]" | "$" | "++" | "--")) => true,
-        Some(Token::Word(word)) => {
+        Some(AwkToken::Text(_) | AwkToken::Op(")" | "]" | "$" | "++" | "--")) => true,
+        Some(AwkToken::Word(word)) => {
             !matches!(word.as_str(), "print" | "printf" | "return" | "in" | "case" | "else" | "do")
         }
         _ => false,

@@ -11,7 +11,7 @@ use crate::limits::{self, Cap};
 
 /// Looks at a program in a language that nothing else here knows.
 pub fn emit(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) {
-    paths(out, text, span);
+    emit_paths(out, text, span);
     let mut rest = text.to_string();
     for word in HARMLESS {
         if rest.contains(word) {
@@ -20,12 +20,12 @@ pub fn emit(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) {
     }
     if let Some(sign) = SIGNS.iter().find(|sign| rest.contains(**sign)) {
         let why = format!("an inline program that may execute or write: `{}`", sign.trim());
-        out.unknown(&why, span.clone());
+        out.emit_unknown(&why, span.clone());
     }
 }
 
 /// String literals that look like paths: read for certain, possibly written.
-fn paths(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) {
+fn emit_paths(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) {
     let mut rest = text;
     let mut found = 0;
     while let Some(at) = rest.find(['"', '\'']) {
@@ -36,7 +36,7 @@ fn paths(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) {
         let shaped = literal.len() < limits::PATH_MAX
             && !literal.contains([' ', '\n', '*', '%', '{', '<'])
             && looks_like_path(literal)
-            && Cap::Literals.holds(found + 1);
+            && Cap::Literals.admits(found + 1);
         if shaped {
             found += 1;
             let home = out.place.home.clone();
@@ -46,7 +46,7 @@ fn paths(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) {
             };
             let value = Value::known(literal, span.clone());
             out.code_path(Word::Read, &value);
-            out.path(Word::Write, &value, Extent::Exact, Grade::Possible, Source::Code);
+            out.emit_path(Word::Write, &value, Extent::Exact, Grade::Possible, Source::Code);
         }
         rest = &inner[end + 1..];
     }

@@ -31,7 +31,7 @@ pub enum Lang {
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// An identifier or keyword, with its sigil.
     Name,
     /// A number.
@@ -54,7 +54,7 @@ pub enum Kind {
 #[derive(Debug, Clone)]
 pub struct Token<'a> {
     /// What it is.
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// Its text.
     pub text: Cow<'a, str>,
     /// Blanks stand before it.
@@ -75,7 +75,7 @@ const OPS: &[&str] = &[
 ];
 
 /// The tokens of a program; false = the text is unbalanced or hides code where none is looked for.
-pub fn tokens(lang: Lang, source: &str) -> (Vec<Token<'_>>, bool) {
+pub fn read_tokens(lang: Lang, source: &str) -> (Vec<Token<'_>>, bool) {
     let mut lexer = Lexer {
         source,
         bytes: source.as_bytes(),
@@ -95,13 +95,13 @@ pub fn tokens(lang: Lang, source: &str) -> (Vec<Token<'_>>, bool) {
     {
         lexer.at = at + if source[at..].starts_with("<?php") { 5 } else { 2 };
     }
-    lexer.code(false);
+    lexer.lex_code(false);
     (lexer.out, lexer.good)
 }
 
 /// How text interpolates.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Style {
+enum QuoteStyle {
     /// Not at all, and only the delimiter can be escaped.
     Raw,
     /// Not at all, with escapes.
@@ -126,12 +126,12 @@ struct Lexer<'a> {
     fresh: bool,
 }
 
-fn word(byte: u8) -> bool {
+fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
 /// The partner of an opening bracket, or the byte itself.
-fn partner(byte: u8) -> u8 {
+fn bracket_partner(byte: u8) -> u8 {
     match byte {
         b'(' => b')',
         b'[' => b']',
@@ -147,17 +147,17 @@ impl<'a> Lexer<'a> {
         if at < self.end { self.bytes[at] } else { 0 }
     }
 
-    fn starts(&self, text: &str) -> bool {
+    fn starts_with(&self, text: &str) -> bool {
         self.bytes[self.at..self.end].starts_with(text.as_bytes())
     }
 
-    fn push(&mut self, kind: Kind, text: impl Into<Cow<'a, str>>) {
+    fn push(&mut self, kind: TokenKind, text: impl Into<Cow<'a, str>>) {
         let space = std::mem::replace(&mut self.space, false);
         self.fresh = false;
         self.out.push(Token { kind, text: text.into(), space, indent: self.indent });
     }
 
-    fn bad(&mut self) {
+    fn mark_unbalanced(&mut self) {
         self.good = false;
         self.at = self.end;
     }
@@ -166,8 +166,8 @@ impl<'a> Lexer<'a> {
     fn after_value(&self) -> bool {
         let Some(last) = self.out.last() else { return false };
         match last.kind {
-            Kind::Number | Kind::Text | Kind::Close | Kind::Lost => true,
-            Kind::Name => match self.lang {
+            TokenKind::Number | TokenKind::Text | TokenKind::Close | TokenKind::Lost => true,
+            TokenKind::Name => match self.lang {
                 Lang::Perl => last.text.starts_with(['$', '@', '%']),
                 _ => !matches!(
                     last.text.as_ref(),
@@ -197,7 +197,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Code up to the end, or to the brace that closes what was opened before.
-    fn code(&mut self, closes: bool) {
+    fn lex_code(&mut self, closes: bool) {
         let mut open = 0_u32;
         while self.at < self.end {
             let byte = self.bytes[self.at];
@@ -207,8 +207,8 @@ impl<'a> Lexer<'a> {
                     if self.resume > self.at {
                         self.at = self.resume.min(self.end);
                     }
-                    self.push(Kind::End, "\n");
-                    self.line();
+                    self.push(TokenKind::End, "\n");
+                    self.lex_line_start();
                     continue;
                 }
                 b' ' | b'\t' | b'\r' | 0x0c => {
@@ -224,7 +224,7 @@ impl<'a> Lexer<'a> {
                 }
                 b';' => {
                     self.at += 1;
-                    self.push(Kind::End, ";");
+                    self.push(TokenKind::End, ";");
                     continue;
                 }
                 b'(' | b'[' | b'{' => {
@@ -234,7 +234,7 @@ impl<'a> Lexer<'a> {
                     open += u32::from(byte == b'{');
                     let text = &self.source[self.at..=self.at];
                     self.at += 1;
-                    self.push(Kind::Open, text);
+                    self.push(TokenKind::Open, text);
                     continue;
                 }
                 b')' | b']' | b'}' => {
@@ -247,22 +247,24 @@ impl<'a> Lexer<'a> {
                     }
                     let text = &self.source[self.at..=self.at];
                     self.at += 1;
-                    self.push(Kind::Close, text);
+                    self.push(TokenKind::Close, text);
                     continue;
                 }
                 _ => {}
             }
-            if self.comment() || self.literal(byte) {
+            if self.lex_comment() || self.lex_literal(byte) {
                 continue;
             }
             if byte.is_ascii_digit() {
                 let from = self.at;
-                while word(self.peek(0)) || self.peek(0) == b'.' && self.peek(1).is_ascii_digit() {
+                while is_word_byte(self.peek(0))
+                    || self.peek(0) == b'.' && self.peek(1).is_ascii_digit()
+                {
                     self.at += 1;
                 }
-                self.push(Kind::Number, &self.source[from..self.at]);
-            } else if !self.name(byte) {
-                self.operator();
+                self.push(TokenKind::Number, &self.source[from..self.at]);
+            } else if !self.lex_name(byte) {
+                self.lex_operator();
             }
         }
         if closes {
@@ -271,7 +273,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The begin of a line.
-    fn line(&mut self) {
+    fn lex_line_start(&mut self) {
         self.fresh = true;
         let from = self.at;
         while matches!(self.peek(0), b' ' | b'\t') {
@@ -289,26 +291,26 @@ impl<'a> Lexer<'a> {
     fn skip_past(&mut self, text: &str) {
         match self.source.get(self.at..self.end).and_then(|rest| rest.find(text)) {
             Some(n) => self.at += n + text.len(),
-            None => self.bad(),
+            None => self.mark_unbalanced(),
         }
     }
 
-    fn comment(&mut self) -> bool {
+    fn lex_comment(&mut self) -> bool {
         let lang = self.lang;
         let first = self.fresh && self.indent == 0;
-        if self.starts("#") && !matches!(lang, Lang::Js | Lang::Lua) {
+        if self.starts_with("#") && !matches!(lang, Lang::Js | Lang::Lua) {
             if lang == Lang::Php && self.peek(1) == b'[' {
                 return false;
             }
             self.skip_line();
-        } else if matches!(lang, Lang::Js | Lang::Php) && self.starts("//")
-            || self.starts("#!") && self.at == 0
+        } else if matches!(lang, Lang::Js | Lang::Php) && self.starts_with("//")
+            || self.starts_with("#!") && self.at == 0
         {
             self.skip_line();
-        } else if matches!(lang, Lang::Js | Lang::Php) && self.starts("/*") {
+        } else if matches!(lang, Lang::Js | Lang::Php) && self.starts_with("/*") {
             self.at += 2;
             self.skip_past("*/");
-        } else if lang == Lang::Lua && self.starts("--") {
+        } else if lang == Lang::Lua && self.starts_with("--") {
             self.at += 2;
             let before = self.out.len();
             if self.peek(0) == b'[' && self.long_bracket() {
@@ -316,12 +318,12 @@ impl<'a> Lexer<'a> {
             } else {
                 self.skip_line();
             }
-        } else if lang == Lang::Ruby && first && self.starts("=begin") {
+        } else if lang == Lang::Ruby && first && self.starts_with("=begin") {
             self.skip_past("\n=end");
             self.skip_line();
         } else if lang == Lang::Perl
             && first
-            && self.starts("=")
+            && self.starts_with("=")
             && self.peek(1).is_ascii_lowercase()
         {
             match self.source[self.at..self.end].find("\n=cut") {
@@ -335,47 +337,47 @@ impl<'a> Lexer<'a> {
     }
 
     /// A literal that begins here, if one does.
-    fn literal(&mut self, byte: u8) -> bool {
+    fn lex_literal(&mut self, byte: u8) -> bool {
         let lang = self.lang;
         match byte {
             b'\'' => {
                 self.at += 1;
                 let style = match lang {
-                    Lang::Perl | Lang::Ruby | Lang::Php => Style::Raw,
-                    _ => Style::Plain,
+                    Lang::Perl | Lang::Ruby | Lang::Php => QuoteStyle::Raw,
+                    _ => QuoteStyle::Plain,
                 };
-                self.quoted(b"'", style);
+                self.lex_quoted(b"'", style);
             }
             b'"' => {
                 self.at += 1;
                 let full = matches!(lang, Lang::Perl | Lang::Ruby | Lang::Php);
-                self.quoted(b"\"", if full { Style::Full } else { Style::Plain });
+                self.lex_quoted(b"\"", if full { QuoteStyle::Full } else { QuoteStyle::Plain });
             }
             b'`' => {
                 self.at += 1;
                 match lang {
-                    Lang::Js => self.text(b'`', 0, Style::Full),
-                    Lang::Perl | Lang::Ruby | Lang::Php => self.shell(b'`', 0),
-                    Lang::R => self.text(b'`', 0, Style::Raw),
-                    _ => self.push(Kind::Lost, "`"),
+                    Lang::Js => self.lex_text(b'`', 0, QuoteStyle::Full),
+                    Lang::Perl | Lang::Ruby | Lang::Php => self.lex_shell_text(b'`', 0),
+                    Lang::R => self.lex_text(b'`', 0, QuoteStyle::Raw),
+                    _ => self.push(TokenKind::Lost, "`"),
                 }
             }
             b'/' if matches!(lang, Lang::Js | Lang::Perl | Lang::Ruby) => {
                 let spaced = lang == Lang::Ruby
                     && self.space
                     && !matches!(self.peek(1), b' ' | b'=')
-                    && self.out.last().is_some_and(|t| t.kind == Kind::Name);
+                    && self.out.last().is_some_and(|t| t.kind == TokenKind::Name);
                 if self.after_value() && !spaced
-                    || lang == Lang::Perl && self.starts("//") && !self.out.is_empty()
+                    || lang == Lang::Perl && self.starts_with("//") && !self.out.is_empty()
                 {
                     return false;
                 }
                 self.at += 1;
-                self.pattern(b'/', 0);
-                self.flags();
-                self.push(Kind::Lost, "/");
+                self.lex_pattern(b'/', 0);
+                self.lex_flags();
+                self.push(TokenKind::Lost, "/");
             }
-            b'<' => return self.heredoc(),
+            b'<' => return self.lex_heredoc(),
             b'%' if lang == Lang::Ruby => {
                 let next = self.peek(1);
                 if self.after_value() && !(self.space && next != b' ' && next != b'=') {
@@ -387,7 +389,7 @@ impl<'a> Lexer<'a> {
                     return false;
                 }
                 self.at += skip + 1;
-                self.delimited(kind, open);
+                self.lex_delimited(kind, open);
             }
             b':' if lang == Lang::Ruby => {
                 if self.peek(1) == b':' || self.bytes.get(self.at.wrapping_sub(1)) == Some(&b':') {
@@ -395,14 +397,14 @@ impl<'a> Lexer<'a> {
                 }
                 if self.peek(1) == b'"' {
                     self.at += 2;
-                    self.text(b'"', 0, Style::Full);
-                } else if word(self.peek(1)) && (self.space || !self.after_value()) {
+                    self.lex_text(b'"', 0, QuoteStyle::Full);
+                } else if is_word_byte(self.peek(1)) && (self.space || !self.after_value()) {
                     self.at += 1;
                     let from = self.at;
-                    while word(self.peek(0)) || matches!(self.peek(0), b'?' | b'!') {
+                    while is_word_byte(self.peek(0)) || matches!(self.peek(0), b'?' | b'!') {
                         self.at += 1;
                     }
-                    self.push(Kind::Text, &self.source[from..self.at]);
+                    self.push(TokenKind::Text, &self.source[from..self.at]);
                 } else {
                     return false;
                 }
@@ -412,9 +414,9 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    fn operator(&mut self) {
-        let mut text = OPS.iter().find(|op| self.starts(op)).copied();
-        if self.starts("?.") && self.peek(2).is_ascii_digit() {
+    fn lex_operator(&mut self) {
+        let mut text = OPS.iter().find(|op| self.starts_with(op)).copied();
+        if self.starts_with("?.") && self.peek(2).is_ascii_digit() {
             text = None;
         }
         let from = self.at;
@@ -427,7 +429,7 @@ impl<'a> Lexer<'a> {
             (Lang::Js, "?.") | (Lang::Ruby, "::" | "&.") => ".",
             (Lang::Perl, "->") | (Lang::Php, "->" | "?->" | "::") => ".",
             (Lang::R, "::") => ".",
-            (Lang::Lua, ":") if word(next) => ".",
+            (Lang::Lua, ":") if is_word_byte(next) => ".",
             (Lang::Perl | Lang::Php, ".") | (Lang::Lua, "..") => JOIN,
             (Lang::Perl | Lang::Php, ".=") => "+=",
             (Lang::Python | Lang::Js | Lang::Ruby, "+") => JOIN,
@@ -437,6 +439,6 @@ impl<'a> Lexer<'a> {
             (_, "||=" | "??=" | "//=") if self.lang != Lang::Python => "=",
             (_, text) => text,
         };
-        self.push(Kind::Op, text);
+        self.push(TokenKind::Op, text);
     }
 }

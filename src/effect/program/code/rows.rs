@@ -38,7 +38,7 @@ impl Hasher for Quick {
 }
 
 /// Reads them.
-pub fn read(lang: Lang) -> Rows {
+pub fn read_rows(lang: Lang) -> Rows {
     let text = match lang {
         Lang::Python => include_str!("../../../../config/functions/python.txt"),
         Lang::Js => include_str!("../../../../config/functions/js.txt"),

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::lex::{self, JOIN, Kind, Lang, Token};
+use super::lex::{self, JOIN, Lang, Token, TokenKind};
 use super::rows::Rows;
 use super::val::Val;
 use crate::effect::emitter::Emitter;
@@ -19,12 +19,12 @@ mod keyword;
 mod primary;
 mod statement;
 
-use assign::part;
-use cursor::{Cursor, skip};
+use assign::part_at;
+use cursor::{Cursor, skip_bracket};
 
 /// An argument of a call, an entry of a list or table.
 #[derive(Debug, Clone)]
-pub struct Arg {
+pub struct CallArg {
     /// Its name, where it has one.
     pub key: Option<String>,
     /// Its value.
@@ -35,7 +35,7 @@ pub struct Arg {
 
 /// Where a group of tokens ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stop {
+enum GroupEnd {
     /// With the program.
     All,
     /// With the statement: a call without brackets.
@@ -46,7 +46,7 @@ enum Stop {
 
 /// What an assignment writes to.
 #[derive(Clone)]
-enum Target {
+enum AssignTarget {
     None,
     Name(String),
     /// The names between these tokens.
@@ -54,32 +54,32 @@ enum Target {
 }
 
 /// The state of one expression or statement.
-struct Line {
+struct StatementState {
     cur: Option<Val>,
     op: Option<&'static str>,
     alts: Vec<Val>,
     key: Option<String>,
-    last: Target,
-    noted: Target,
-    assign: Vec<Target>,
+    last: AssignTarget,
+    noted: AssignTarget,
+    assign: Vec<AssignTarget>,
     append: bool,
-    before: Vec<Target>,
+    before: Vec<AssignTarget>,
     right: Vec<Val>,
-    loops: Vec<Target>,
+    loops: Vec<AssignTarget>,
     ternary: u32,
     block: bool,
     guarded: bool,
 }
 
-impl Line {
-    fn new() -> Line {
-        Line {
+impl StatementState {
+    fn new() -> StatementState {
+        StatementState {
             cur: None,
             op: None,
             alts: Vec::new(),
             key: None,
-            last: Target::None,
-            noted: Target::None,
+            last: AssignTarget::None,
+            noted: AssignTarget::None,
             assign: Vec::new(),
             append: false,
             before: Vec::new(),
@@ -91,7 +91,7 @@ impl Line {
         }
     }
 
-    fn drop(&mut self) {
+    fn drop_value(&mut self) {
         self.cur = None;
         self.op = None;
     }
@@ -101,7 +101,7 @@ impl Line {
         self.alts.extend(self.cur.take());
     }
 
-    fn value(&mut self) -> Option<Val> {
+    fn take_value(&mut self) -> Option<Val> {
         self.op = None;
         let cur = self.cur.take();
         if self.alts.is_empty() {
@@ -109,7 +109,7 @@ impl Line {
         }
         let mut all = std::mem::take(&mut self.alts);
         all.extend(cur);
-        Some(Val::any(all))
+        Some(Val::any_of(all))
     }
 }
 
@@ -158,7 +158,7 @@ impl<'a, 'p> Scan<'a, 'p> {
             next,
             span,
             lang,
-            rows: super::rows::read(lang),
+            rows: super::rows::read_rows(lang),
             env: BTreeMap::new(),
             silent: false,
             hidden: false,
@@ -173,51 +173,51 @@ impl<'a, 'p> Scan<'a, 'p> {
     }
 
     /// The effects of a program text.
-    pub fn program(&mut self, text: &str) {
+    pub fn scan_program(&mut self, text: &str) {
         if self.silent {
             return;
         }
         if self.nest >= limits::CODE_NEST {
-            self.hide("programs in programs, nested too deep");
+            self.emit_hidden("programs in programs, nested too deep");
             return;
         }
         self.nest += 1;
-        let (tokens, good) = lex::tokens(self.lang, text);
+        let (tokens, good) = lex::read_tokens(self.lang, text);
         let base = std::mem::replace(&mut self.base, self.depth);
         self.silent = true;
         let env = self.env.clone();
-        self.group(&mut Cursor { tokens: &tokens, at: 0 }, Stop::All, &Val::Unknown);
+        self.scan_group(&mut Cursor { tokens: &tokens, at: 0 }, GroupEnd::All, &Val::Unknown);
         if !self.calls.is_empty() {
             // Once more, now that it is known what the program's own functions are called with.
             self.env = env;
-            self.group(&mut Cursor { tokens: &tokens, at: 0 }, Stop::All, &Val::Unknown);
+            self.scan_group(&mut Cursor { tokens: &tokens, at: 0 }, GroupEnd::All, &Val::Unknown);
         }
         self.silent = false;
-        self.group(&mut Cursor { tokens: &tokens, at: 0 }, Stop::All, &Val::Unknown);
+        self.scan_group(&mut Cursor { tokens: &tokens, at: 0 }, GroupEnd::All, &Val::Unknown);
         self.base = base;
         if !good {
-            self.hide("an inline program whose text is not understood");
+            self.emit_hidden("an inline program whose text is not understood");
         }
         self.nest -= 1;
     }
 
     /// Something that hides what it does: an unknown execute, once.
-    pub fn hide(&mut self, why: &str) {
+    pub fn emit_hidden(&mut self, why: &str) {
         if !self.silent && !self.hidden {
             self.hidden = true;
             let span = self.span.clone();
-            self.out.unknown(why, span);
+            self.out.emit_unknown(why, span);
         }
     }
 
     /// Tokens up to where the group ends; `params` is what a function among them is called with.
-    fn group(&mut self, c: &mut Cursor, stop: Stop, params: &Val) -> Vec<Arg> {
+    fn scan_group(&mut self, c: &mut Cursor, stop: GroupEnd, params: &Val) -> Vec<CallArg> {
         let mut args = Vec::new();
-        let mut line = Line::new();
+        let mut line = StatementState::new();
         if self.depth >= limits::CODE_DEPTH {
-            self.hide("brackets nested deeper than 60");
-            if let Stop::Bracket(_) = stop {
-                skip(c);
+            self.emit_hidden("brackets nested deeper than 60");
+            if let GroupEnd::Bracket(_) = stop {
+                skip_bracket(c);
             }
             return args;
         }
@@ -225,34 +225,43 @@ impl<'a, 'p> Scan<'a, 'p> {
         let mut params = params.clone();
         while let Some(token) = c.peek(0) {
             match token.kind {
-                Kind::Close | Kind::End if stop == Stop::Line => break,
-                Kind::Close => {
+                TokenKind::Close | TokenKind::End if stop == GroupEnd::Line => break,
+                TokenKind::Close => {
                     c.at += 1;
-                    if stop == Stop::All {
-                        self.hide("an inline program with a bracket too many");
+                    if stop == GroupEnd::All {
+                        self.emit_hidden("an inline program with a bracket too many");
                         continue;
                     }
                     return self.complete(c, line, args, stop);
                 }
-                Kind::End => self.end(c, token, &mut line, &mut args, stop),
-                Kind::Op => self.operator(c, &token.text, &mut line, &mut args, stop, &params),
-                Kind::Name if stop == Stop::Line && self.ends_line(c, token) => break,
-                Kind::Name
+                TokenKind::End => self.end(c, token, &mut line, &mut args, stop),
+                TokenKind::Op => {
+                    self.scan_operator(c, &token.text, &mut line, &mut args, stop, &params)
+                }
+                TokenKind::Name if stop == GroupEnd::Line && self.ends_line(c, token) => break,
+                TokenKind::Name
                     if !follows_dot(c)
-                        && self.keyword(c, &token.text, &mut line, &mut args, &mut params) => {}
+                        && self.scan_keyword(c, &token.text, &mut line, &mut args, &mut params) => {
+                }
                 _ => self.operand(c, token, &mut line, &params),
             }
         }
-        if let Stop::Bracket(_) = stop {
-            self.hide("an inline program with a bracket too few");
+        if let GroupEnd::Bracket(_) = stop {
+            self.emit_hidden("an inline program with a bracket too few");
         }
         self.complete(c, line, args, stop)
     }
 
     /// A group is complete.
-    fn complete(&mut self, c: &Cursor, mut line: Line, mut args: Vec<Arg>, stop: Stop) -> Vec<Arg> {
-        self.comma(c, &mut line, &mut args, stop);
-        self.statement(c, &mut line);
+    fn complete(
+        &mut self,
+        c: &Cursor,
+        mut line: StatementState,
+        mut args: Vec<CallArg>,
+        stop: GroupEnd,
+    ) -> Vec<CallArg> {
+        self.finish_value(c, &mut line, &mut args, stop);
+        self.finish_statement(c, &mut line);
         self.depth -= 1;
         args
     }
@@ -262,13 +271,13 @@ impl<'a, 'p> Scan<'a, 'p> {
         &mut self,
         c: &mut Cursor,
         token: &Token,
-        line: &mut Line,
-        args: &mut Vec<Arg>,
-        stop: Stop,
+        line: &mut StatementState,
+        args: &mut Vec<CallArg>,
+        stop: GroupEnd,
     ) {
         let inside = match stop {
-            Stop::Bracket(b'{') => matches!(self.lang, Lang::Python | Lang::Lua),
-            Stop::Bracket(_) => true,
+            GroupEnd::Bracket(b'{') => matches!(self.lang, Lang::Python | Lang::Lua),
+            GroupEnd::Bracket(_) => true,
             _ => false,
         };
         let folds = inside || line.op.is_some() || matches!(self.lang, Lang::Perl | Lang::Php);
@@ -276,12 +285,12 @@ impl<'a, 'p> Scan<'a, 'p> {
         if token.text == "\n" && folds {
             return;
         }
-        self.comma(c, line, args, stop);
-        self.statement(c, line);
+        self.finish_value(c, line, args, stop);
+        self.finish_statement(c, line);
         if token.text == "\n" || self.lang != Lang::Python {
             line.guarded = false;
         }
-        if stop == Stop::All {
+        if stop == GroupEnd::All {
             args.clear();
         }
     }
@@ -292,10 +301,10 @@ impl<'a, 'p> Scan<'a, 'p> {
     }
 
     /// A value, joined with the one before it.
-    fn operand(&mut self, c: &mut Cursor, token: &Token, line: &mut Line, params: &Val) {
+    fn operand(&mut self, c: &mut Cursor, token: &Token, line: &mut StatementState, params: &Val) {
         let from = c.at;
         line.guarded |= token.indent > 0;
-        let (val, target) = self.primary(c, params);
+        let (val, target) = self.scan_primary(c, params);
         if c.at == from {
             c.at += 1;
         }
@@ -306,7 +315,7 @@ impl<'a, 'p> Scan<'a, 'p> {
             (Some(left @ Val::Any(..)), Some("/")) => Val::Path(left.join(&val, "/").into()),
             (Some(_), Some(_)) => Val::Unknown,
             (Some(left @ Val::Text(_)), None)
-                if token.kind == Kind::Text && self.lang == Lang::Python =>
+                if token.kind == TokenKind::Text && self.lang == Lang::Python =>
             {
                 left.join(&val, "")
             }
@@ -315,10 +324,16 @@ impl<'a, 'p> Scan<'a, 'p> {
     }
 
     /// One value of a row is complete.
-    fn comma(&mut self, c: &Cursor, line: &mut Line, args: &mut Vec<Arg>, stop: Stop) {
-        self.looped(c, line);
-        let last = std::mem::replace(&mut line.last, Target::None);
-        let Some(val) = line.value() else {
+    fn finish_value(
+        &mut self,
+        c: &Cursor,
+        line: &mut StatementState,
+        args: &mut Vec<CallArg>,
+        stop: GroupEnd,
+    ) {
+        self.bind_loop_variables(c, line);
+        let last = std::mem::replace(&mut line.last, AssignTarget::None);
+        let Some(val) = line.take_value() else {
             line.key = None;
             return;
         };
@@ -326,21 +341,21 @@ impl<'a, 'p> Scan<'a, 'p> {
             line.before.push(last);
         } else {
             line.right.push(val.clone());
-            if stop != Stop::All && !matches!(self.lang, Lang::Ruby | Lang::Python)
+            if stop != GroupEnd::All && !matches!(self.lang, Lang::Ruby | Lang::Python)
                 || matches!(self.lang, Lang::Js | Lang::Php)
             {
-                self.statement(c, line);
+                self.finish_statement(c, line);
             }
         }
-        args.push(Arg { key: line.key.take(), val, block: std::mem::take(&mut line.block) });
+        args.push(CallArg { key: line.key.take(), val, block: std::mem::take(&mut line.block) });
     }
 
     /// Remembers what a function of the program is called with.
-    pub fn record(&mut self, name: &str, args: &[Arg]) {
+    pub fn record_call(&mut self, name: &str, args: &[CallArg]) {
         let list = self.calls.entry(name.to_string()).or_default();
         for (i, arg) in args.iter().enumerate() {
             if let Some(old) = list.get(i) {
-                list[i] = Val::any(vec![old.clone(), arg.val.clone()]);
+                list[i] = Val::any_of(vec![old.clone(), arg.val.clone()]);
             } else {
                 list.push(arg.val.clone());
             }
@@ -348,13 +363,13 @@ impl<'a, 'p> Scan<'a, 'p> {
     }
 
     /// A function that is handed on: nobody knows what it is called with.
-    pub fn escapes(&mut self, name: &str) {
+    pub fn record_escape(&mut self, name: &str) {
         if !self.calls.contains_key(name) && !self.silent {
             return;
         }
         if let Some(list) = self.calls.get_mut(name) {
             for val in list {
-                *val = Val::any(vec![val.clone(), Val::Unknown]);
+                *val = Val::any_of(vec![val.clone(), Val::Unknown]);
             }
         }
     }
@@ -363,11 +378,11 @@ impl<'a, 'p> Scan<'a, 'p> {
 /// Does a dot stand before the cursor?
 fn follows_dot(c: &Cursor) -> bool {
     let before = c.at.checked_sub(1).and_then(|at| c.tokens.get(at));
-    before.is_some_and(|token| token.kind == Kind::Op && token.text == ".")
+    before.is_some_and(|token| token.kind == TokenKind::Op && token.text == ".")
 }
 
 /// A format with what is put into its places; a hole where that is not known.
-pub fn template(val: &Val, given: &[Val]) -> Val {
+pub fn fill_template(val: &Val, given: &[Val]) -> Val {
     let Val::Text(text) = val else { return Val::Unknown };
     let mut given = given.iter();
     let mut out = Val::text("");

@@ -10,14 +10,14 @@ use crate::limits::Cap;
 
 /// The effects of a sed program.
 pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
-    if !understood(out, text.as_bytes(), span, next) {
+    if !scan_commands(out, text.as_bytes(), span, next) {
         out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
-        out.unknown("a sed program that may execute or is not understood", span.clone());
+        out.emit_unknown("a sed program that may execute or is not understood", span.clone());
     }
 }
 
 /// Behind a delimited part that begins at `at`.
-fn skip(bytes: &[u8], mut at: usize, delimiter: u8) -> Option<usize> {
+fn skip_delimited(bytes: &[u8], mut at: usize, delimiter: u8) -> Option<usize> {
     while at < bytes.len() {
         match bytes[at] {
             b'\\' => at += 1,
@@ -29,7 +29,12 @@ fn skip(bytes: &[u8], mut at: usize, delimiter: u8) -> Option<usize> {
     None
 }
 
-fn understood(out: &mut Emitter, bytes: &[u8], span: &Range<usize>, next: &mut Vec<Next>) -> bool {
+fn scan_commands(
+    out: &mut Emitter,
+    bytes: &[u8],
+    span: &Range<usize>,
+    next: &mut Vec<Next>,
+) -> bool {
     let line =
         |at: usize| bytes[at..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |n| at + n);
     let text =
@@ -54,7 +59,7 @@ fn understood(out: &mut Emitter, bytes: &[u8], span: &Range<usize>, next: &mut V
             | b'~'
             | b'0'..=b'9' => at += 1,
             b'/' => {
-                let Some(end) = skip(bytes, at + 1, b'/') else { return false };
+                let Some(end) = skip_delimited(bytes, at + 1, b'/') else { return false };
                 at = end;
                 while matches!(bytes.get(at), Some(b'I' | b'M')) {
                     at += 1;
@@ -62,13 +67,13 @@ fn understood(out: &mut Emitter, bytes: &[u8], span: &Range<usize>, next: &mut V
             }
             b'\\' => {
                 let Some(delimiter) = bytes.get(at + 1) else { return false };
-                let Some(end) = skip(bytes, at + 2, *delimiter) else { return false };
+                let Some(end) = skip_delimited(bytes, at + 2, *delimiter) else { return false };
                 at = end;
             }
             b's' | b'y' => {
                 let Some(&delimiter) = bytes.get(at + 1) else { return false };
-                let Some(end) =
-                    skip(bytes, at + 2, delimiter).and_then(|m| skip(bytes, m, delimiter))
+                let Some(end) = skip_delimited(bytes, at + 2, delimiter)
+                    .and_then(|m| skip_delimited(bytes, m, delimiter))
                 else {
                     return false;
                 };
@@ -109,7 +114,7 @@ fn understood(out: &mut Emitter, bytes: &[u8], span: &Range<usize>, next: &mut V
             b'e' => {
                 let end = line(at);
                 let command = text(at + 1, end);
-                let room = Cap::Scripts.holds(next.len() + 1);
+                let room = Cap::Scripts.admits(next.len() + 1);
                 if command.is_empty() || command.starts_with([';', '}']) || !room {
                     return false;
                 }

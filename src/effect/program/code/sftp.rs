@@ -8,7 +8,7 @@ use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// One command: `put FILE`, `get FILE [HERE]`, `!CMD`.
-pub fn transfer(out: &mut Emitter, words: &[&str], span: &Range<usize>, next: &mut Vec<Next>) {
+pub fn emit_transfer(out: &mut Emitter, words: &[&str], span: &Range<usize>, next: &mut Vec<Next>) {
     let Some((verb, rest)) = words.split_first() else { return };
     if let Some(command) = verb.strip_prefix('!') {
         let text = [&[command], rest].concat().join(" ");
@@ -20,7 +20,7 @@ pub fn transfer(out: &mut Emitter, words: &[&str], span: &Range<usize>, next: &m
     let mut file = |word: Word, name: &str| {
         let value = Value::known(name, span.clone()).globbed(name.contains(['*', '?']));
         let extent = if deep { Extent::Tree } else { Extent::Exact };
-        out.path(word, &value, extent, Grade::Certain, Source::Code);
+        out.emit_path(word, &value, extent, Grade::Certain, Source::Code);
     };
     match *verb {
         "put" | "reput" | "send" | "append" => {

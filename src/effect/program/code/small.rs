@@ -12,7 +12,7 @@ use crate::limits::{self, Cap};
 
 mod powershell;
 
-pub use powershell::{cmd, lists_here, passes_objects, powershell};
+pub use powershell::{lists_here, passes_objects, scan_cmd, scan_powershell};
 
 /// Where the effects of a text go.
 pub struct Sink<'a, 'p> {
@@ -25,14 +25,14 @@ pub struct Sink<'a, 'p> {
 }
 
 impl Sink<'_, '_> {
-    fn value(&self, text: &str) -> Value {
+    fn text_value(&self, text: &str) -> Value {
         match text.find(['$', '%', '[', BLANK]) {
             Some(at) => Value::begins(&text[..at], self.span.clone()),
             None => Value::known(text, self.span.clone()),
         }
     }
 
-    fn path(&mut self, word: Word, text: &str, extent: Extent) {
+    fn emit_path(&mut self, word: Word, text: &str, extent: Extent) {
         if text.is_empty() {
             return;
         }
@@ -40,12 +40,12 @@ impl Sink<'_, '_> {
             Some(rest) => format!("{}/{rest}", self.out.place.home),
             None => text.to_string(),
         };
-        let value = self.value(&text);
-        self.out.path(word, &value, extent, Grade::Certain, Source::Code);
+        let value = self.text_value(&text);
+        self.out.emit_path(word, &value, extent, Grade::Certain, Source::Code);
     }
 
-    fn shell(&mut self, text: &str) {
-        if !text.trim().is_empty() && Cap::Scripts.holds(self.next.len() + 1) {
+    fn run_shell_text(&mut self, text: &str) {
+        if !text.trim().is_empty() && Cap::Scripts.admits(self.next.len() + 1) {
             let text = Value::known(text.trim(), self.span.clone());
             self.next.push(Next::script(text));
         }
@@ -55,8 +55,8 @@ impl Sink<'_, '_> {
         super::scan_text(lang, self.out, self.next, &self.span, text);
     }
 
-    fn hide(&mut self, why: &str) {
-        self.out.unknown(why, self.span.clone());
+    fn emit_hidden(&mut self, why: &str) {
+        self.out.emit_unknown(why, self.span.clone());
     }
 
     fn push(&mut self, word: Word) {
@@ -65,7 +65,7 @@ impl Sink<'_, '_> {
 }
 
 /// The string literals of a line, quotes of either kind.
-fn strings(text: &str) -> Vec<String> {
+fn string_literals(text: &str) -> Vec<String> {
     let (mut out, mut inner, mut quote) = (Vec::new(), String::new(), None);
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
@@ -84,7 +84,7 @@ fn strings(text: &str) -> Vec<String> {
 }
 
 /// Words of a line, quotes and braces taken off.
-fn words(text: &str) -> Vec<String> {
+fn split_words(text: &str) -> Vec<String> {
     let (mut out, mut word, mut quote, mut open) = (Vec::new(), String::new(), None, false);
     for c in text.chars() {
         match quote {
@@ -133,13 +133,13 @@ const FUNCTIONS: &[(&str, Calls)] = &[
 ];
 
 /// Ex commands: `:!cmd`, `:w FILE`, `:r !cmd`, and Vim script that calls out.
-pub fn vim(sink: &mut Sink, text: &str) {
+pub fn scan_vim(sink: &mut Sink, text: &str) {
     for line in text.split(['\n', '|']) {
         let line = line.trim().trim_start_matches(':').trim_start();
         ex(sink, line);
         for (function, calls) in FUNCTIONS {
             if let Some(at) = line.find(function) {
-                vim_call(sink, *calls, &strings(&line[at..]));
+                vim_call(sink, *calls, &string_literals(&line[at..]));
             }
         }
     }
@@ -148,13 +148,13 @@ pub fn vim(sink: &mut Sink, text: &str) {
 /// A call of a function of Vim script.
 fn vim_call(sink: &mut Sink, calls: Calls, texts: &[String]) {
     match (calls, texts) {
-        (Calls::Shell, [text, ..]) => sink.shell(text),
-        (Calls::Write, [.., last]) => sink.path(Word::Write, last, Extent::Exact),
+        (Calls::Shell, [text, ..]) => sink.run_shell_text(text),
+        (Calls::Write, [.., last]) => sink.emit_path(Word::Write, last, Extent::Exact),
         (Calls::Delete, [text, ..]) => {
             let tree = texts.iter().any(|t| t == "rf");
-            sink.path(Word::Delete, text, if tree { Extent::Tree } else { Extent::Exact });
+            sink.emit_path(Word::Delete, text, if tree { Extent::Tree } else { Extent::Exact });
         }
-        _ => sink.hide("an editor command that may execute"),
+        _ => sink.emit_hidden("an editor command that may execute"),
     }
 }
 
@@ -168,35 +168,37 @@ fn ex(sink: &mut Sink, line: &str) {
     let rest = rest.trim();
     let body = rest.trim_start_matches('!').trim();
     match name {
-        "" if command.starts_with('!') => sink.shell(command.trim_start_matches('!')),
+        "" if command.starts_with('!') => sink.run_shell_text(command.trim_start_matches('!')),
         "w" | "wq" | "write" | "x" | "up" | "update" | "sav" | "saveas" | "wn" => {
             let piped = name == "w" && rest.len() > 1 && line.contains("w !");
             match rest.strip_prefix('!').filter(|_| piped) {
-                Some(shell) => sink.shell(shell),
-                None => sink.path(Word::Write, body.trim_start_matches(">>").trim(), Extent::Exact),
+                Some(shell) => sink.run_shell_text(shell),
+                None => {
+                    sink.emit_path(Word::Write, body.trim_start_matches(">>").trim(), Extent::Exact)
+                }
             }
         }
         "r" | "read" => match rest.strip_prefix('!') {
-            Some(shell) => sink.shell(shell),
-            None => sink.path(Word::Read, body, Extent::Exact),
+            Some(shell) => sink.run_shell_text(shell),
+            None => sink.emit_path(Word::Read, body, Extent::Exact),
         },
         "cd" | "lcd" => sink.out.cwd = None,
-        "terminal" | "term" => sink.shell(rest),
+        "terminal" | "term" => sink.run_shell_text(rest),
         "python" | "py" | "py3" | "python3" | "pyx" => sink.scan(super::Lang::Python, rest),
         "lua" => sink.scan(super::Lang::Lua, rest),
         "perl" | "ruby" | "mzscheme" | "exe" | "execute" => {
-            sink.hide("an editor command that may execute")
+            sink.emit_hidden("an editor command that may execute")
         }
         "norm" | "normal" if rest.contains(['!', ':']) => {
-            sink.hide("an editor command that may execute")
+            sink.emit_hidden("an editor command that may execute")
         }
-        name if READING.contains(&name) => sink.path(Word::Read, body, Extent::Exact),
+        name if READING.contains(&name) => sink.emit_path(Word::Read, body, Extent::Exact),
         _ => {}
     }
 }
 
 /// ed scripts: `w FILE`, `!cmd`, `r !cmd`.
-pub fn ed(sink: &mut Sink, text: &str) {
+pub fn scan_ed(sink: &mut Sink, text: &str) {
     let mut inserts = false;
     for line in text.lines() {
         if inserts {
@@ -207,20 +209,20 @@ pub fn ed(sink: &mut Sink, text: &str) {
             line.trim_start_matches(|c: char| c.is_ascii_digit() || "%$.,;+- ".contains(c));
         match command.as_bytes().first() {
             Some(b'a' | b'i' | b'c') if command.len() < 3 => inserts = true,
-            Some(b'!') => sink.shell(&command[1..]),
+            Some(b'!') => sink.run_shell_text(&command[1..]),
             Some(b'w' | b'W' | b'r' | b'e' | b'E' | b'f') => {
                 let rest = command[1..].trim_start_matches('q').trim();
                 match rest.strip_prefix('!') {
-                    Some(shell) => sink.shell(shell),
+                    Some(shell) => sink.run_shell_text(shell),
                     None => {
                         let word =
                             if command.starts_with(['w', 'W']) { Word::Write } else { Word::Read };
-                        sink.path(word, rest, Extent::Exact);
+                        sink.emit_path(word, rest, Extent::Exact);
                     }
                 }
             }
             Some(b'g' | b'v') if command.contains('!') => {
-                sink.hide("an editor command that may execute")
+                sink.emit_hidden("an editor command that may execute")
             }
             _ => {}
         }
@@ -228,7 +230,7 @@ pub fn ed(sink: &mut Sink, text: &str) {
 }
 
 /// The part of a text in which the arguments of one call stand.
-fn head(text: &str) -> &str {
+fn call_arguments(text: &str) -> &str {
     let mut end = text.len().min(limits::LINE);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -237,46 +239,52 @@ fn head(text: &str) -> &str {
 }
 
 /// Emacs Lisp: the functions that run, write and delete.
-pub fn lisp(sink: &mut Sink, text: &str) {
+pub fn scan_lisp(sink: &mut Sink, text: &str) {
     for (at, _) in text.match_indices('(') {
         let rest = &text[at + 1..];
-        let end = head(rest).find(|c: char| c.is_whitespace() || c == ')' || c == '(').unwrap_or(0);
+        let end = call_arguments(rest)
+            .find(|c: char| c.is_whitespace() || c == ')' || c == '(')
+            .unwrap_or(0);
         let name = &rest[..end];
         let tail = &rest[end..];
-        let first = || strings(head(tail)).into_iter().next();
+        let first = || string_literals(call_arguments(tail)).into_iter().next();
         match name {
             "shell-command"
             | "shell-command-to-string"
             | "async-shell-command"
             | "compile"
             | "process-lines" => match first() {
-                Some(text) => sink.shell(&text),
-                None => sink.hide("shell text known only at run time"),
+                Some(text) => sink.run_shell_text(&text),
+                None => sink.emit_hidden("shell text known only at run time"),
             },
             "call-process" | "start-process" | "make-process" | "eval" | "load" | "eval-buffer"
-            | "term" => sink.hide("Lisp that may execute"),
-            "delete-file" => sink.path(
+            | "term" => sink.emit_hidden("Lisp that may execute"),
+            "delete-file" => sink.emit_path(
                 Word::Delete,
                 &first().unwrap_or_else(|| BLANK.to_string()),
                 Extent::Exact,
             ),
-            "delete-directory" => {
-                sink.path(Word::Delete, &first().unwrap_or_else(|| BLANK.to_string()), Extent::Tree)
-            }
+            "delete-directory" => sink.emit_path(
+                Word::Delete,
+                &first().unwrap_or_else(|| BLANK.to_string()),
+                Extent::Tree,
+            ),
             "write-file" | "write-region" | "append-to-file" => {
-                let all = strings(head(tail));
-                sink.path(
+                let all = string_literals(call_arguments(tail));
+                sink.emit_path(
                     Word::Write,
                     &all.last().cloned().unwrap_or_else(|| BLANK.to_string()),
                     Extent::Exact,
                 );
             }
-            "find-file" | "insert-file-contents" | "load-file" => {
-                sink.path(Word::Read, &first().unwrap_or_else(|| BLANK.to_string()), Extent::Exact)
-            }
+            "find-file" | "insert-file-contents" | "load-file" => sink.emit_path(
+                Word::Read,
+                &first().unwrap_or_else(|| BLANK.to_string()),
+                Extent::Exact,
+            ),
             "rename-file" | "copy-file" => {
-                let all = strings(head(tail));
-                sink.path(
+                let all = string_literals(call_arguments(tail));
+                sink.emit_path(
                     Word::Write,
                     &all.get(1).cloned().unwrap_or_else(|| BLANK.to_string()),
                     Extent::Exact,
@@ -288,11 +296,11 @@ pub fn lisp(sink: &mut Sink, text: &str) {
 }
 
 /// A makefile: its recipes and `$(shell ...)` are shell text.
-pub fn make(sink: &mut Sink, text: &str) {
+pub fn scan_make(sink: &mut Sink, text: &str) {
     for line in text.split('\n') {
         if let Some(at) = line.find("$(shell") {
             let inner = &line[at + 7..];
-            sink.shell(&inner[..inner.rfind(')').unwrap_or(inner.len())]);
+            sink.run_shell_text(&inner[..inner.rfind(')').unwrap_or(inner.len())]);
         }
         let recipe = match line.strip_prefix('\t') {
             Some(recipe) => recipe,
@@ -301,31 +309,31 @@ pub fn make(sink: &mut Sink, text: &str) {
                 _ => continue,
             },
         };
-        sink.shell(&recipe.trim_start_matches(['@', '-', '+']).replace("$$", "$"));
+        sink.run_shell_text(&recipe.trim_start_matches(['@', '-', '+']).replace("$$", "$"));
     }
 }
 
 /// gdb commands.
-pub fn gdb(sink: &mut Sink, text: &str) {
+pub fn scan_gdb(sink: &mut Sink, text: &str) {
     for line in text.lines() {
         let (name, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
         match name {
-            "shell" | "!" | "make" => sink.shell(rest),
+            "shell" | "!" | "make" => sink.run_shell_text(rest),
             "python" | "py" | "pi" => sink.scan(super::Lang::Python, rest),
-            "source" | "so" => sink.path(Word::Read, rest, Extent::Exact),
-            "dump" | "generate-core-file" => sink.hide("a debugger command that writes"),
-            "pipe" | "|" => sink.hide("a debugger command that executes"),
+            "source" | "so" => sink.emit_path(Word::Read, rest, Extent::Exact),
+            "dump" | "generate-core-file" => sink.emit_hidden("a debugger command that writes"),
+            "pipe" | "|" => sink.emit_hidden("a debugger command that executes"),
             "call" | "print" | "p" if rest.contains("system(") || rest.contains("exec") => {
-                sink.hide("a debugger command that executes")
+                sink.emit_hidden("a debugger command that executes")
             }
-            _ if line.trim_start().starts_with('!') => sink.shell(&line.trim_start()[1..]),
+            _ if line.trim_start().starts_with('!') => sink.run_shell_text(&line.trim_start()[1..]),
             _ => {}
         }
     }
 }
 
 /// AppleScript and JavaScript for Automation.
-pub fn apple(sink: &mut Sink, text: &str) {
+pub fn scan_apple(sink: &mut Sink, text: &str) {
     let lower = text.to_ascii_lowercase();
     let mut rest = 0;
     while let Some(n) = lower
@@ -333,17 +341,18 @@ pub fn apple(sink: &mut Sink, text: &str) {
         .and_then(|t| t.find("do shell script").or_else(|| t.find("doshellscript(")))
     {
         let at = rest + n;
-        let line = head(text.get(at..).unwrap_or_default()).lines().next().unwrap_or_default();
+        let line =
+            call_arguments(text.get(at..).unwrap_or_default()).lines().next().unwrap_or_default();
         let tail = line.get(14..).unwrap_or_default();
         let literal = tail
             .trim_start_matches(|c: char| c.is_alphabetic() || c == ' ' || c == '(')
             .starts_with(['"', '\'']);
-        match strings(tail).first() {
-            Some(text) if literal => sink.shell(&text.clone()),
-            _ => sink.hide("shell text known only at run time"),
+        match string_literals(tail).first() {
+            Some(text) if literal => sink.run_shell_text(&text.clone()),
+            _ => sink.emit_hidden("shell text known only at run time"),
         }
         if line.contains(" & ") {
-            sink.hide("shell text of which a part is known only at run time");
+            sink.emit_hidden("shell text of which a part is known only at run time");
         }
         if line.to_ascii_lowercase().contains("administrator privileges") {
             sink.push(Word::Privilege);
@@ -368,50 +377,54 @@ pub fn apple(sink: &mut Sink, text: &str) {
     .iter()
     .any(|w| lower.contains(w))
     {
-        sink.hide("a script that may execute or delete");
+        sink.emit_hidden("a script that may execute or delete");
     }
 }
 
 /// Tcl and Expect, command by command.
-pub fn tcl(sink: &mut Sink, text: &str) {
+pub fn scan_tcl(sink: &mut Sink, text: &str) {
     for command in text.split([';', '\n', '[', ']']) {
-        let words = words(command);
+        let words = split_words(command);
         let word = |n: usize| words.get(n).map_or("", String::as_str);
         let values = |sink: &Sink, from: usize| -> Vec<Value> {
-            words.iter().skip(from).map(|w| sink.value(w)).collect()
+            words.iter().skip(from).map(|w| sink.text_value(w)).collect()
         };
         match word(0) {
             "exec" | "spawn" | "open" if word(0) != "open" => {
                 let words = values(sink, 1);
                 sink.next.push(Next::words(words));
             }
-            "system" => sink.shell(&words[1..].join(" ")),
+            "system" => sink.run_shell_text(&words[1..].join(" ")),
             "open" => match word(1).strip_prefix('|') {
-                Some(shell) => sink.shell(shell),
+                Some(shell) => sink.run_shell_text(shell),
                 None => {
                     let write = word(2).contains(['w', 'a', '+']);
-                    sink.path(if write { Word::Write } else { Word::Read }, word(1), Extent::Exact);
+                    sink.emit_path(
+                        if write { Word::Write } else { Word::Read },
+                        word(1),
+                        Extent::Exact,
+                    );
                 }
             },
             "file" => match word(1) {
                 "delete" => {
                     for path in words.iter().skip(2).filter(|w| !w.starts_with('-')) {
-                        sink.path(Word::Delete, path, Extent::Tree);
+                        sink.emit_path(Word::Delete, path, Extent::Tree);
                     }
                 }
                 "rename" | "copy" | "mkdir" | "link" | "attributes" => {
                     if let Some(last) = words.last() {
-                        sink.path(Word::Write, last, Extent::Exact);
+                        sink.emit_path(Word::Write, last, Extent::Exact);
                     }
                 }
                 _ => {}
             },
-            "source" => sink.path(Word::Read, word(1), Extent::Exact),
+            "source" => sink.emit_path(Word::Read, word(1), Extent::Exact),
             "eval" | "uplevel" | "subst" | "load" | "send" | "socket" | "interp" | "interact" => {
-                sink.hide("a Tcl program that may execute")
+                sink.emit_hidden("a Tcl program that may execute")
             }
             _ if command.trim_start().starts_with('$') => {
-                sink.hide("a Tcl program that may execute")
+                sink.emit_hidden("a Tcl program that may execute")
             }
             _ => {}
         }

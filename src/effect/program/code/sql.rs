@@ -9,18 +9,18 @@ use crate::effect::{Grade, Source, Word};
 
 mod client;
 
-pub use client::{mongo, redis};
+pub use client::{emit_mongo, emit_redis};
 
 use crate::effect::names::sql::{KEPT, STATEMENTS, WRITERS};
-use client::{backslash, dotted};
+use client::{emit_backslash_command, emit_dot_command};
 
 /// A word, a string (`'`), a quoted name (`"`), or one other byte.
-struct Token {
+struct SqlToken {
     kind: u8,
     text: String,
 }
 
-fn is_word(token: &Token, word: &str) -> bool {
+fn is_word(token: &SqlToken, word: &str) -> bool {
     token.text.eq_ignore_ascii_case(word)
 }
 
@@ -30,7 +30,7 @@ const ALL: Word = Word::Named("database.delete-all");
 const WRITE: Word = Word::Named("database.write");
 
 /// SQL that an inline program hands to a driver: effects only where the text is SQL.
-pub fn embedded(out: &mut Emitter, text: &str, span: &Range<usize>) {
+pub fn emit_embedded(out: &mut Emitter, text: &str, span: &Range<usize>) {
     let first =
         text.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     if STATEMENTS.contains(&first.to_ascii_lowercase().as_str()) {
@@ -46,7 +46,7 @@ struct Client<'t, 'o, 'e> {
     text: &'t str,
     at: usize,
     /// The statement so far.
-    tokens: Vec<Token>,
+    tokens: Vec<SqlToken>,
     /// Nothing stands in this line yet.
     fresh: bool,
 }
@@ -78,14 +78,14 @@ pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<N
     }
     client.statement();
     if !good {
-        client.out.unknown("SQL whose text does not end", span.clone());
+        client.out.emit_unknown("SQL whose text does not end", span.clone());
     }
 }
 
 impl Client<'_, '_, '_> {
     /// The statement is complete.
     fn statement(&mut self) {
-        statement(self.out, &self.tokens, self.span, self.next);
+        emit_statement(self.out, &self.tokens, self.span, self.next);
         self.tokens.clear();
     }
 
@@ -108,21 +108,21 @@ impl Client<'_, '_, '_> {
             b'\\' => {
                 let from = self.at + 1;
                 self.skip_line();
-                backslash(self.out, &text[from..self.at], self.span, self.next);
+                emit_backslash_command(self.out, &text[from..self.at], self.span, self.next);
                 if !begin {
                     self.statement();
                 }
             }
             b'\'' | b'"' | b'`' => return self.quoted(byte),
-            b'$' if dollar(&text[self.at..]).is_some() => return self.dollars(),
+            b'$' if dollar_quote(&text[self.at..]).is_some() => return self.dollars(),
             _ if is_letter(byte) => {
                 let end = rest.iter().position(|b| !is_letter(*b)).unwrap_or(rest.len());
                 let word = text[self.at..self.at + end].to_ascii_lowercase();
-                self.tokens.push(Token { kind: b'w', text: word });
+                self.tokens.push(SqlToken { kind: b'w', text: word });
                 self.at += end;
             }
             _ => {
-                self.tokens.push(Token { kind: byte, text: char::from(byte).to_string() });
+                self.tokens.push(SqlToken { kind: byte, text: char::from(byte).to_string() });
                 self.at += 1;
             }
         }
@@ -148,7 +148,7 @@ impl Client<'_, '_, '_> {
         let (text, from) = (self.text, self.at);
         if byte == b'.' {
             self.skip_line();
-            dotted(self.out, &text[from + 1..self.at], self.span, self.next);
+            emit_dot_command(self.out, &text[from + 1..self.at], self.span, self.next);
             return true;
         }
         if !text.get(from..from + 7).is_some_and(|word| word.eq_ignore_ascii_case("system ")) {
@@ -181,20 +181,20 @@ impl Client<'_, '_, '_> {
             at += 1;
         }
         let text = String::from_utf8_lossy(&inner).into_owned();
-        self.tokens.push(Token { kind: if quote == b'\'' { b'\'' } else { b'"' }, text });
+        self.tokens.push(SqlToken { kind: if quote == b'\'' { b'\'' } else { b'"' }, text });
         self.at = at + 1;
         closed
     }
 
     /// `$$ ... $$`; false = it is left open.
     fn dollars(&mut self) -> bool {
-        let mark = dollar(&self.text[self.at..]).unwrap_or_default();
+        let mark = dollar_quote(&self.text[self.at..]).unwrap_or_default();
         let rest = &self.text[self.at + mark.len()..];
         let Some(end) = rest.find(mark) else {
             self.at = self.text.len();
             return false;
         };
-        self.tokens.push(Token { kind: b'\'', text: rest[..end].to_string() });
+        self.tokens.push(SqlToken { kind: b'\'', text: rest[..end].to_string() });
         self.at += end + 2 * mark.len();
         true
     }
@@ -215,12 +215,17 @@ fn line_end(bytes: &[u8], from: usize) -> usize {
 }
 
 /// `$$` or `$tag$`.
-fn dollar(text: &str) -> Option<&str> {
+fn dollar_quote(text: &str) -> Option<&str> {
     let n = text[1..].find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))?;
     (text.as_bytes()[1 + n] == b'$' && !text.as_bytes()[1].is_ascii_digit()).then(|| &text[..n + 2])
 }
 
-fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mut Vec<Next>) {
+fn emit_statement(
+    out: &mut Emitter,
+    tokens: &[SqlToken],
+    span: &Range<usize>,
+    next: &mut Vec<Next>,
+) {
     let Some(tokens) = carried_out(tokens) else { return };
     let mut statement = Statement { out, next, span, tokens };
     statement.verb();
@@ -228,7 +233,7 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
 }
 
 /// The part of a statement that happens: EXPLAIN only shows a plan, unless it is to ANALYZE.
-fn carried_out(tokens: &[Token]) -> Option<&[Token]> {
+fn carried_out(tokens: &[SqlToken]) -> Option<&[SqlToken]> {
     const VERBS: &[&str] = &["select", "insert", "update", "delete", "with", "merge"];
     let analyses = || tokens.iter().any(|t| t.kind == b'w' && t.text == "analyze");
     match tokens.first().filter(|t| t.kind == b'w').map(|t| t.text.as_str()) {
@@ -246,7 +251,7 @@ struct Statement<'s, 'e> {
     out: &'s mut Emitter<'e>,
     next: &'s mut Vec<Next>,
     span: &'s Range<usize>,
-    tokens: &'s [Token],
+    tokens: &'s [SqlToken],
 }
 
 /// Functions that read or write the file that their first text names.
@@ -295,7 +300,7 @@ impl<'s> Statement<'s, '_> {
     }
 
     fn unknown(&mut self, why: &str) {
-        self.out.unknown(why, self.span.clone());
+        self.out.emit_unknown(why, self.span.clone());
     }
 
     /// What the first word says.
@@ -303,12 +308,15 @@ impl<'s> Statement<'s, '_> {
         match self.word(0) {
             "drop" | "truncate" => self.push(DROP),
             "alter" if loses_column(self.tokens) => self.push(ALL),
-            "delete" | "update" => self.push(if everything(self.tokens) { ALL } else { WRITE }),
+            "delete" | "update" => {
+                self.push(if affects_all_rows(self.tokens) { ALL } else { WRITE })
+            }
             "with" => self.with(),
             "copy" => self.copy(),
             "load" => self.load(),
             "attach" => {
-                let named = |t: &&Token| matches!(t.kind, b'\'' | b'"') || !is_word(t, "database");
+                let named =
+                    |t: &&SqlToken| matches!(t.kind, b'\'' | b'"') || !is_word(t, "database");
                 if let Some(name) = self.tokens[1..].iter().find(named) {
                     self.file(Word::Read, &name.text);
                     self.file(Word::Write, &name.text);
@@ -345,7 +353,8 @@ impl<'s> Statement<'s, '_> {
                 (b'w', verb @ ("delete" | "update" | "insert" | "merge"))
                     if depth == 0 || n > 0 && self.tokens[n - 1].kind == b'(' =>
                 {
-                    let all = matches!(verb, "delete" | "update") && everything(&self.tokens[n..]);
+                    let all =
+                        matches!(verb, "delete" | "update") && affects_all_rows(&self.tokens[n..]);
                     return self.push(if all { ALL } else { WRITE });
                 }
                 _ => {}
@@ -391,7 +400,7 @@ impl<'s> Statement<'s, '_> {
         if let Some(name) = self.text_after("outfile").or_else(|| self.text_after("dumpfile")) {
             self.file(Word::Write, name);
         }
-        let calls = |pair: &[Token]| {
+        let calls = |pair: &[SqlToken]| {
             pair[0].kind == b'w' && pair[1].kind == b'(' && CODE.contains(&pair[0].text.as_str())
         };
         if self.tokens.windows(2).any(calls) {
@@ -406,14 +415,14 @@ impl<'s> Statement<'s, '_> {
 }
 
 /// `ALTER TABLE t DROP COLUMN c`: what stands in the column is lost, as against a constraint.
-fn loses_column(tokens: &[Token]) -> bool {
+fn loses_column(tokens: &[SqlToken]) -> bool {
     tokens.windows(2).any(|pair| {
         pair[0].kind == b'w' && pair[0].text == "drop" && !KEPT.contains(&pair[1].text.as_str())
     })
 }
 
 /// Does a DELETE or UPDATE name no rows?
-fn everything(tokens: &[Token]) -> bool {
+fn affects_all_rows(tokens: &[SqlToken]) -> bool {
     let mut depth = 0;
     for (n, token) in tokens.iter().enumerate() {
         match token.kind {

@@ -26,7 +26,7 @@ fn run(lang: Language, text: &str) -> std::time::Duration {
         Place { cwd: "/p".into(), project: "/p".into(), home: "/h".into(), ..Place::default() };
     let mut out = Emitter::new(&place);
     let start = std::time::Instant::now();
-    emit(&mut out, lang, &Value::known(text, 0..1), &mut Vec::new());
+    emit_inline(&mut out, lang, &Value::known(text, 0..1), &mut Vec::new());
     start.elapsed()
 }
 

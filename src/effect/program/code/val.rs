@@ -62,13 +62,13 @@ impl Val {
         }
     }
 
-    fn shallow(self) -> Val {
+    fn limit_depth(self) -> Val {
         if self.depth() >= limits::NESTED_LISTS { Val::Unknown } else { self }
     }
 
     /// A list.
     pub fn list(items: Vec<Val>) -> Val {
-        let mut items: Vec<Val> = items.into_iter().map(Val::shallow).collect();
+        let mut items: Vec<Val> = items.into_iter().map(Val::limit_depth).collect();
         if items.len() > limits::ELEMENTS {
             items.truncate(limits::ELEMENTS);
             items.push(Val::Unknown);
@@ -79,9 +79,9 @@ impl Val {
 
     /// A table.
     pub fn dict(items: Vec<(String, Val)>) -> Val {
-        let mut items: Vec<_> = items.into_iter().map(|(k, v)| (k, v.shallow())).collect();
+        let mut items: Vec<_> = items.into_iter().map(|(k, v)| (k, v.limit_depth())).collect();
         if items.len() > limits::ELEMENTS {
-            Cap::Keys.reached();
+            Cap::Keys.note_reached();
             items.truncate(limits::ELEMENTS);
         }
         let depth = 1 + items.iter().map(|(_, v)| v.depth()).max().unwrap_or(0);
@@ -89,10 +89,10 @@ impl Val {
     }
 
     /// One of several values.
-    pub fn any(items: Vec<Val>) -> Val {
+    pub fn any_of(items: Vec<Val>) -> Val {
         let mut flat: Vec<Val> = Vec::new();
         for item in items {
-            let item = item.shallow();
+            let item = item.limit_depth();
             let add: Vec<Val> = match &item {
                 Val::Any(_, inner) => inner.to_vec(),
                 _ => vec![item],
@@ -121,7 +121,7 @@ impl Val {
     }
 
     /// The alternatives.
-    pub fn each(&self) -> Vec<Val> {
+    pub fn alternatives(&self) -> Vec<Val> {
         match self {
             Val::Any(_, items) => items.to_vec(),
             other => vec![other.clone()],
@@ -129,11 +129,11 @@ impl Val {
     }
 
     /// What a loop over it yields.
-    pub fn element(&self) -> Val {
+    pub fn loop_element(&self) -> Val {
         match self {
             Val::List(_, items) if items.is_empty() => Val::Scalar,
-            Val::List(_, items) => Val::any(items.to_vec()),
-            Val::Any(_, items) => Val::any(items.iter().map(Val::element).collect()),
+            Val::List(_, items) => Val::any_of(items.to_vec()),
+            Val::Any(_, items) => Val::any_of(items.iter().map(Val::loop_element).collect()),
             Val::Glob(_) | Val::Path(_) | Val::Fed | Val::Scalar => self.clone(),
             Val::Text(text) if text.ends_with(BLANK) => self.clone(),
             _ => Val::Unknown,
@@ -141,10 +141,10 @@ impl Val {
     }
 
     /// Its text with blanks; None where it is no text at all.
-    pub fn string(&self) -> Option<Rc<str>> {
+    pub fn to_text(&self) -> Option<Rc<str>> {
         match self {
             Val::Text(text) => Some(text.clone()),
-            Val::Path(inner) => inner.string(),
+            Val::Path(inner) => inner.to_text(),
             Val::Unknown | Val::Fed | Val::Stored | Val::Name(_) | Val::Member(_) => {
                 Some(BLANK.to_string().into())
             }
@@ -153,10 +153,10 @@ impl Val {
     }
 
     /// The whole text, where it is one and known.
-    pub fn whole(&self) -> Option<Rc<str>> {
+    pub fn known_text(&self) -> Option<Rc<str>> {
         match self {
             Val::Text(text) if !text.contains(BLANK) => Some(text.clone()),
-            Val::Path(inner) => inner.whole(),
+            Val::Path(inner) => inner.known_text(),
             _ => None,
         }
     }
@@ -168,25 +168,25 @@ impl Val {
         }
         if matches!(self, Val::List(..)) {
             // Ruby's `list << item`, or a list that nobody knows.
-            return Val::any(vec![self.clone(), Val::Unknown]);
+            return Val::any_of(vec![self.clone(), Val::Unknown]);
         }
         if *self == Val::Fed || *other == Val::Fed {
             return Val::Fed;
         }
         let mut out = Vec::new();
-        for a in self.each() {
-            for b in other.each() {
+        for a in self.alternatives() {
+            for b in other.alternatives() {
                 if out.len() > limits::ANY {
-                    return Val::any(out);
+                    return Val::any_of(out);
                 }
                 out.push(match (&a, &b) {
-                    (Val::Glob(a), b) => match b.whole() {
+                    (Val::Glob(a), b) => match b.known_text() {
                         Some(b) => Val::Glob(format!("{a}{between}{b}").into()),
                         None => Val::Unknown,
                     },
                     _ => {
-                        let a = a.string().unwrap_or_else(|| BLANK.to_string().into());
-                        let b = b.string().unwrap_or_else(|| BLANK.to_string().into());
+                        let a = a.to_text().unwrap_or_else(|| BLANK.to_string().into());
+                        let b = b.to_text().unwrap_or_else(|| BLANK.to_string().into());
                         if between == "/" && b.starts_with('/') {
                             Val::Text(b)
                         } else if between == "/" && (a.ends_with('/') || a.is_empty()) {
@@ -198,31 +198,31 @@ impl Val {
                 });
             }
         }
-        Val::any(out)
+        Val::any_of(out)
     }
 
     /// As operands of a program: every path or word that it may be.
-    pub fn values(&self, span: &Range<usize>, out: &mut Vec<Value>) {
-        if !Cap::CodeValues.holds(out.len() + 1) {
+    pub fn push_values(&self, span: &Range<usize>, out: &mut Vec<Value>) {
+        if !Cap::CodeValues.admits(out.len() + 1) {
             return;
         }
         match self {
             Val::Scalar | Val::Dict(..) => {}
             Val::List(_, items) | Val::Any(_, items) => {
                 for item in items.iter() {
-                    item.values(span, out);
+                    item.push_values(span, out);
                 }
             }
-            other => out.push(other.value(span)),
+            other => out.push(other.to_value(span)),
         }
     }
 
     /// As one operand.
-    pub fn value(&self, span: &Range<usize>) -> Value {
+    pub fn to_value(&self, span: &Range<usize>) -> Value {
         match self {
             Val::Glob(text) => Value::glob(text.to_string(), span.clone()),
             Val::Fed => Value::printed(Printer::Stranger, span.clone()),
-            other => match other.string() {
+            other => match other.to_text() {
                 Some(text) => Value::partly(&text, span.clone()),
                 None => Value::unknown(span.clone()),
             },

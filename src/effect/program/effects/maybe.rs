@@ -9,40 +9,40 @@ use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits;
 
 /// A program that no table describes: words that look like paths are read, and maybe written.
-pub fn opaque(out: &mut Emitter, call: &Call) {
+pub fn emit_opaque(out: &mut Emitter, call: &Call) {
     for found in &call.parsed.options {
         if let Some(value) = &found.value {
             maybe_path(out, value);
-            out.risked(value);
+            out.emit_risked_write(value);
         } else if !found.name.starts_with("--")
             && found.name.len() > 2
             && let Some(slash) = found.name.find('/')
             && let Some(arg) = call.args.get(found.at)
         {
             // `-o/etc/x`: the value is glued to an option that nobody knows.
-            maybe_path(out, &arg.rest(slash));
-            out.risked(&arg.rest(slash));
+            maybe_path(out, &arg.skip_bytes(slash));
+            out.emit_risked_write(&arg.skip_bytes(slash));
         }
     }
     for at in &call.parsed.operands[call.parsed.subs..] {
         maybe_path(out, &call.args[*at]);
-        out.risked(&call.args[*at]);
+        out.emit_risked_write(&call.args[*at]);
     }
 }
 
 /// An unknown program may write what it is given.
 fn possible_write(out: &mut Emitter, value: &Value, extent: Extent) {
-    if let Spot::At(target) = out.spot(value, extent, true) {
+    if let Spot::At(target) = out.locate_value(value, extent, true) {
         let span = value.span.clone();
-        out.effect(Word::Write, Grade::Possible, Some(target), None, Source::Operand, span);
+        out.push_effect(Word::Write, Grade::Possible, Some(target), None, Source::Operand, span);
     }
 }
 
 /// A URL that is contacted, a path that is read, or a name.
-pub(super) fn source(out: &mut Emitter, value: &Value) {
-    let text = value.start();
+pub(super) fn emit_source(out: &mut Emitter, value: &Value) {
+    let text = value.known_start();
     if text.contains("://") {
-        return out.contact(value, false, Source::Operand);
+        return out.emit_contact(value, false, Source::Operand);
     }
     let here = text.len() < limits::NAME_MAX
         && !text.is_empty()
@@ -81,7 +81,7 @@ pub fn maybe_read(out: &mut Emitter, value: &Value) {
         },
         None => value.clone(),
     };
-    out.path(Word::Read, &path, Extent::Visible, Grade::Certain, Source::Operand);
+    out.emit_path(Word::Read, &path, Extent::Visible, Grade::Certain, Source::Operand);
 }
 
 /// Read for certain, written possibly, if it looks like a path or is one.
@@ -101,7 +101,7 @@ pub fn maybe_path(out: &mut Emitter, value: &Value) {
     };
     if text.contains("://") {
         if !text.contains([' ', '\n']) && host_of(value).is_some() {
-            out.effect(
+            out.push_effect(
                 Word::Network,
                 Grade::Possible,
                 None,
@@ -125,7 +125,7 @@ pub fn maybe_path(out: &mut Emitter, value: &Value) {
             }
             _ => value.clone(),
         };
-        let extent = match out.spot(&value, Extent::Exact, false) {
+        let extent = match out.locate_value(&value, Extent::Exact, false) {
             Spot::At(target)
                 if target.extent == Extent::Exact && out.resolver.is_dir(&target.resolved) =>
             {
@@ -133,7 +133,7 @@ pub fn maybe_path(out: &mut Emitter, value: &Value) {
             }
             _ => Extent::Exact,
         };
-        out.path(Word::Read, &value, extent, Grade::Certain, Source::Operand);
+        out.emit_path(Word::Read, &value, extent, Grade::Certain, Source::Operand);
         possible_write(out, &value, extent);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::super::table::{self, Class, Language, Program, Role, mark};
 use super::super::{code, options};
-use super::maybe::{maybe_path, maybe_read, source, without_selection};
-use super::{Call, Next, device, sends, written};
+use super::maybe::{emit_source, maybe_path, maybe_read, without_selection};
+use super::{Call, Next, emit_file_write, note_written, sends_data};
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::names::imagemagick::SCHEMES;
 use crate::effect::path::{self, split};
@@ -12,17 +12,17 @@ use crate::effect::{Extent, Grade, Source, Target, Word};
 use crate::glob;
 
 /// The operands by the roles of the row.
-pub fn operands(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) {
+pub fn emit_operands(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) {
     let mut values = call.operands();
     let mut before: &[Role] = program.before;
-    if call.parsed.has(mark::NO_FIRST) && !before.is_empty() {
+    if call.parsed.has_mark(mark::NO_FIRST) && !before.is_empty() {
         before = &before[1..];
     }
     let missing = values.len() <= before.len() && !program.default.is_empty();
     if missing && !before.contains(&Role::Command) {
         values.push(Value::known(program.default, call.span.clone()));
     }
-    let last = program.last.filter(|_| !call.parsed.has(mark::TARGET));
+    let last = program.last.filter(|_| !call.parsed.has_mark(mark::TARGET));
     for (i, value) in values.iter().enumerate() {
         let is_last = i + 1 == values.len() && i > before.len().saturating_sub(1);
         let last = || last.filter(|_| is_last).unwrap_or(program.repeat);
@@ -32,18 +32,18 @@ pub fn operands(out: &mut Emitter, call: &Call, program: &Program, next: &mut Ve
                 return next.push(Next::Words { words: values[i..].to_vec(), cwd, feeds: false });
             }
             Role::Joined => {
-                next.push(joined(&values[i..]));
-                return next.extend(apart(&values[i..], &[]));
+                next.push(join_words(&values[i..]));
+                return next.extend(keep_words_apart(&values[i..], &[]));
             }
-            Role::Target => target(out, call, &values, value),
-            Role::Code => code::emit(out, program.language(), value, next),
-            kind => role(out, call, kind, value, next),
+            Role::Target => emit_target(out, call, &values, value),
+            Role::Code => code::emit_inline(out, program.language(), value, next),
+            kind => emit_role(out, call, kind, value, next),
         }
     }
 }
 
 /// Words that a shell reads as one line (ssh, watch, eval).
-pub fn joined(values: &[Value]) -> Next {
+pub fn join_words(values: &[Value]) -> Next {
     let mut text = String::new();
     let span = match (values.first(), values.last()) {
         (Some(a), Some(b)) => a.span.start..b.span.end.max(a.span.start),
@@ -59,7 +59,7 @@ pub fn joined(values: &[Value]) -> Next {
         known &= value.text().is_some();
         match value.text().or(value.outline()) {
             // A glob's escapes are taken away before the text is read again.
-            Some(word) if value.is_glob() => text.push_str(&path::unescaped(word)),
+            Some(word) if value.is_glob() => text.push_str(&path::unescape_glob(word)),
             Some(word) => text.push_str(word),
             None => text.push(BLANK),
         }
@@ -70,27 +70,27 @@ pub fn joined(values: &[Value]) -> Next {
 
 /// The same words kept apart, as `parallel sh -c 'a b'` and `watch sh -c 'a b'` mean them: what joins
 /// its words gives the shell only `a`, but whoever writes this means the whole text.
-pub fn apart(words: &[Value], items: &[Value]) -> Option<Next> {
-    let blank = |w: &Value| w.start().contains(char::is_whitespace);
+pub fn keep_words_apart(words: &[Value], items: &[Value]) -> Option<Next> {
+    let blank = |w: &Value| w.known_start().contains(char::is_whitespace);
     if words.len() < 2 || blank(&words[0]) || !words[1..].iter().any(blank) {
         return None;
     }
-    let token = words.iter().any(|w| w.start().contains("{}"));
+    let token = words.iter().any(|w| w.known_start().contains("{}"));
     let mut words = words.to_vec();
     match items {
-        [item, ..] if token => words = words.iter().map(|w| w.with("{}", item)).collect(),
+        [item, ..] if token => words = words.iter().map(|w| w.replace_token("{}", item)).collect(),
         _ => words.extend(items.iter().cloned()),
     }
     Some(Next::words(words))
 }
 
-fn tree(call: &Call) -> Extent {
-    if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Exact }
+fn operand_extent(call: &Call) -> Extent {
+    if call.parsed.has_mark(mark::TREE) { Extent::Tree } else { Extent::Exact }
 }
 
 /// A path or a glob as git reads it: with magic in front (`:(glob)`, `:/`), or as one to leave out.
-fn pathspec(out: &mut Emitter, call: &Call, value: &Value) {
-    let text = value.start();
+fn emit_pathspec(out: &mut Emitter, call: &Call, value: &Value) {
+    let text = value.known_start();
     let skip = match text.strip_prefix(':') {
         Some(rest) if rest.starts_with('(') => rest.find(')').map_or(text.len(), |at| at + 2),
         Some(rest) => text.len() - rest.trim_start_matches(['/', '!', '^']).len(),
@@ -102,15 +102,15 @@ fn pathspec(out: &mut Emitter, call: &Call, value: &Value) {
         0 => value.clone(),
         // All the rest, or the whole work tree.
         _ if excludes || skip >= text.len() => Value::known(".", value.span.clone()),
-        _ => value.rest(skip),
+        _ => value.skip_bytes(skip),
     };
     out.operand_tree(Word::Read, &value);
     // What a name is that begins with a sign of a glob says little.
-    let last = split(value.start()).1;
-    let says = glob::has_active(value.start()) && !last.starts_with(['*', '?', '[']);
+    let last = split(value.known_start()).1;
+    let says = glob::has_active(value.known_start()) && !last.starts_with(['*', '?', '[']);
     let folds = magic.contains("icase") || call.has("--icase-pathspecs");
     let files = match value.text() {
-        Some(text) if folds && !text.contains('[') => Some(folded(text)),
+        Some(text) if folds && !text.contains('[') => Some(ignore_case_glob(text)),
         text => text.filter(|_| says).map(str::to_string),
     };
     if let Some(text) = files {
@@ -119,7 +119,7 @@ fn pathspec(out: &mut Emitter, call: &Call, value: &Value) {
 }
 
 /// The same in any letter case, as a glob.
-fn folded(text: &str) -> String {
+fn ignore_case_glob(text: &str) -> String {
     let both = |c: char| match c.is_ascii_alphabetic() {
         true => format!("[{}{}]", c.to_ascii_lowercase(), c.to_ascii_uppercase()),
         false => c.to_string(),
@@ -128,11 +128,12 @@ fn folded(text: &str) -> String {
 }
 
 /// The effects of one value in one role.
-pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Vec<Next>) {
+pub fn emit_role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Vec<Next>) {
     unseen(out, call, kind, value);
     match kind {
         Role::Text | Role::Command | Role::Joined => {}
-        Role::Read | Role::Edit | Role::Write | Role::Upload if value.plain() == Some("-") => {}
+        Role::Read | Role::Edit | Role::Write | Role::Upload if value.plain_text() == Some("-") => {
+        }
         Role::Write
         | Role::WriteInto
         | Role::Edit
@@ -155,12 +156,12 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
 /// Options, or code, that nobody sees stand in that file.
 fn unseen(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
     let may = match kind {
-        Role::Runs => matches!(value.plain(), Some("-" | "/dev/stdin")),
+        Role::Runs => matches!(value.plain_text(), Some("-" | "/dev/stdin")),
         Role::MaybePath | Role::MaybeRead => false,
         _ => return,
     };
     let lists =
-        || value.start().starts_with('@') && call.parsed.program.is_some_and(|p| !p.complete);
+        || value.known_start().starts_with('@') && call.parsed.program.is_some_and(|p| !p.complete);
     if may || lists() {
         out.push(Word::Code, Grade::Certain, Source::Code, value.span.clone());
     }
@@ -172,73 +173,77 @@ fn reads(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
     match kind {
         Role::Link => {
             out.operand_tree(Word::Read, value);
-            out.linked(from);
+            out.emit_second_names(from);
         }
         Role::Read => {
-            out.path(Word::Read, value, tree(call), Grade::Certain, Source::Operand);
-            if call.parsed.has(mark::LINKS) && !call.dry() {
-                out.linked(from);
+            out.emit_path(Word::Read, value, operand_extent(call), Grade::Certain, Source::Operand);
+            if call.parsed.has_mark(mark::LINKS) && !call.is_dry_run() {
+                out.emit_second_names(from);
             }
-            if call.parsed.has(mark::INPLACE) && !call.dry() {
-                device(out, value);
+            if call.parsed.has_mark(mark::INPLACE) && !call.is_dry_run() {
+                emit_file_write(out, value);
             }
         }
         Role::ReadTree => out.operand_tree(Word::Read, value),
-        Role::Pathspec => pathspec(out, call, value),
+        Role::Pathspec => emit_pathspec(out, call, value),
         Role::ReadVisible => {
-            let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Visible };
-            out.path(Word::Read, value, extent, Grade::Certain, Source::Operand);
+            let extent =
+                if call.parsed.has_mark(mark::TREE) { Extent::Tree } else { Extent::Visible };
+            out.emit_path(Word::Read, value, extent, Grade::Certain, Source::Operand);
         }
-        Role::Runs if is_addressed(value.start()) => {
+        Role::Runs if is_addressed(value.known_start()) => {
             out.push(Word::Code, Grade::Certain, Source::Code, value.span.clone());
-            if value.start().contains("://") && !value.start().starts_with("file:") {
-                out.contact(value, sends(call) && !call.dry(), Source::Operand);
+            if value.known_start().contains("://") && !value.known_start().starts_with("file:") {
+                out.emit_contact(value, sends_data(call) && !call.is_dry_run(), Source::Operand);
             }
         }
         Role::Runs => {
             let file = without_selection(value);
-            out.path(Word::Read, &file, Extent::Visible, Grade::Certain, Source::Operand);
+            out.emit_path(Word::Read, &file, Extent::Visible, Grade::Certain, Source::Operand);
             out.code_from_elsewhere(from);
         }
         Role::ReadNamed => match value.at_any_depth(".") {
             Some(files) => out.operand(Word::Read, &files),
             // A rule on `*.pem` names all that this names.
-            None if value.plain().is_some_and(|text| !text.starts_with('!')) => {
+            None if value.plain_text().is_some_and(|text| !text.starts_with('!')) => {
                 out.operand(Word::Read, value);
             }
             None => {}
         },
         Role::MaybePath => maybe_path(out, value),
         Role::MaybeRead => maybe_read(out, value),
-        _ => source(out, value),
+        _ => emit_source(out, value),
     }
 }
 
 /// The roles of what is changed; what only would be says what it reads.
 fn changes(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
     match kind {
-        Role::Edit => out.path(Word::Read, value, tree(call), Grade::Certain, Source::Operand),
+        Role::Edit => {
+            out.emit_path(Word::Read, value, operand_extent(call), Grade::Certain, Source::Operand)
+        }
         Role::Move => out.operand_tree(Word::Read, value),
         _ => {}
     }
     // What a compiler makes is the project's own code, as if `make` had run.
-    let foreign = kind == Role::Write && !table::is(call.name, Class::Compiler, out.place.programs);
-    if !call.dry() {
+    let foreign =
+        kind == Role::Write && !table::has_class(call.name, Class::Compiler, out.place.programs);
+    if !call.is_dry_run() {
         let (word, extent) = match kind {
-            Role::Delete => return out.unlink(value, tree(call)),
-            Role::DeleteTree => return out.unlink(value, Extent::Tree),
-            Role::Target => return target(out, call, &call.operands(), value),
-            Role::Device => return device(out, value),
+            Role::Delete => return out.emit_deletion(value, operand_extent(call)),
+            Role::DeleteTree => return out.emit_deletion(value, Extent::Tree),
+            Role::Target => return emit_target(out, call, &call.operands(), value),
+            Role::Device => return emit_file_write(out, value),
             Role::Write => (Word::Write, Extent::Exact),
             Role::WriteInto => (Word::Write, Extent::Tree),
             Role::Move => (Word::Delete, Extent::Tree),
-            Role::Permission => (Word::Permission, tree(call)),
-            _ => (Word::Write, tree(call)),
+            Role::Permission => (Word::Permission, operand_extent(call)),
+            _ => (Word::Write, operand_extent(call)),
         };
-        out.path(word, value, extent, Grade::Certain, Source::Operand);
+        out.emit_path(word, value, extent, Grade::Certain, Source::Operand);
     }
     if foreign {
-        written(out, value);
+        note_written(out, value);
     }
 }
 
@@ -251,7 +256,7 @@ fn talks(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
             let glued = value.prefix().is_some()
                 || value.outline().is_some_and(|outline| outline.chars().any(|c| c != BLANK));
             let computed = text.is_none() && (glued || value.by() >= Printer::Local);
-            out.contact(value, computed && !call.dry(), Source::Operand);
+            out.emit_contact(value, computed && !call.is_dry_run(), Source::Operand);
         }
         Role::Body => {
             let file = text.and_then(options::body_file);
@@ -263,7 +268,9 @@ fn talks(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
         Role::Upload => out.operand(Word::Read, value),
         _ => match text.and_then(|text| text.strip_prefix("file://")) {
             Some(file) => out.operand(Word::Read, &Value::known(file, value.span.clone())),
-            None => out.contact(value, sends(call) && !call.dry(), Source::Operand),
+            None => {
+                out.emit_contact(value, sends_data(call) && !call.is_dry_run(), Source::Operand)
+            }
         },
     }
 }
@@ -272,8 +279,8 @@ fn talks(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
 fn runs(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Vec<Next>) {
     let lang = call.parsed.program.and_then(|program| program.lang);
     next.push(match kind {
-        Role::Code => return code::emit(out, lang.unwrap_or(Language::Other), value, next),
-        Role::Inline => return inline(out, value, next),
+        Role::Code => return code::emit_inline(out, lang.unwrap_or(Language::Other), value, next),
+        Role::Inline => return emit_inline_or_file(out, value, next),
         Role::Run => Next::File { file: value.clone(), lang },
         Role::Program => Next::words(vec![value.clone()]),
         Role::Filter => {
@@ -295,16 +302,16 @@ fn is_addressed(text: &str) -> bool {
 }
 
 /// A file's name, or a text that the program runs.
-fn inline(out: &mut Emitter, value: &Value, next: &mut Vec<Next>) {
-    let text = value.start();
+fn emit_inline_or_file(out: &mut Emitter, value: &Value, next: &mut Vec<Next>) {
+    let text = value.known_start();
     if !has_scheme(text) && !text.starts_with(['|', '@', '\\', '&']) {
         return maybe_path(out, value);
     }
     out.push(Word::Code, Grade::Certain, Source::Code, value.span.clone());
     match text.as_bytes().first() {
-        Some(b'|') => next.push(Next::script(value.rest(1))),
-        Some(b'@') => out.operand(Word::Read, &value.rest(1)),
-        _ if text.contains("://") => out.contact(value, false, Source::Operand),
+        Some(b'|') => next.push(Next::script(value.skip_bytes(1))),
+        Some(b'@') => out.operand(Word::Read, &value.skip_bytes(1)),
+        _ if text.contains("://") => out.emit_contact(value, false, Source::Operand),
         _ => {}
     }
 }
@@ -324,14 +331,14 @@ pub fn is_directory(text: &str) -> bool {
 /// A directory's content is put over that of another (`cp -r a/. b`, `cp -rT a b`), or the directory
 /// itself into it.
 fn laid_over(out: &mut Emitter, call: &Call, source: &Value, target: &Value) {
-    let Some(text) = source.plain() else { return };
+    let Some(text) = source.plain_text() else { return };
     let name = split(text.trim_end_matches('/')).1;
     let whole = matches!(name, "." | "..") || is_target_itself(call);
     match whole {
-        true => out.brought(source, target),
+        true => out.emit_overlaid(source, target),
         false => {
-            let inner = format!("{}/{name}", target.start().trim_end_matches('/'));
-            out.brought(source, &Value::known(inner, target.span.clone()));
+            let inner = format!("{}/{name}", target.known_start().trim_end_matches('/'));
+            out.emit_overlaid(source, &Value::known(inner, target.span.clone()));
         }
     }
 }
@@ -354,17 +361,17 @@ fn is_changed(out: &Emitter, target: &Target) -> bool {
 }
 
 /// Where cp, mv, install and ln put things: the path itself, or a name in it.
-fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
-    if call.dry() {
+fn emit_target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
+    if call.is_dry_run() {
         return;
     }
-    let into = call.parsed.has(mark::TARGET);
+    let into = call.parsed.has_mark(mark::TARGET);
     let sources = match into {
         true => operands,
         false => &operands[..operands.len().saturating_sub(1)],
     };
-    let extent = tree(call);
-    let spot = out.spot(value, Extent::Exact, true);
+    let extent = operand_extent(call);
+    let spot = out.locate_value(value, Extent::Exact, true);
     // Into a directory that is there a named source goes under its own name, and nothing else changes.
     // Windows' own programs put what a directory holds into another.
     let itself =
@@ -373,7 +380,7 @@ fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
         && (into || sources.len() > 1 || is_there(out, &spot))
         && sources.iter().all(is_named);
     let outer = if inside { Extent::Exact } else { extent };
-    out.path(Word::Write, value, outer, Grade::Certain, Source::Operand);
+    out.emit_path(Word::Write, value, outer, Grade::Certain, Source::Operand);
     let Spot::At(at) = spot else { return };
     if at.extent != Extent::Exact {
         return;
@@ -396,7 +403,7 @@ fn is_there(out: &mut Emitter, spot: &Spot) -> bool {
 
 /// Does the source end with a name of its own, not with `.` or `..`?
 fn is_named(source: &Value) -> bool {
-    source.plain().is_some_and(|text| !matches!(split(text).1, "" | "." | ".."))
+    source.plain_text().is_some_and(|text| !matches!(split(text).1, "" | "." | ".."))
 }
 
 /// A source gets its name, or with `parents` its whole path, in a directory.
@@ -411,12 +418,12 @@ fn put_into(
     let span = value.span.clone();
     let Some(text) = source.text() else {
         let below = Some(Target { extent: Extent::Below, ..at.clone() });
-        return out.effect(Word::Write, Grade::Certain, below, None, Source::Operand, span);
+        return out.push_effect(Word::Write, Grade::Certain, below, None, Source::Operand, span);
     };
     let whole = text.trim_end_matches('/');
     let last = if parents { whole.trim_start_matches('/') } else { split(whole).1 };
     if !matches!(last, "" | "." | "..") {
         let inner = Value::known(format!("{}/{last}", at.lexical), span).globbed(source.is_glob());
-        out.path(Word::Write, &inner, extent, Grade::Certain, Source::Operand);
+        out.emit_path(Word::Write, &inner, extent, Grade::Certain, Source::Operand);
     }
 }

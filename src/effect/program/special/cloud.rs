@@ -1,6 +1,6 @@
 //! Command lines of clouds: their sub-commands are regular verbs, so one list understands them.
 
-use super::super::effects::{Call, says};
+use super::super::effects::{Call, has_effect};
 use super::super::table::Program;
 use crate::effect::emitter::Emitter;
 use crate::effect::value::Value;
@@ -31,44 +31,44 @@ const WHOLES: &str = "\
     organizations org orgs app apps site sites stack-set directory machine-pool \
     resource-group";
 
-fn has(words: &str, word: &str) -> bool {
+fn has_word(words: &str, word: &str) -> bool {
     !word.is_empty() && words.split(' ').any(|one| one == word)
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Verb {
+enum CloudVerb {
     Read,
     Delete,
     Write,
 }
 
 /// `delete`, `delete-stack`, `batch-delete-image`, `apps:destroy`.
-fn verb(word: &str) -> Option<Verb> {
+fn classify_verb(word: &str) -> Option<CloudVerb> {
     let last = word.rsplit(':').next().unwrap_or(word);
     let mut parts = last.split('-');
     let mut first = parts.next().unwrap_or_default();
     if matches!(first, "batch" | "admin" | "bulk" | "begin" | "force") {
         first = parts.next().unwrap_or(first);
     }
-    [(READS, Verb::Read), (DELETES, Verb::Delete), (WRITES, Verb::Write)]
+    [(READS, CloudVerb::Read), (DELETES, CloudVerb::Delete), (WRITES, CloudVerb::Write)]
         .into_iter()
-        .find(|(words, _)| has(words, first) || has(words, last))
+        .find(|(words, _)| has_word(words, first) || has_word(words, last))
         .map(|(_, verb)| verb)
 }
 
 /// Effects by the verbs, and by the row's own lines, which come first.
-pub fn verbs(out: &mut Emitter, call: &Call, program: &Program) {
+pub fn emit_verbs(out: &mut Emitter, call: &Call, program: &Program) {
     let cloud = |words: &[Word]| words.iter().any(|word| word.text().starts_with("cloud."));
     let own = call.parsed.verb.as_deref();
-    let kind = if own.is_some() { None } else { shared(out, call) };
-    let writes = says(call, Word::Send)
+    let kind = if own.is_some() { None } else { emit_leading_verb(out, call) };
+    let writes = has_effect(call, Word::Send)
         || cloud(program.effects)
         || own.is_some_and(cloud)
-        || matches!(kind, Some(Verb::Write | Verb::Delete));
-    if call.name == "aws" && !call.dry() {
+        || matches!(kind, Some(CloudVerb::Write | CloudVerb::Delete));
+    if call.name == "aws" && !call.is_dry_run() {
         configures(out, call);
     }
-    files(out, call, writes && !call.dry());
+    emit_files(out, call, writes && !call.is_dry_run());
 }
 
 /// `aws configure`: one of the user's own files is written.
@@ -76,11 +76,11 @@ fn configures(out: &mut Emitter, call: &Call) {
     let own = call.operands();
     let [first, verb, ..] = &own[..] else { return };
     let asks =
-        matches!(verb.plain(), Some("get" | "list" | "list-profiles" | "export-credentials"));
-    if first.plain() != Some("configure") || asks {
+        matches!(verb.plain_text(), Some("get" | "list" | "list-profiles" | "export-credentials"));
+    if first.plain_text() != Some("configure") || asks {
         return;
     }
-    let key = own.get(2).map_or("", Value::start);
+    let key = own.get(2).map_or("", Value::known_start);
     let secret = ["access_key", "access-key", "session_token"].iter().any(|k| key.contains(k));
     let name = if secret { "credentials" } else { "config" };
     let file = format!("{}/.aws/{name}", out.place.home);
@@ -89,22 +89,25 @@ fn configures(out: &mut Emitter, call: &Call) {
 
 /// The verb among the first operands; a later one says more than the first (`deploy list-apps`),
 /// unless the first deletes.
-fn shared(out: &mut Emitter, call: &Call) -> Option<Verb> {
+fn emit_leading_verb(out: &mut Emitter, call: &Call) -> Option<CloudVerb> {
     let operands = &call.parsed.operands[call.parsed.subs..];
     let mut first = None;
     let mut found = None;
     let mut words: Vec<&str> = Vec::new();
     for (i, at) in operands.iter().enumerate() {
-        let Some(word) = call.args[*at].plain() else {
+        let Some(word) = call.args[*at].plain_text() else {
             // The verb may stand here: `aws ec2 "$verb"`.
             if i == 1 && first.is_none() {
-                out.unknown("a sub-command known only at run time", call.args[*at].span.clone());
+                out.emit_unknown(
+                    "a sub-command known only at run time",
+                    call.args[*at].span.clone(),
+                );
             }
             break;
         };
         words.push(word);
-        let kind =
-            verb(word).filter(|kind| *kind != Verb::Read || !call.parsed.doubtful.contains(at));
+        let kind = classify_verb(word)
+            .filter(|kind| *kind != CloudVerb::Read || !call.parsed.doubtful.contains(at));
         if i == 0 {
             first = kind;
         } else if kind.is_some() {
@@ -112,43 +115,45 @@ fn shared(out: &mut Emitter, call: &Call) -> Option<Verb> {
             break;
         }
     }
-    let kind = if first == Some(Verb::Delete) { first } else { found.or(first) };
+    let kind = if first == Some(CloudVerb::Delete) { first } else { found.or(first) };
     let (name, grade) = match kind {
-        Some(Verb::Read) => return kind,
-        Some(Verb::Delete) if whole(&words) => ("cloud.destroy", Grade::Certain),
-        Some(Verb::Delete) => ("cloud.delete", Grade::Certain),
-        Some(Verb::Write) => ("cloud.write", Grade::Certain),
+        Some(CloudVerb::Read) => return kind,
+        Some(CloudVerb::Delete) if is_whole(&words) => ("cloud.destroy", Grade::Certain),
+        Some(CloudVerb::Delete) => ("cloud.delete", Grade::Certain),
+        Some(CloudVerb::Write) => ("cloud.write", Grade::Certain),
         // `aws` alone prints its help.
         None if operands.is_empty() => return kind,
         None => ("cloud.write", Grade::Possible),
     };
-    if !call.dry() {
+    if !call.is_dry_run() {
         out.push(Word::Named(name), grade, Source::Program, call.span.clone());
     }
     kind
 }
 
 /// Is what is deleted a whole: `projects delete`, `delete-stack`, `apps:destroy`?
-fn whole(words: &[&str]) -> bool {
-    let Some(at) = words.iter().position(|w| verb(w) == Some(Verb::Delete)) else { return false };
+fn is_whole(words: &[&str]) -> bool {
+    let Some(at) = words.iter().position(|w| classify_verb(w) == Some(CloudVerb::Delete)) else {
+        return false;
+    };
     let word = words[at];
     let noun = word.split_once('-').map_or("", |(_, noun)| noun);
     let group = word.split_once(':').map_or("", |(group, _)| group);
     let before = if at > 0 && noun.is_empty() { words[at - 1] } else { "" };
-    [noun, group, before].iter().any(|n| has(WHOLES, n))
+    [noun, group, before].iter().any(|n| has_word(WHOLES, n))
 }
 
 /// Files that parameters name: `file://x`, `--template-file x`, `@x`.
-fn files(out: &mut Emitter, call: &Call, sends: bool) {
+fn emit_files(out: &mut Emitter, call: &Call, sends: bool) {
     let mut found: Vec<Value> = Vec::new();
-    let uploads = |v: &Value| v.start().starts_with("upload");
+    let uploads = |v: &Value| v.known_start().starts_with("upload");
     for (i, arg) in call.args.iter().enumerate() {
-        let text = arg.start();
+        let text = arg.known_start();
         let from = ["fileb://", "file://"].iter().find_map(|p| text.find(p).map(|at| at + p.len()));
         if let Some(from) = from {
-            found.push(arg.rest(from));
+            found.push(arg.skip_bytes(from));
         } else if text.len() > 1 && text.starts_with('@') {
-            found.push(arg.rest(1));
+            found.push(arg.skip_bytes(1));
         } else if text == "-f" && call.name == "az" && call.operands().iter().any(uploads) {
             found.extend(call.args.get(i + 1).cloned());
         } else if text.starts_with("--") {
@@ -156,19 +161,19 @@ fn files(out: &mut Emitter, call: &Call, sends: bool) {
             let file = ["file", "template", "source", "manifest"].iter().any(|t| name.ends_with(t))
                 && !name.ends_with("profile");
             if file && glued {
-                found.push(arg.rest(name.len() + 1));
+                found.push(arg.skip_bytes(name.len() + 1));
             } else if file && let Some(value) = call.args.get(i + 1) {
                 found.push(value.clone());
             }
         }
     }
     for value in &found {
-        if value.start().contains("://") || value.start().starts_with('-') {
+        if value.known_start().contains("://") || value.known_start().starts_with('-') {
             continue;
         }
         out.operand(Word::Read, value);
     }
-    if sends && !found.is_empty() && !says(call, Word::Send) {
+    if sends && !found.is_empty() && !has_effect(call, Word::Send) {
         call.does(out, Word::Send);
     }
 }

@@ -1,6 +1,6 @@
 //! Containers and clusters: what a container gets of this machine, and what runs inside.
 
-use super::super::effects::{Call, Next, joined};
+use super::super::effects::{Call, Next, join_words};
 use super::Invocation;
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::names::containers::{CAPABILITIES, GRAVE, OPEN, USUAL};
@@ -8,13 +8,13 @@ use crate::effect::path;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
 
-fn escape(out: &mut Emitter, value: &Value) {
+fn emit_escape(out: &mut Emitter, value: &Value) {
     let word = Word::Named("container.escape");
     out.push(word, Grade::Certain, Source::Operand, value.span.clone());
 }
 
 /// docker run and create: what reaches the host; the words behind the image run inside.
-pub fn run(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
+pub fn emit_run(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
     call.does(out, Word::Remote);
     for option in &call.parsed.options {
         let name =
@@ -22,15 +22,16 @@ pub fn run(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
         if name == "--privileged" {
             let value = call.args.get(option.at).cloned().unwrap_or_else(|| Value::unknown(0..0));
             call.does(out, Word::Privilege);
-            escape(out, &value);
+            emit_escape(out, &value);
         }
         if let Some(value) = &option.value {
             given(out, name, value);
         }
     }
-    let mut entries = call.parsed.options.iter().rev().filter(|option| option.is("--entrypoint"));
+    let mut entries =
+        call.parsed.options.iter().rev().filter(|option| option.is_option("--entrypoint"));
     let entry = entries.find_map(|option| option.value.clone());
-    let mut words: Vec<Value> = entry.into_iter().filter(|e| e.plain() != Some("")).collect();
+    let mut words: Vec<Value> = entry.into_iter().filter(|e| e.plain_text() != Some("")).collect();
     words.extend(values.iter().skip(1).cloned());
     if !words.is_empty() {
         next.push(Next::words(words));
@@ -39,17 +40,17 @@ pub fn run(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
 
 /// What a container gets of this machine by an option of that name.
 fn given(out: &mut Emitter, name: &str, value: &Value) {
-    let text = value.start();
+    let text = value.known_start();
     match name {
-        "--volume" => bind(out, value, text.split(':').next().unwrap_or_default(), text),
+        "--volume" => emit_bind_mount(out, value, text.split(':').next().unwrap_or_default(), text),
         "--mount" => {
             let mut parts = text.split(',');
             let source =
                 parts.find_map(|p| p.strip_prefix("source=").or_else(|| p.strip_prefix("src=")));
-            bind(out, value, source.unwrap_or_default(), text);
+            emit_bind_mount(out, value, source.unwrap_or_default(), text);
         }
         "--pid" | "--ipc" | "--uts" | "--userns" | "--cgroupns" if text == "host" => {
-            escape(out, value);
+            emit_escape(out, value);
         }
         "--cap-add" => {
             let upper = text.to_ascii_uppercase();
@@ -69,31 +70,31 @@ fn given(out: &mut Emitter, name: &str, value: &Value) {
 fn device(out: &mut Emitter, value: &Value, device: &str) {
     let usual = ["/dev/video", "/dev/tty", "/dev/nvidia"];
     if !device.starts_with('/')
-        || below(device, USUAL)
+        || is_below_any(device, USUAL)
         || usual.iter().any(|start| device.starts_with(start))
     {
         return;
     }
     let value = Value::known(device, value.span.clone());
     out.operand(Word::Read, &value);
-    out.path(Word::Write, &value, Extent::Exact, Grade::Possible, Source::Operand);
+    out.emit_path(Word::Write, &value, Extent::Exact, Grade::Possible, Source::Operand);
     rises(out, &value);
 }
 
 /// The container gets rights by which it gets out.
 fn rises(out: &mut Emitter, value: &Value) {
     out.push(Word::Privilege, Grade::Certain, Source::Program, value.span.clone());
-    escape(out, value);
+    emit_escape(out, value);
 }
 
-fn below(text: &str, dirs: &[&str]) -> bool {
+fn is_below_any(text: &str, dirs: &[&str]) -> bool {
     dirs.iter().any(|dir| {
         text.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     })
 }
 
 /// A bind mount: the container reads the path, and may write it.
-fn bind(out: &mut Emitter, value: &Value, host: &str, text: &str) {
+fn emit_bind_mount(out: &mut Emitter, value: &Value, host: &str, text: &str) {
     if !host.starts_with(['/', '.', '~']) {
         // A volume's name; what nobody knows may be any path.
         if value.text().is_none() && host.is_empty() {
@@ -108,25 +109,26 @@ fn bind(out: &mut Emitter, value: &Value, host: &str, text: &str) {
     let readonly = [":ro", ",ro", "readonly", "ro=true"].iter().any(|t| text.contains(t));
     out.operand_tree(Word::Read, &known);
     if !readonly {
-        out.path(Word::Write, &known, Extent::Tree, Grade::Possible, Source::Operand);
-        out.risked(&known);
+        out.emit_path(Word::Write, &known, Extent::Tree, Grade::Possible, Source::Operand);
+        out.emit_risked_write(&known);
     }
-    let lexical = match out.spot(&known, Extent::Tree, false) {
+    let lexical = match out.locate_value(&known, Extent::Tree, false) {
         Spot::At(target) => target.lexical,
-        _ => path::normalise(host),
+        _ => path::normalise_path(host),
     };
     let socket = [".sock"].iter().any(|s| lexical.ends_with(s))
         && ["docker", "containerd", "crio", "podman"].iter().any(|s| lexical.contains(s));
-    let home = below(&lexical, &["/home", "/Users"]) && lexical.matches('/').count() > 1;
-    let open = lexical == "/" || below(&lexical, OPEN) && !below(&lexical, USUAL) && !home;
+    let home = is_below_any(&lexical, &["/home", "/Users"]) && lexical.matches('/').count() > 1;
+    let open =
+        lexical == "/" || is_below_any(&lexical, OPEN) && !is_below_any(&lexical, USUAL) && !home;
     if socket || open && (!readonly || OPEN.contains(&lexical.as_str()) || lexical == "/") {
-        escape(out, value);
+        emit_escape(out, value);
     }
 }
 
 /// The words behind `--` run inside.
-pub fn inside(call: &Call, values: &[Value], skip: usize, next: &mut Vec<Next>) {
-    let from = call.args.iter().position(|a| a.plain() == Some("--")).map(|at| at + 1);
+pub fn run_inside(call: &Call, values: &[Value], skip: usize, next: &mut Vec<Next>) {
+    let from = call.args.iter().position(|a| a.plain_text() == Some("--")).map(|at| at + 1);
     let words: Vec<Value> = match from {
         Some(from) => call.args[from..].to_vec(),
         None => values.iter().skip(skip).cloned().collect(),
@@ -139,13 +141,13 @@ pub fn inside(call: &Call, values: &[Value], skip: usize, next: &mut Vec<Next>) 
 /// The row says what the operands are; what stands behind `--` runs inside.
 pub(super) fn inside_only(i: &mut Invocation) {
     i.operands();
-    inside(i.call, &[], 0, i.next);
+    run_inside(i.call, &[], 0, i.next);
 }
 
 /// Kinds of objects, of `pod`, `pod/x`, `pods,services`.
-fn kinds(values: &[Value]) -> impl Iterator<Item = &str> {
-    let own = values.first().map_or("", Value::start).split(',');
-    let slashed = values.iter().skip(1).map(Value::start).filter(|v| v.contains('/'));
+fn object_kinds(values: &[Value]) -> impl Iterator<Item = &str> {
+    let own = values.first().map_or("", Value::known_start).split(',');
+    let slashed = values.iter().skip(1).map(Value::known_start).filter(|v| v.contains('/'));
     own.chain(slashed).map(|word| {
         let kind = word.split('/').next().unwrap_or_default();
         kind.split('.').next().unwrap_or_default()
@@ -153,11 +155,11 @@ fn kinds(values: &[Value]) -> impl Iterator<Item = &str> {
 }
 
 /// kubectl delete: of what holds data or other objects it is more than of a workload.
-pub fn delete(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let any = |names: &[&str]| kinds(values).any(|kind| names.contains(&kind));
+pub fn emit_delete(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let any = |names: &[&str]| object_kinds(values).any(|kind| names.contains(&kind));
     // A project of OpenShift is a namespace with all that belongs to it.
     let name = match () {
-        () if call.dry() => return,
+        () if call.is_dry_run() => return,
         () if any(&["project", "projects"]) => "cloud.destroy",
         () if any(GRAVE) => "container.delete-data",
         () => "container.delete",
@@ -166,10 +168,10 @@ pub fn delete(out: &mut Emitter, call: &Call, values: &[Value]) {
 }
 
 /// kubectl get: secrets whose values are printed.
-pub fn get(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let secret = kinds(values).any(|kind| matches!(kind, "secret" | "secrets"));
-    let shown = call.parsed.option("-o").is_some_and(|o| {
-        o.value.as_ref().is_none_or(|v| !matches!(v.plain(), Some("name" | "wide")))
+pub fn emit_get(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let secret = object_kinds(values).any(|kind| matches!(kind, "secret" | "secrets"));
+    let shown = call.parsed.find_option("-o").is_some_and(|o| {
+        o.value.as_ref().is_none_or(|v| !matches!(v.plain_text(), Some("name" | "wide")))
     }) || call.has("--template");
     if secret && shown {
         let word = Word::Named("cloud.secret");
@@ -178,21 +180,21 @@ pub fn get(out: &mut Emitter, call: &Call, values: &[Value]) {
 }
 
 /// `ansible HOSTS -m shell -a TEXT`: the text runs on the hosts.
-pub fn ansible(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
+pub fn emit_ansible(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     let value = |name: &str| call.value(name).cloned();
     let module = value("-m");
-    let module = module.as_ref().map_or("command", Value::start);
+    let module = module.as_ref().map_or("command", Value::known_start);
     let module = module.rsplit('.').next().unwrap_or_default().to_string();
     match (module.as_str(), value("-a")) {
         ("ping" | "setup" | "debug" | "stat" | "gather_facts" | "service_facts", _) => {}
         (_, None) => {}
-        ("shell" | "command" | "raw" | "script", Some(text)) if !call.dry() => {
-            next.push(joined(std::slice::from_ref(&text)));
+        ("shell" | "command" | "raw" | "script", Some(text)) if !call.is_dry_run() => {
+            next.push(join_words(std::slice::from_ref(&text)));
         }
-        (_, Some(text)) if !call.dry() => {
+        (_, Some(text)) if !call.is_dry_run() => {
             // Other modules change the hosts: the text names files there, and this may be one of them.
-            for word in text.start().split_whitespace() {
-                out.risked(&Value::known(word, text.span.clone()));
+            for word in text.known_start().split_whitespace() {
+                out.emit_risked_write(&Value::known(word, text.span.clone()));
             }
             out.push(Word::Named("cloud.write"), Grade::Certain, Source::Operand, text.span);
         }
@@ -201,18 +203,18 @@ pub fn ansible(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
 }
 
 /// docker compose: a file, or a project, from elsewhere is nobody's; nor are the settings of a file that are printed.
-pub fn project(out: &mut Emitter, call: &Call) {
+pub fn emit_compose_project(out: &mut Emitter, call: &Call) {
     let operands = call.operands();
-    let verb = operands.first().and_then(Value::plain);
+    let verb = operands.first().and_then(Value::plain_text);
     let prints = matches!(verb, Some("config" | "convert"));
     let project = out.place.project.clone();
-    let mut strange = !out.cwd.as_ref().is_some_and(|cwd| below(cwd, &[&project]));
+    let mut strange = !out.cwd.as_ref().is_some_and(|cwd| is_below_any(cwd, &[&project]));
     for option in &call.parsed.options {
         let Some(value) = &option.value else { continue };
-        strange |= if option.is("--env-file") {
+        strange |= if option.is_option("--env-file") {
             prints
         } else {
-            (option.is("--file") || option.is("--project-directory"))
+            (option.is_option("--file") || option.is_option("--project-directory"))
                 && !lies_in(out, value, &project)
         };
     }
@@ -223,9 +225,9 @@ pub fn project(out: &mut Emitter, call: &Call) {
 
 /// Is it a file of that directory? `-` is nobody's, `git@host:x` a repository.
 fn lies_in(out: &mut Emitter, value: &Value, dir: &str) -> bool {
-    let text = value.start();
+    let text = value.known_start();
     let file =
-        value.plain() != Some("-") && !text.contains(':') && !text.starts_with("github.com/");
-    file && matches!(out.spot(value, Extent::Exact, false),
-        Spot::At(target) if below(&target.lexical, &[dir]))
+        value.plain_text() != Some("-") && !text.contains(':') && !text.starts_with("github.com/");
+    file && matches!(out.locate_value(value, Extent::Exact, false),
+        Spot::At(target) if is_below_any(&target.lexical, &[dir]))
 }

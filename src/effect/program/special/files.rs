@@ -1,13 +1,13 @@
 //! Programs on files: find, dd, tar, ln, gzip.
 
-use super::super::effects::{Call, Next, elsewhere, written};
+use super::super::effects::{Call, Next, emit_elsewhere, note_written};
 use super::super::options;
 use super::super::table::{self, Program, Role, Special, mark};
 use super::{Invocation, search};
 use crate::effect::archive;
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::names::find::{ALONE, VALUED};
-use crate::effect::path::{join, normalise, split};
+use crate::effect::path::{join, normalise_path, split};
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Target, Word};
 use crate::glob;
@@ -26,7 +26,7 @@ fn is_test(word: &str) -> bool {
 /// How many options stand before the places where find starts.
 fn before_starts(args: &[Value]) -> usize {
     let mut at = 0;
-    while let Some(option) = args.get(at).and_then(Value::plain) {
+    while let Some(option) = args.get(at).and_then(Value::plain_text) {
         at += match option {
             "-H" | "-L" | "-P" => 1,
             "-D" => 2,
@@ -52,10 +52,10 @@ struct Finding<'f, 'c> {
 }
 
 /// find: start paths, tests, actions.
-pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
+pub fn emit_find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     let args = call.args;
     let begin = before_starts(args);
-    let starts = args[begin..].iter().take_while(|arg| !is_test(arg.start()));
+    let starts = args[begin..].iter().take_while(|arg| !is_test(arg.known_start()));
     let mut starts: Vec<Value> = starts.cloned().collect();
     let from = begin + starts.len();
     if starts.is_empty() {
@@ -63,8 +63,14 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     }
     starts.iter().for_each(|start| out.operand_tree(Word::Read, start));
     let tests = &args[from..];
-    let met = match tests.iter().any(|arg| arg.plain().is_some_and(is_action)) {
-        true => search::met(out, &starts, tests, follows(args), changes(tests, out.place.programs)),
+    let met = match tests.iter().any(|arg| arg.plain_text().is_some_and(is_action)) {
+        true => search::find_guarded(
+            out,
+            &starts,
+            tests,
+            follows_links(args),
+            changes_files(tests, out.place.programs),
+        ),
         false => Vec::new(),
     };
     let mut finding = Finding { call, starts, from, met, filtered: false, typed: false };
@@ -77,9 +83,9 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
 impl Finding<'_, '_> {
     /// One test or action; returns where the next one stands.
     fn step(&mut self, out: &mut Emitter, at: usize, next: &mut Vec<Next>) -> usize {
-        let Some(word) = self.call.args[at].plain() else {
+        let Some(word) = self.call.args[at].plain_text() else {
             let span = self.call.args[at].span.clone();
-            out.unknown("find with an argument known only at run time", span);
+            out.emit_unknown("find with an argument known only at run time", span);
             return at + 1;
         };
         let value = self.call.args.get(at + 1);
@@ -100,7 +106,7 @@ impl Finding<'_, '_> {
             _ if ALONE.contains(&word) => self.filtered = true,
             _ if VALUED.contains(&word) => {
                 // `-name '*'` leaves nothing out.
-                self.filtered |= value.is_none_or(|a| !matches!(a.plain(), Some("*" | "**")));
+                self.filtered |= value.is_none_or(|a| !matches!(a.plain_text(), Some("*" | "**")));
                 return at + 2;
             }
             _ => {}
@@ -118,9 +124,12 @@ impl Finding<'_, '_> {
     fn deletes(&self, out: &mut Emitter, at: usize) {
         let args = self.call.args;
         for start in &self.starts {
-            below(out, Word::Delete, start, self.filtered);
+            emit_found_deletion(out, Word::Delete, start, self.filtered);
             let guarded = guarded_names(out, start, args);
-            named(start, args).iter().chain(&guarded).for_each(|n| out.operand(Word::Delete, n));
+            named_globs(start, args)
+                .iter()
+                .chain(&guarded)
+                .for_each(|n| out.operand(Word::Delete, n));
         }
         for path in self.taken(at) {
             out.guard_changed(Word::Delete, &path, self.call.span.clone());
@@ -131,28 +140,28 @@ impl Finding<'_, '_> {
     fn runs(&self, out: &mut Emitter, at: usize, next: &mut Vec<Next>) -> usize {
         let args = self.call.args;
         let behind = &args[at + 1..];
-        let ends = |arg: &Value| matches!(arg.plain(), Some(";" | "+"));
+        let ends = |arg: &Value| matches!(arg.plain_text(), Some(";" | "+"));
         let command = &behind[..behind.iter().position(ends).unwrap_or(behind.len())];
         if command.is_empty() {
             return at + 2;
         }
         let mut run = |item: &Value| {
-            next.push(Next::words(command.iter().map(|a| a.with("{}", item)).collect()));
+            next.push(Next::words(command.iter().map(|a| a.replace_token("{}", item)).collect()));
         };
         for path in self.taken(at) {
             run(&Value::known(path, self.call.span.clone()));
         }
-        let reads = reads(command, out.place.programs) && !has_or(args);
-        let placed = command.iter().any(|a| a.start().contains("{}"));
+        let reads = only_reads_operands(command, out.place.programs) && !has_or(args);
+        let placed = command.iter().any(|a| a.known_start().contains("{}"));
         for start in &self.starts {
-            let names = named(start, args);
+            let names = named_globs(start, args);
             if names.is_empty() || !reads {
-                run(&start.below());
+                run(&start.unknown_below());
             }
             names.iter().for_each(&mut run);
             guarded_names(out, start, args).iter().for_each(&mut run);
-            if self.typed && !self.filtered && deletes(command, out.place.programs) {
-                all(start).iter().for_each(&mut run);
+            if self.typed && !self.filtered && deletes_operands(command, out.place.programs) {
+                directory_glob(start).iter().for_each(&mut run);
             }
             // Without a test the start itself is among what is found.
             if !self.filtered && !self.typed && placed {
@@ -164,64 +173,66 @@ impl Finding<'_, '_> {
 }
 
 /// Does find do more to what it finds than read it?
-fn changes(tests: &[Value], own: &'static [Program]) -> bool {
-    tests.iter().enumerate().any(|(at, test)| match test.plain() {
+fn changes_files(tests: &[Value], own: &'static [Program]) -> bool {
+    tests.iter().enumerate().any(|(at, test)| match test.plain_text() {
         Some("-delete") => true,
         Some(action) if is_action(action) => {
-            let command = tests[at + 1..].split(|a| matches!(a.plain(), Some(";" | "+"))).next();
-            !command.is_some_and(|command| reads(command, own))
+            let command =
+                tests[at + 1..].split(|a| matches!(a.plain_text(), Some(";" | "+"))).next();
+            !command.is_some_and(|command| only_reads_operands(command, own))
         }
         _ => false,
     })
 }
 
 /// Does find go where links lead?
-fn follows(args: &[Value]) -> bool {
-    args.iter().any(|a| matches!(a.plain(), Some("-L" | "-follow")))
+fn follows_links(args: &[Value]) -> bool {
+    args.iter().any(|a| matches!(a.plain_text(), Some("-L" | "-follow")))
 }
 
 /// The guarded files that a find without actions prints.
-pub fn printed(out: &mut Emitter, args: &[Value]) -> Vec<Value> {
-    let option =
-        |a: &&Value| matches!(a.plain(), Some("-H" | "-L" | "-P")) || a.start().starts_with("-O");
-    let links = follows(args);
+pub fn printed_guarded_files(out: &mut Emitter, args: &[Value]) -> Vec<Value> {
+    let option = |a: &&Value| {
+        matches!(a.plain_text(), Some("-H" | "-L" | "-P")) || a.known_start().starts_with("-O")
+    };
+    let links = follows_links(args);
     let args = &args[args.iter().take_while(option).count()..];
-    let expression = args.iter().position(|arg| is_test(arg.start()));
+    let expression = args.iter().position(|arg| is_test(arg.known_start()));
     let (starts, tests) = args.split_at(expression.unwrap_or(args.len()));
     let here = [Value::known(".", 0..0)];
     let starts = if starts.is_empty() { &here[..] } else { starts };
-    let met = search::met(out, starts, tests, links, false);
+    let met = search::find_guarded(out, starts, tests, links, false);
     let named = starts.iter().flat_map(|start| guarded_names(out, start, tests));
     let named: Vec<Value> = named.collect();
     met.into_iter().map(|one| Value::known(one.path, 0..0)).chain(named).collect()
 }
 
 /// fd: a pattern, directories, and behind `-x` a command for what is found there.
-pub fn fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
-    let run = |a: &Value| matches!(a.plain(), Some("-x" | "--exec" | "-X" | "--exec-batch"));
+pub fn emit_fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
+    let run = |a: &Value| matches!(a.plain_text(), Some("-x" | "--exec" | "-X" | "--exec-batch"));
     let cut = call.args.iter().position(run).unwrap_or(call.args.len());
-    let own = options::parse(call.name, &call.args[..cut], out.place.programs);
+    let own = options::parse_arguments(call.name, &call.args[..cut], out.place.programs);
     let mut starts: Vec<Value> =
         own.operands.iter().skip(1).map(|i| call.args[*i].clone()).collect();
     if starts.is_empty() {
         starts.push(Value::known(".", call.span.clone()));
     }
-    let extent = if own.has(mark::TREE) { Extent::Tree } else { Extent::Visible };
+    let extent = if own.has_mark(mark::TREE) { Extent::Tree } else { Extent::Visible };
     for start in &starts {
-        out.path(Word::Read, start, extent, Grade::Certain, Source::Operand);
+        out.emit_path(Word::Read, start, extent, Grade::Certain, Source::Operand);
     }
     let Some(command) = call.args.get(cut + 1..).filter(|c| !c.is_empty()) else { return };
     let pattern = own.operands.first().map(|i| &call.args[*i]);
     let mut items: Vec<Value> = Vec::new();
     for start in &starts {
-        items.push(start.below());
-        let changes = !reads(command, out.place.programs);
+        items.push(start.unknown_below());
+        let changes = !only_reads_operands(command, out.place.programs);
         items.extend(search::by_pattern(out, &own, start, pattern, changes));
     }
     for item in items {
         let mut words: Vec<Value> = command.to_vec();
         for token in ["{}", "{/}", "{//}", "{.}", "{/.}"] {
-            words = words.iter().map(|w| w.with(token, &item)).collect();
+            words = words.iter().map(|w| w.replace_token(token, &item)).collect();
         }
         let placed = command.iter().any(|w| w.text().is_some_and(|t| t.contains('{')));
         if !placed {
@@ -232,22 +243,22 @@ pub fn fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
 }
 
 /// Does that command delete its operands? Then it matters that nothing is left out.
-pub fn deletes(words: &[Value], own: &'static [Program]) -> bool {
-    let name = words.first().and_then(Value::plain).map(|name| split(name).1);
-    name.and_then(|name| table::program(name, own))
+pub fn deletes_operands(words: &[Value], own: &'static [Program]) -> bool {
+    let name = words.first().and_then(Value::plain_text).map(|name| split(name).1);
+    name.and_then(|name| table::find_program(name, own))
         .is_some_and(|row| matches!(row.repeat, Role::Delete | Role::DeleteTree))
 }
 
 /// Does find take what passes any of several tests?
 fn has_or(args: &[Value]) -> bool {
-    args.iter().any(|a| matches!(a.start(), "-o" | "-or" | ","))
+    args.iter().any(|a| matches!(a.known_start(), "-o" | "-or" | ","))
 }
 
 /// Does that command do no more than read its operands? Then their names say all.
-fn reads(words: &[Value], own: &'static [Program]) -> bool {
+fn only_reads_operands(words: &[Value], own: &'static [Program]) -> bool {
     let Some((first, args)) = words.split_first() else { return false };
-    let name = first.plain().map_or("", |name| split(name).1);
-    table::program(name, own).is_some_and(|row| {
+    let name = first.plain_text().map_or("", |name| split(name).1);
+    table::find_program(name, own).is_some_and(|row| {
         row.complete
             && matches!(row.special, None | Some(Special::Jq))
             && row.effects.is_empty()
@@ -255,33 +266,33 @@ fn reads(words: &[Value], own: &'static [Program]) -> bool {
             && row.repeat == Role::Read
             && row.before.iter().all(|role| *role == Role::Text)
             && {
-                let parsed = options::parse(name, args, own);
-                parsed.harmless && !parsed.has(mark::INPLACE | mark::LINKS)
+                let parsed = options::parse_arguments(name, args, own);
+                parsed.harmless && !parsed.has_mark(mark::INPLACE | mark::LINKS)
             }
     })
 }
 
 /// Everything in the directory, as a glob: what a find prints that leaves nothing out but by type.
-pub fn all(start: &Value) -> Option<Value> {
-    let dir = start.plain()?.trim_end_matches('/');
+pub fn directory_glob(start: &Value) -> Option<Value> {
+    let dir = start.plain_text()?.trim_end_matches('/');
     Some(Value::glob(format!("{dir}/*"), start.span.clone()))
 }
 
 /// The same as globs, where tests ask for a name. They stand beside [`Value::below`]: what is deleted or opened
 /// up is more than a name.
-pub fn named(start: &Value, args: &[Value]) -> Vec<Value> {
-    let has = |words: &[&str]| args.iter().any(|a| words.contains(&a.start()));
+pub fn named_globs(start: &Value, args: &[Value]) -> Vec<Value> {
+    let has = |words: &[&str]| args.iter().any(|a| words.contains(&a.known_start()));
     // What is left out is not found.
     let but = has(&["!", "-not"]) || has(&["-prune"]) && has(&["-o", "-or"]);
-    let Some(dir) = start.plain().filter(|_| !but) else { return Vec::new() };
-    let names = args.windows(2).filter_map(|pair| Some((pair[0].plain()?, &pair[1])));
+    let Some(dir) = start.plain_text().filter(|_| !but) else { return Vec::new() };
+    let names = args.windows(2).filter_map(|pair| Some((pair[0].plain_text()?, &pair[1])));
     let mut found: Vec<Value> = Vec::new();
     for (test, name) in names {
         let value = match test {
             "-name" => name.clone(),
             "-iname" => name.map(str::to_lowercase),
             // A whole path is told as well.
-            "-path" | "-wholename" if name.plain().is_some_and(|t| !glob::has_active(t)) => {
+            "-path" | "-wholename" if name.plain_text().is_some_and(|t| !glob::has_active(t)) => {
                 found.push(name.clone());
                 continue;
             }
@@ -289,18 +300,18 @@ pub fn named(start: &Value, args: &[Value]) -> Vec<Value> {
         };
         found.extend(value.at_any_depth(dir));
     }
-    found.truncate(Cap::Asked.first(&found).len());
+    found.truncate(Cap::Asked.first_admitted(&found).len());
     found
 }
 
 /// Guarded names that find asks for, right below its start: the likeliest place, there or not.
 fn guarded_names(out: &mut Emitter, start: &Value, args: &[Value]) -> Vec<Value> {
-    let Some(dir) = start.plain() else { return Vec::new() };
-    let asks = |pair: &&[Value]| matches!(pair[0].plain(), Some("-name" | "-iname"));
-    let names = args.windows(2).filter(asks).filter_map(|pair| pair[1].plain());
+    let Some(dir) = start.plain_text() else { return Vec::new() };
+    let asks = |pair: &&[Value]| matches!(pair[0].plain_text(), Some("-name" | "-iname"));
+    let names = args.windows(2).filter(asks).filter_map(|pair| pair[1].plain_text());
     let path = |name: &str| format!("{}/{name}", dir.trim_end_matches('/'));
     let here = out.cwd.clone().unwrap_or_default();
-    let guarded = |path: &String| out.place.is_guarded(&normalise(&join(&here, path)));
+    let guarded = |path: &String| out.place.is_guarded(&normalise_path(&join(&here, path)));
     let named = names.map(path).filter(guarded);
     let mut named: Vec<Value> = named.map(|path| Value::known(path, start.span.clone())).collect();
     named.extend(search::by_path(out, start, args));
@@ -308,20 +319,20 @@ fn guarded_names(out: &mut Emitter, start: &Value, args: &[Value]) -> Vec<Value>
 }
 
 /// A deletion by find: everything, or only what passes the tests.
-pub fn below(out: &mut Emitter, word: Word, start: &Value, filtered: bool) {
+pub fn emit_found_deletion(out: &mut Emitter, word: Word, start: &Value, filtered: bool) {
     let extent = if filtered { Extent::Below } else { Extent::Tree };
-    out.path(word, start, extent, Grade::Certain, Source::Operand);
+    out.emit_path(word, start, extent, Grade::Certain, Source::Operand);
 }
 
 /// dd: `if=` is read, `of=` is written.
-pub fn dd(out: &mut Emitter, values: &[Value]) {
+pub fn emit_dd(out: &mut Emitter, values: &[Value]) {
     for value in values {
-        let text = value.start();
+        let text = value.known_start();
         if text.starts_with("if=") {
-            out.operand(Word::Read, &value.rest(3));
+            out.operand(Word::Read, &value.skip_bytes(3));
         } else if text.starts_with("of=") {
-            out.operand(Word::Write, &value.rest(3));
-            written(out, &value.rest(3));
+            out.operand(Word::Write, &value.skip_bytes(3));
+            note_written(out, &value.skip_bytes(3));
         } else if value.text().is_none() && !text.contains('=') {
             out.operand(Word::Write, &Value::unknown(value.span.clone()));
         }
@@ -352,7 +363,7 @@ const MODES: &[(&str, char)] = &[
 ];
 
 /// tar in both styles of options.
-pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
+pub fn emit_tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
     let long = MODES.iter().rev().find(|(name, _)| call.has(name)).map(|(_, letter)| *letter);
     let short =
         || ['c', 'x', 't', 'r', 'u', 'A', 'd'].into_iter().find(|m| call.has(&format!("-{m}")));
@@ -361,7 +372,7 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
     let mut members = values;
     if tape.mode.is_none()
         && let Some((letters, rest)) = values.split_first()
-        && let Some(letters) = letters.plain()
+        && let Some(letters) = letters.plain_text()
     {
         members = old_style(out, &mut tape, letters, rest, next);
     }
@@ -414,17 +425,17 @@ fn old_style<'v>(
 fn checkpoints(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     for option in call.parsed.options.iter().filter(|o| o.name.starts_with("--checkpoint-a")) {
         let Some(value) = &option.value else { continue };
-        match value.plain() {
-            Some(text) if text.starts_with("exec=") => next.push(Next::script(value.rest(5))),
+        match value.plain_text() {
+            Some(text) if text.starts_with("exec=") => next.push(Next::script(value.skip_bytes(5))),
             Some(_) => {}
-            None => out.unknown("tar with an unknown action", value.span.clone()),
+            None => out.emit_unknown("tar with an unknown action", value.span.clone()),
         }
     }
 }
 
 /// The archive, and the directory that is gone to.
 fn opened(out: &mut Emitter, word: Word, tape: &Tape) {
-    if let Some(archive) = tape.archive.as_ref().filter(|a| a.plain() != Some("-")) {
+    if let Some(archive) = tape.archive.as_ref().filter(|a| a.plain_text() != Some("-")) {
         out.operand(word, archive);
     }
     if let Some(dir) = &tape.start {
@@ -434,7 +445,7 @@ fn opened(out: &mut Emitter, word: Word, tape: &Tape) {
 
 /// What is unpacked here.
 fn extracted(out: &mut Emitter, call: &Call, tape: Tape, asked: &[Value]) {
-    let spot = tape.archive.as_ref().map(|archive| out.spot(archive, Extent::Exact, false));
+    let spot = tape.archive.as_ref().map(|archive| out.locate_value(archive, Extent::Exact, false));
     let fetched = match &spot {
         Some(Spot::At(target)) => out.written.contains_key(&target.resolved),
         Some(_) => call.fed,
@@ -442,13 +453,13 @@ fn extracted(out: &mut Emitter, call: &Call, tape: Tape, asked: &[Value]) {
     };
     opened(out, Word::Read, &tape);
     if tape.start.is_some() {
-        elsewhere(out, call);
+        emit_elsewhere(out, call);
     }
     if !call.has_any(&["-O", "--to-stdout"]) {
         out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
-        members(out, asked, call.has("--wildcards"));
+        emit_members(out, asked, call.has("--wildcards"));
         if let Some(Spot::At(file)) = spot.filter(|_| asked.is_empty()) {
-            unpacked(out, &file.resolved, ".");
+            emit_unpacked(out, &file.resolved, ".");
         }
         if fetched {
             out.fetch_into(&Value::known(".", call.span.clone()));
@@ -460,7 +471,7 @@ fn extracted(out: &mut Emitter, call: &Call, tape: Tape, asked: &[Value]) {
 }
 
 /// The files of an archive that are asked for by name.
-pub fn members(out: &mut Emitter, values: &[Value], globs: bool) {
+pub fn emit_members(out: &mut Emitter, values: &[Value], globs: bool) {
     for value in values {
         let value = match value.text() {
             Some(text) => {
@@ -473,27 +484,27 @@ pub fn members(out: &mut Emitter, values: &[Value], globs: bool) {
 }
 
 /// unzip: the archive is read, and all of it, or what is asked for, is written.
-pub fn unzip(out: &mut Emitter, call: &Call, values: &[Value]) {
+pub fn emit_unzip(out: &mut Emitter, call: &Call, values: &[Value]) {
     if let Some(file) = values.first() {
         out.operand(Word::Read, file);
     }
-    if call.dry() {
+    if call.is_dry_run() {
         return;
     }
     if !call.has("-d") {
         out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
     }
     let Some((file, asked)) = values.split_first() else { return };
-    let into = call.value("-d").and_then(Value::plain);
-    let Spot::At(archive) = out.spot(file, Extent::Exact, false) else { return };
+    let into = call.value("-d").and_then(Value::plain_text);
+    let Spot::At(archive) = out.locate_value(file, Extent::Exact, false) else { return };
     if asked.is_empty() || call.has("-x") {
-        return unpacked(out, &archive.resolved, into.unwrap_or("."));
+        return emit_unpacked(out, &archive.resolved, into.unwrap_or("."));
     }
     let inner = |value: &Value| match into {
         Some(dir) => value.map(|text| format!("{dir}/{text}")),
         None => value.clone(),
     };
-    members(out, &asked.iter().map(inner).collect::<Vec<_>>(), true);
+    emit_members(out, &asked.iter().map(inner).collect::<Vec<_>>(), true);
 }
 
 /// zip: `-m` moves what it packs.
@@ -508,29 +519,29 @@ pub(super) fn zip(i: &mut Invocation) {
 pub fn test(out: &mut Emitter, call: &Call) {
     const ASKS: &[&str] = &["-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h"];
     for pair in call.args.windows(2) {
-        if pair[0].plain().is_some_and(|o| ASKS.contains(&o)) && pair[1].text().is_some() {
+        if pair[0].plain_text().is_some_and(|o| ASKS.contains(&o)) && pair[1].text().is_some() {
             out.operand(Word::Read, &pair[1]);
         }
     }
 }
 
 /// An archive that is there is unpacked into a directory: what of it lands on something guarded.
-pub fn unpacked(out: &mut Emitter, file: &str, dir: &str) {
+pub fn emit_unpacked(out: &mut Emitter, file: &str, dir: &str) {
     let dir = Value::known(dir, 0..0);
-    let Spot::At(dir) = out.spot(&dir, Extent::Exact, true) else { return };
+    let Spot::At(dir) = out.locate_value(&dir, Extent::Exact, true) else { return };
     if !out.may_guard(&dir) {
         return;
     }
-    let bytes = out.content(file, limits::ARCHIVE);
-    let (names, whole) = archive::names(bytes.as_deref().unwrap_or_default());
+    let bytes = out.read_content(file, limits::ARCHIVE);
+    let (names, whole) = archive::member_names(bytes.as_deref().unwrap_or_default());
     if bytes.is_none() && out.resolver.exists(file) || !whole {
         // Everyday archives are large: what of them is not seen is possible, not unknown.
-        out.note("an archive with more in it than is looked at");
+        out.add_note("an archive with more in it than is looked at");
         let target = Target { extent: Extent::Tree, ..dir.clone() };
-        out.effect(Word::Write, Grade::Possible, Some(target), None, Source::Operand, 0..0);
+        out.push_effect(Word::Write, Grade::Possible, Some(target), None, Source::Operand, 0..0);
     }
     for name in names {
-        let path = normalise(&format!("{}/{name}", dir.lexical));
+        let path = normalise_path(&format!("{}/{name}", dir.lexical));
         if out.place.is_guarded(&path) {
             out.guard_changed(Word::Write, &path, 0..0);
         }
@@ -538,7 +549,7 @@ pub fn unpacked(out: &mut Emitter, file: &str, dir: &str) {
 }
 
 /// ln: the name is written, and leads to the target from then on.
-pub fn ln(out: &mut Emitter, call: &Call, values: &[Value]) {
+pub fn emit_ln(out: &mut Emitter, call: &Call, values: &[Value]) {
     let into = call.value("-t");
     let (sources, name) = match (into, values) {
         (Some(dir), sources) => (sources, Some(dir)),
@@ -546,7 +557,7 @@ pub fn ln(out: &mut Emitter, call: &Call, values: &[Value]) {
         (None, [sources @ .., last]) => (sources, Some(last)),
         (None, []) => return,
     };
-    let dir = match name.map(|name| out.spot(name, Extent::Exact, true)) {
+    let dir = match name.map(|name| out.locate_value(name, Extent::Exact, true)) {
         None => out.cwd.clone().map(|cwd| (cwd, true)),
         Some(Spot::At(t)) if t.extent == Extent::Exact => {
             let is_dir = into.is_some() || sources.len() > 1 || out.resolver.is_dir(&t.resolved);
@@ -557,8 +568,8 @@ pub fn ln(out: &mut Emitter, call: &Call, values: &[Value]) {
     for source in sources {
         let from = out.analysis.effects.len();
         out.operand_tree(Word::Read, source);
-        out.linked(from);
-        let made = dir.as_ref().and_then(|dir| link(out, call, source.plain()?, dir));
+        out.emit_second_names(from);
+        let made = dir.as_ref().and_then(|dir| link(out, call, source.plain_text()?, dir));
         if made.is_none() {
             // Paths through this link would lead nobody knows where.
             out.push(Word::Write, Grade::Unknown, Source::Operand, call.span.clone());
@@ -570,36 +581,36 @@ pub fn ln(out: &mut Emitter, call: &Call, values: &[Value]) {
 fn link(out: &mut Emitter, call: &Call, text: &str, place: &(String, bool)) -> Option<()> {
     let (place, is_dir) = place;
     let own = match is_dir {
-        true => normalise(&format!("{place}/{}", split(text.trim_end_matches('/')).1)),
-        false => normalise(place),
+        true => normalise_path(&format!("{place}/{}", split(text.trim_end_matches('/')).1)),
+        false => normalise_path(place),
     };
     out.operand(Word::Write, &Value::known(own.clone(), call.span.clone()));
     let to = match call.has("-s") || text.starts_with('/') {
         true => text.to_string(),
         false => format!("{}/{text}", out.cwd.as_ref()?),
     };
-    out.resolver.link(&own, &to);
+    out.resolver.add_link(&own, &to);
     Some(())
 }
 
 /// gzip and its kin: FILE becomes FILE.gz.
-pub fn gzip(out: &mut Emitter, call: &Call, values: &[Value]) {
+pub fn emit_gzip(out: &mut Emitter, call: &Call, values: &[Value]) {
     let keeps = match call.name {
         "zstd" | "unzstd" => !call.has("--rm"),
-        _ => call.parsed.has(mark::KEEP),
+        _ => call.parsed.has_mark(mark::KEEP),
     };
-    let words: &[Word] = match (call.parsed.has(mark::STDOUT), keeps) {
+    let words: &[Word] = match (call.parsed.has_mark(mark::STDOUT), keeps) {
         (true, _) => &[Word::Read],
         (false, true) => &[Word::Read, Word::Write],
         (false, false) => &[Word::Read, Word::Write, Word::Delete],
     };
     for value in values {
-        if value.plain() == Some("-") {
+        if value.plain_text() == Some("-") {
             continue;
         }
-        let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Exact };
+        let extent = if call.parsed.has_mark(mark::TREE) { Extent::Tree } else { Extent::Exact };
         for word in words {
-            out.path(*word, value, extent, Grade::Certain, Source::Operand);
+            out.emit_path(*word, value, extent, Grade::Certain, Source::Operand);
         }
     }
 }

@@ -6,13 +6,13 @@ mod settings;
 mod tree;
 
 use self::tree::Tree;
-pub use scope::scope;
-pub use settings::{config, names_git, redirects, settings};
+pub use scope::note_scope;
+pub use settings::{emit_config, emit_settings, names_git, redirects_git};
 
 use super::Invocation;
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::path::{self, split};
-use crate::effect::program::effects::{Call, Next, role};
+use crate::effect::program::effects::{Call, Next, emit_role};
 use crate::effect::program::table::{Role, mark};
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word, secret};
@@ -27,24 +27,25 @@ const BYPASS: Word = Word::Named("git.bypass");
 pub(super) fn tree(i: &mut Invocation) {
     i.operands();
     let Invocation { out, call, program, values, .. } = i;
-    if program.name == "git format-patch" && values.iter().any(|v| secret::is_file(v.start())) {
-        out.reveals("what a secret was in the history is printed", call.span.clone());
+    if program.name == "git format-patch" && values.iter().any(|v| secret::is_file(v.known_start()))
+    {
+        out.emit_disclosure("what a secret was in the history is printed", call.span.clone());
     }
-    if !call.dry() {
+    if !call.is_dry_run() {
         may_write(out, call, ".");
     }
     if program.name.starts_with("git sparse-checkout") {
-        sparse(out, values);
+        emit_sparse_patterns(out, values);
     }
     if matches!(program.name, "git stash" | "git stash push" | "git stash save") {
-        stashed(out, call, values);
+        emit_stash(out, call, values);
     }
 }
 
 /// What changes only what is git's own.
 pub(super) fn own(i: &mut Invocation) {
     i.operands();
-    if !i.call.dry() {
+    if !i.call.is_dry_run() {
         may_write(i.out, i.call, ".git");
     }
 }
@@ -52,20 +53,22 @@ pub(super) fn own(i: &mut Invocation) {
 /// branch, tag and their kin.
 pub fn refs(out: &mut Emitter, call: &Call, values: &[Value]) {
     let listed = usize::from(call.row() == "git symbolic-ref");
-    if call.parsed.has(mark::SPARE) || !call.parsed.has(mark::KEEP) && values.len() > listed {
+    if call.parsed.has_mark(mark::SPARE)
+        || !call.parsed.has_mark(mark::KEEP) && values.len() > listed
+    {
         may_write(out, call, ".git");
     }
     // `-M NAME` renames the branch one is on; of two, the second may be there already.
-    if call.parsed.option("-M").is_some_and(|o| o.name == "-M") && values.len() > 1 {
+    if call.parsed.find_option("-M").is_some_and(|o| o.name == "-M") && values.len() > 1 {
         call.does(out, Word::Named("git.delete-branch"));
     }
 }
 
 /// `reset --hard`
 pub fn reset(out: &mut Emitter, call: &Call) {
-    if call.parsed.has(mark::SPARE) && !call.dry() {
+    if call.parsed.has_mark(mark::SPARE) && !call.is_dry_run() {
         may_write(out, call, ".");
-        changed(out, call, &[here(call)]);
+        emit_reverted(out, call, &[here(call)]);
     }
 }
 
@@ -73,22 +76,22 @@ pub fn reset(out: &mut Emitter, call: &Call) {
 pub fn worktree(out: &mut Emitter, call: &Call, values: &[Value]) {
     let grade = if call.has("--force") { Grade::Certain } else { Grade::Possible };
     for value in values {
-        out.path(Word::Delete, value, Extent::Tree, grade, Source::Operand);
+        out.emit_path(Word::Delete, value, Extent::Tree, grade, Source::Operand);
     }
 }
 
 /// `pull`: a remote is asked, and the work tree may change.
 pub fn pull(out: &mut Emitter, call: &Call, values: &[Value]) {
-    remote(out, values.first(), false);
-    if !call.dry() {
+    emit_remote(out, values.first(), false);
+    if !call.is_dry_run() {
         may_write(out, call, ".");
     }
 }
 
 /// `remote add` and `set-url`.
 pub fn remotes(out: &mut Emitter, call: &Call, values: &[Value]) {
-    if let Some(url) = values.iter().find(|v| v.start().starts_with("ext::")) {
-        out.unknown(EXT, url.span.clone());
+    if let Some(url) = values.iter().find(|v| v.known_start().starts_with("ext::")) {
+        out.emit_unknown(EXT, url.span.clone());
     }
     may_write(out, call, ".git");
 }
@@ -104,14 +107,14 @@ fn may_write(out: &mut Emitter, call: &Call, dir: &str) {
 }
 
 /// checkout and switch: another branch, a new one, or files overwritten by those of a commit.
-pub fn checkout(out: &mut Emitter, call: &Call, values: &[Value]) {
+pub fn emit_checkout(out: &mut Emitter, call: &Call, values: &[Value]) {
     let files = checked_out(out, call, values);
     if !files.is_empty() {
         if !call.has("--patch") {
             call.does(out, DISCARD);
         }
-        files.iter().for_each(|file| overwrite(out, file));
-        changed(out, call, &files);
+        files.iter().for_each(|file| emit_overwrite(out, file));
+        emit_reverted(out, call, &files);
     } else if !values.is_empty() || call.has("--force") {
         may_write(out, call, ".");
     }
@@ -122,12 +125,12 @@ fn checked_out(out: &mut Emitter, call: &Call, values: &[Value]) -> Vec<Value> {
     if call.row() == "git switch" {
         return Vec::new();
     }
-    if let Some(at) = call.args.iter().position(|a| a.plain() == Some("--")) {
+    if let Some(at) = call.args.iter().position(|a| a.plain_text() == Some("--")) {
         let behind = call.parsed.operands.iter().filter(|i| **i > at);
         return behind.map(|i| call.args[*i].clone()).collect();
     }
     // With --track git refuses to take files as well.
-    if call.parsed.has(mark::SPARE) || call.has("--track") {
+    if call.parsed.has_mark(mark::SPARE) || call.has("--track") {
         return Vec::new();
     }
     match values {
@@ -164,8 +167,8 @@ fn has_extension(name: &str) -> bool {
 }
 
 /// A file, or what below a directory is tracked, is overwritten.
-fn overwrite(out: &mut Emitter, value: &Value) {
-    let text = value.plain().unwrap_or("x");
+fn emit_overwrite(out: &mut Emitter, value: &Value) {
+    let text = value.plain_text().unwrap_or("x");
     let (value, grade) = match text.strip_prefix(':') {
         Some(_) => (Value::known(".", value.span.clone()), Grade::Possible),
         None if matches!(text, "." | "..") || text.ends_with('/') => {
@@ -173,13 +176,13 @@ fn overwrite(out: &mut Emitter, value: &Value) {
         }
         None => (value.clone(), Grade::Certain),
     };
-    out.path(Word::Write, &value, Extent::Tree, grade, Source::Operand);
+    out.emit_path(Word::Write, &value, Extent::Tree, grade, Source::Operand);
 }
 
 /// As soon as one of `--staged` and `--worktree` stands there, with or without `no-`, the files are
 /// left alone unless the last word on `--worktree` is yes. `--patch` asks, without anybody there to
 /// be asked.
-pub fn restore(out: &mut Emitter, call: &Call, values: &[Value]) {
+pub fn emit_restore(out: &mut Emitter, call: &Call, values: &[Value]) {
     let has = |name: &str| call.has(name);
     let named = ["--staged", "--no-staged", "--worktree", "--no-worktree"];
     if named.iter().any(|name| has(name)) && !last_says(call, "--worktree", "--no-worktree") {
@@ -193,22 +196,22 @@ pub fn restore(out: &mut Emitter, call: &Call, values: &[Value]) {
     if listed {
         may_write(out, call, ".");
     }
-    values.iter().for_each(|value| overwrite(out, value));
-    changed(out, call, values);
+    values.iter().for_each(|value| emit_overwrite(out, value));
+    emit_reverted(out, call, values);
 }
 
 /// Is `yes` given, and not taken back by a later `no`?
 fn last_says(call: &Call, yes: &str, no: &str) -> bool {
-    let last = |name: &str| call.parsed.options.iter().rposition(|option| option.is(name));
+    let last = |name: &str| call.parsed.options.iter().rposition(|option| option.is_option(name));
     last(yes) > last(no)
 }
 
 /// Without `-f` git refuses, unless a setting says otherwise.
-pub fn clean(out: &mut Emitter, call: &Call, values: &[Value]) {
-    if call.dry() {
+pub fn emit_clean(out: &mut Emitter, call: &Call, values: &[Value]) {
+    if call.is_dry_run() {
         return;
     }
-    let lax = settings::last(out, call, "clean.requireforce").is_some_and(|value| {
+    let lax = settings::last_setting(out, call, "clean.requireforce").is_some_and(|value| {
         value.is_none_or(|v| !matches!(v.as_str(), "true" | "yes" | "on" | "1"))
     });
     let sure = lax || call.has_any(&["-f", "-i"]);
@@ -220,16 +223,20 @@ pub fn clean(out: &mut Emitter, call: &Call, values: &[Value]) {
         out.own_path(Word::Delete, ".", Extent::Tree, grade, call.span.clone());
     }
     for value in values {
-        out.path(Word::Delete, value, Extent::Tree, grade, Source::Operand);
+        out.emit_path(Word::Delete, value, Extent::Tree, grade, Source::Operand);
     }
     if sure {
         let here = here(call);
-        untracked(out, call, if values.is_empty() { std::slice::from_ref(&here) } else { values });
+        emit_untracked(
+            out,
+            call,
+            if values.is_empty() { std::slice::from_ref(&here) } else { values },
+        );
     }
 }
 
 /// The guarded files of which git's index says that they are changed by this.
-fn settled(
+fn emit_guarded_changes(
     out: &mut Emitter,
     call: &Call,
     places: &[Value],
@@ -238,7 +245,7 @@ fn settled(
 ) {
     let mut tree = None;
     for place in places {
-        let Spot::At(target) = out.spot(place, Extent::Exact, false) else { continue };
+        let Spot::At(target) = out.locate_value(place, Extent::Exact, false) else { continue };
         let guards = out.guards_below(&target, true);
         if guards.is_empty() {
             continue;
@@ -251,19 +258,21 @@ fn settled(
 }
 
 /// The guarded files that git does not track go; those that it ignores only where that is asked for.
-fn untracked(out: &mut Emitter, call: &Call, places: &[Value]) {
+fn emit_untracked(out: &mut Emitter, call: &Call, places: &[Value]) {
     let all = call.has_any(&["-x", "-X", "-a"]);
-    settled(out, call, places, Word::Delete, |tree, path| tree.is_untracked(path, all));
+    emit_guarded_changes(out, call, places, Word::Delete, |tree, path| {
+        tree.is_untracked(path, all)
+    });
 }
 
 /// `git stash -u`: what is not tracked is put away with the rest.
-fn stashed(out: &mut Emitter, call: &Call, values: &[Value]) {
+fn emit_stash(out: &mut Emitter, call: &Call, values: &[Value]) {
     let here = here(call);
     let named = if values.is_empty() { std::slice::from_ref(&here) } else { values };
     if call.has_any(&["-u", "-a"]) {
-        untracked(out, call, named);
+        emit_untracked(out, call, named);
     }
-    changed(out, call, named);
+    emit_reverted(out, call, named);
     if call.parsed.program.is_some_and(|row| row.name != "git stash save") {
         for value in values {
             out.operand_tree(Word::Write, value);
@@ -272,12 +281,12 @@ fn stashed(out: &mut Emitter, call: &Call, values: &[Value]) {
 }
 
 /// What git tracks goes back to what it was: guarded files that were changed since.
-fn changed(out: &mut Emitter, call: &Call, places: &[Value]) {
-    settled(out, call, places, Word::Write, Tree::is_changed);
+fn emit_reverted(out: &mut Emitter, call: &Call, places: &[Value]) {
+    emit_guarded_changes(out, call, places, Word::Write, Tree::is_changed);
 }
 
 /// `--prune=now` takes what the default of two weeks still keeps.
-pub fn gc(out: &mut Emitter, call: &Call) {
+pub fn emit_gc(out: &mut Emitter, call: &Call) {
     let soon = |date: Option<&str>| date.is_none_or(|date| matches!(date, "now" | "all" | "0"));
     let option = call.value("--prune");
     let kept = call.parsed.options.iter().any(|o| o.name == "--no-prune");
@@ -285,24 +294,24 @@ pub fn gc(out: &mut Emitter, call: &Call) {
         None if !kept => &["gc.pruneexpire", "gc.reflogexpire", "gc.reflogexpireunreachable"],
         _ => &["gc.reflogexpire", "gc.reflogexpireunreachable"],
     };
-    let set = keys
-        .iter()
-        .any(|key| settings::last(out, call, key).is_some_and(|value| soon(value.as_deref())));
-    if set || option.is_some_and(|value| soon(value.plain())) {
+    let set = keys.iter().any(|key| {
+        settings::last_setting(out, call, key).is_some_and(|value| soon(value.as_deref()))
+    });
+    if set || option.is_some_and(|value| soon(value.plain_text())) {
         let word = Word::Named("git.expire");
         call.does(out, word);
     }
 }
 
 /// push: `+REF` forces, `:REF` deletes; a URL names its host.
-pub fn push(out: &mut Emitter, call: &Call, values: &[Value]) {
-    remote(out, values.first(), !call.dry());
-    if call.dry() {
+pub fn emit_push(out: &mut Emitter, call: &Call, values: &[Value]) {
+    emit_remote(out, values.first(), !call.is_dry_run());
+    if call.is_dry_run() {
         return;
     }
     let mut named = |word, span| out.push(Word::Named(word), Grade::Certain, Source::Operand, span);
     for reference in values.iter().skip(1) {
-        let text = reference.start();
+        let text = reference.known_start();
         if text.starts_with('+') {
             named("git.force-push", reference.span.clone());
         }
@@ -316,13 +325,13 @@ pub fn push(out: &mut Emitter, call: &Call, values: &[Value]) {
 }
 
 /// A remote by URL: its host. By name: some host, which the row says.
-pub fn remote(out: &mut Emitter, value: Option<&Value>, send: bool) {
+pub fn emit_remote(out: &mut Emitter, value: Option<&Value>, send: bool) {
     let Some(value) = value else { return };
-    let text = value.start();
+    let text = value.known_start();
     if text.starts_with("ext::") {
-        out.unknown(EXT, value.span.clone());
+        out.emit_unknown(EXT, value.span.clone());
     } else if text.contains("://") || is_scp(text) {
-        out.contact(value, send, Source::Operand);
+        out.emit_contact(value, send, Source::Operand);
     }
 }
 
@@ -333,13 +342,13 @@ fn is_scp(text: &str) -> bool {
 
 /// What is shown: `--no-index` reads files, `REV:FILE` a file as it was. What names a secret in a history is not to be
 /// looked up on the disk.
-pub fn shown(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
+pub fn emit_shown(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
     let project = &out.place.project;
     // Another repository is none of the project.
     if out.cwd.as_ref().is_none_or(|cwd| !is_within(cwd, project)) {
         out.own_path(Word::Read, ".", Extent::Exact, Grade::Possible, call.span.clone());
     }
-    narrowed(out, call);
+    narrow_to_named_files(out, call);
     for value in values {
         shows(out, call, value, next);
     }
@@ -350,17 +359,17 @@ fn shows(out: &mut Emitter, call: &Call, value: &Value, next: &mut Vec<Next>) {
     const CONTENTS: &[&str] =
         &["git diff", "git show", "git range-diff", "git cat-file", "git difftool"];
     if CONTENTS.contains(&call.row()) && tells(value) {
-        out.reveals("what a secret was in the history is printed", value.span.clone());
+        out.emit_disclosure("what a secret was in the history is printed", value.span.clone());
     }
     // Outside a repository git compares any two files.
-    let text = value.start();
+    let text = value.known_start();
     let outside = call.row() == "git diff" && (text.starts_with('/') || text.starts_with("../"));
     if outside && !text.starts_with(&out.place.project) {
-        out.reveals("files outside the repository are compared", value.span.clone());
+        out.emit_disclosure("files outside the repository are compared", value.span.clone());
     }
-    if call.parsed.has(mark::SPARE) || outside {
-        role(out, call, Role::Read, value, next);
-    } else if let Some(file) = value.plain().and_then(of_revision) {
+    if call.parsed.has_mark(mark::SPARE) || outside {
+        emit_role(out, call, Role::Read, value, next);
+    } else if let Some(file) = value.plain_text().and_then(of_revision) {
         let file = format!("{}/{file}", out.place.project);
         out.own_path(Word::Read, &file, Extent::Exact, Grade::Certain, value.span.clone());
     }
@@ -375,7 +384,7 @@ fn of_revision(text: &str) -> Option<&str> {
 
 /// Does the word, or the file of `REV:FILE`, tell of a secret?
 fn tells(value: &Value) -> bool {
-    secret::is_file(value.start().rsplit([':', ')']).next().unwrap_or_default())
+    secret::is_file(value.known_start().rsplit([':', ')']).next().unwrap_or_default())
 }
 
 /// Is it that directory, or does it lie below it?
@@ -384,15 +393,15 @@ fn is_within(path: &str, dir: &str) -> bool {
 }
 
 /// What prints files as they are, or were: no allow means the whole of a commit, or a file whose name tells of a secret.
-pub(super) fn contents(i: &mut Invocation) {
+pub(super) fn emit_contents(i: &mut Invocation) {
     i.operands();
     let Invocation { out, call, program, values, .. } = i;
     // The pattern of grep is no name.
-    let pattern = !program.before.is_empty() && !call.parsed.has(mark::NO_FIRST);
+    let pattern = !program.before.is_empty() && !call.parsed.has_mark(mark::NO_FIRST);
     let named = &values[usize::from(pattern).min(values.len())..];
     let whole = match program.name {
         "git archive" => values.len() == 1 && !call.has("--list"),
-        "git bundle create" => values.first().is_some_and(|value| value.plain() == Some("-")),
+        "git bundle create" => values.first().is_some_and(|value| value.plain_text() == Some("-")),
         _ => false,
     };
     if whole || named.iter().any(tells) {
@@ -401,16 +410,16 @@ pub(super) fn contents(i: &mut Invocation) {
 }
 
 /// A patch of files that are named, none of which tells of a secret, shows no other.
-fn narrowed(out: &mut Emitter, call: &Call) {
+fn narrow_to_named_files(out: &mut Emitter, call: &Call) {
     const PATCH: &[&str] = &["-p", "-U", "--cc", "-c", "-m", "-W", "--word-diff", "--color-words"];
     // With these it is not only those that are named.
     const WIDER: &[&str] = &["--full-diff", "--stdin"];
     if call.has_any(WIDER) {
         return;
     }
-    let Some(end) = call.args.iter().position(|arg| arg.plain() == Some("--")) else { return };
+    let Some(end) = call.args.iter().position(|arg| arg.plain_text() == Some("--")) else { return };
     let paths = &call.args[end + 1..];
-    if paths.is_empty() || !paths.iter().all(|arg| arg.plain().is_some_and(names_no_secret)) {
+    if paths.is_empty() || !paths.iter().all(|arg| arg.plain_text().is_some_and(names_no_secret)) {
         return;
     }
     let Some(command) = out.own_command() else {
@@ -439,31 +448,31 @@ pub fn fill(out: &mut Emitter, call: &Call, values: &[Value]) {
     let value = values.first().unwrap_or(&here);
     let project = out.place.project.clone();
     let plain = |path: &String| is_within(path, &project) && !path[project.len()..].contains("/.");
-    let inside = match out.spot(value, Extent::Exact, false) {
+    let inside = match out.locate_value(value, Extent::Exact, false) {
         Spot::At(target) => [&target.lexical, &target.resolved].into_iter().all(plain),
         _ => false,
     };
     let extent = if inside { Extent::Exact } else { Extent::Tree };
-    out.path(Word::Write, value, extent, Grade::Certain, Source::Operand);
+    out.emit_path(Word::Write, value, extent, Grade::Certain, Source::Operand);
     if inside {
-        out.path(Word::Write, value, Extent::Tree, Grade::Possible, Source::Program);
+        out.emit_path(Word::Write, value, Extent::Tree, Grade::Possible, Source::Program);
     }
 }
 
 /// clone and submodule add: where from, and which directory is written.
-pub fn clone(out: &mut Emitter, values: &[Value]) {
+pub fn emit_clone(out: &mut Emitter, values: &[Value]) {
     let Some(url) = values.first() else { return };
-    let text = url.start();
+    let text = url.known_start();
     if text.starts_with("ext::") {
-        out.unknown(EXT, url.span.clone());
+        out.emit_unknown(EXT, url.span.clone());
     }
     let far = text.contains("://") || text.contains('@') || is_scp(text) || url.text().is_none();
     if far {
-        out.contact(url, false, Source::Operand);
+        out.emit_contact(url, false, Source::Operand);
     } else {
         out.operand_tree(Word::Read, url);
     }
-    let name = url.plain().map(|text| {
+    let name = url.plain_text().map(|text| {
         let last = split(text.trim_end_matches('/')).1.trim_end_matches(".git");
         last.rsplit(':').next().unwrap_or_default()
     });
@@ -483,9 +492,11 @@ pub(super) fn named_after(source: &Value, name: Option<&str>) -> Value {
 }
 
 /// Patterns of a sparse checkout that leave out what guards: those files go.
-fn sparse(out: &mut Emitter, values: &[Value]) {
+fn emit_sparse_patterns(out: &mut Emitter, values: &[Value]) {
     for value in values {
-        let Some(left) = value.plain().and_then(|text| text.strip_prefix('!')) else { continue };
+        let Some(left) = value.plain_text().and_then(|text| text.strip_prefix('!')) else {
+            continue;
+        };
         let cwd = out.cwd.clone().unwrap_or_default();
         let pattern = format!("{cwd}/{}", left.trim_matches('/'));
         let paths = out.place.guarded_paths().into_iter();

@@ -1,9 +1,9 @@
 //! Programs on the machine itself: asking its state or changing it.
 
-use super::super::effects::{Call, Next, device, maybe_path, role};
+use super::super::effects::{Call, Next, emit_file_write, emit_role, maybe_path};
 use super::super::table::{Role, mark};
-use super::files::members;
-use super::search::expression;
+use super::files::emit_members;
+use super::search::compile_expression;
 use crate::effect::emitter::Emitter;
 use crate::effect::guarded;
 use crate::effect::names::machine::{ASKING, ASKING_STARTS, IP_CHANGES};
@@ -11,11 +11,11 @@ use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// The state of the machine changes, unless the words only ask.
-pub fn machine(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let any = |asks: &dyn Fn(&str) -> bool| values.iter().any(|v| v.plain().is_some_and(asks));
+pub fn emit_machine_change(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let any = |asks: &dyn Fn(&str) -> bool| values.iter().any(|v| v.plain_text().is_some_and(asks));
     let changes = match call.name {
         "ip" => any(&|word| IP_CHANGES.contains(&word)),
-        "sysctl" => values.iter().any(|v| v.text().is_none() || v.start().contains('=')),
+        "sysctl" => values.iter().any(|v| v.text().is_none() || v.known_start().contains('=')),
         // A device alone is only looked up.
         "ifconfig" | "iwconfig" | "ethtool" | "arp" | "losetup" => values.len() > 1,
         "nmcli" => any(&|word| {
@@ -34,39 +34,39 @@ pub fn machine(out: &mut Emitter, call: &Call, values: &[Value]) {
                 })
         }
     };
-    if changes && call.name == "mount" && !call.dry() {
+    if changes && call.name == "mount" && !call.is_dry_run() {
         // What is mounted elsewhere has a second name, and what is mounted over has none.
         for value in values {
-            out.mounted(value);
+            out.emit_mount(value);
         }
     }
     // The row says `system` for options that change something.
-    if changes && !call.dry() && !call.parsed.has(mark::SYSTEM) {
+    if changes && !call.is_dry_run() && !call.parsed.has_mark(mark::SYSTEM) {
         call.does(out, Word::System);
     }
 }
 
 /// `parted DEVICE VERB ...`: printing changes nothing.
-pub fn parted(out: &mut Emitter, call: &Call, values: &[Value]) {
+pub fn emit_parted(out: &mut Emitter, call: &Call, values: &[Value]) {
     let Some((disk, verbs)) = values.split_first() else { return };
     let reads = ["print", "p", "unit", "u", "help", "align-check", "version", "quit"];
-    let first = verbs.first().map(|v| v.plain().unwrap_or_default());
+    let first = verbs.first().map(|v| v.plain_text().unwrap_or_default());
     let changing = ["mklabel", "mktable", "mkpart", "rm", "resizepart", "set", "name", "rescue"];
     let asks = first.is_some_and(|verb| reads.contains(&verb))
-        && !verbs.iter().any(|v| changing.contains(&v.plain().unwrap_or("rm")));
+        && !verbs.iter().any(|v| changing.contains(&v.plain_text().unwrap_or("rm")));
     if asks {
         out.operand(Word::Read, disk);
-    } else if !call.dry() {
-        device(out, disk);
+    } else if !call.is_dry_run() {
+        emit_file_write(out, disk);
     }
 }
 
 /// cpio: `-i` unpacks here, `-p` copies to a directory.
-pub fn cpio(out: &mut Emitter, call: &Call, values: &[Value]) {
+pub fn emit_cpio(out: &mut Emitter, call: &Call, values: &[Value]) {
     let has = |name: &str| call.has(name);
     if has("-i") && !has("-t") {
         out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
-        members(out, values, true);
+        emit_members(out, values, true);
     }
     if has("-p") {
         for value in values {
@@ -76,23 +76,23 @@ pub fn cpio(out: &mut Emitter, call: &Call, values: &[Value]) {
 }
 
 /// `chattr +i FILE`, `chattr =e FILE`: the mode may be an option or the first operand.
-pub fn chattr(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
-    let modes = values.first().is_some_and(|v| v.start().starts_with(['+', '-', '=']));
+pub fn emit_chattr(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
+    let modes = values.first().is_some_and(|v| v.known_start().starts_with(['+', '-', '=']));
     for value in &values[usize::from(modes)..] {
-        role(out, call, Role::Permission, value, next);
+        emit_role(out, call, Role::Permission, value, next);
     }
 }
 
 /// Processes are signalled: by number, by name, or those that use a file.
-pub fn kill(out: &mut Emitter, call: &Call, values: &[Value]) {
-    if call.name == "fuser" && !call.parsed.has(mark::SPARE) {
+pub fn emit_kill(out: &mut Emitter, call: &Call, values: &[Value]) {
+    if call.name == "fuser" && !call.parsed.has_mark(mark::SPARE) {
         return;
     }
     call.does(out, Word::Process);
     for value in values {
         if call.name == "fuser" {
             out.operand(Word::Process, value);
-        } else if value.plain().is_some_and(|pattern| names_guard(call, pattern)) {
+        } else if value.plain_text().is_some_and(|pattern| names_guard(call, pattern)) {
             out.guard_ended(value.span.clone());
         }
     }
@@ -109,14 +109,14 @@ fn names_guard(call: &Call, pattern: &str) -> bool {
     let whole = if exact { format!("{fold}^(?:{pattern})$") } else { format!("{fold}{pattern}") };
     let line =
         if has("-f") { format!("{} hook", guarded::NAME) } else { guarded::NAME.to_string() };
-    expression(&whole).is_none_or(|re| re.is_match(&line))
+    compile_expression(&whole).is_none_or(|re| re.is_match(&line))
 }
 
 /// `open URL` goes to a host, `open FILE` hands it to whatever opens such files.
-pub fn open(out: &mut Emitter, values: &[Value]) {
+pub fn emit_open(out: &mut Emitter, values: &[Value]) {
     for value in values {
-        if value.start().starts_with("http") && value.start().contains("://") {
-            out.contact(value, false, Source::Operand);
+        if value.known_start().starts_with("http") && value.known_start().contains("://") {
+            out.emit_contact(value, false, Source::Operand);
         } else {
             maybe_path(out, value);
         }

@@ -1,29 +1,30 @@
 //! Programs that talk to others in a syntax of their own: httpie, socat, databases' clients.
 
 use super::super::code;
-use super::super::effects::{Call, Next, joined, role};
+use super::super::effects::{Call, Next, emit_role, join_words};
 use super::super::table::{Program, Role, mark};
 use crate::effect::emitter::Emitter;
 use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word};
 
 /// httpie, xh: an optional method, the URL, then items: `k=v` and `k@file` are sent.
-pub fn httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
+pub fn emit_httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
     let method = |v: &Value| {
-        v.plain().is_some_and(|t| t.len() > 2 && t.bytes().all(|b| b.is_ascii_uppercase()))
+        v.plain_text().is_some_and(|t| t.len() > 2 && t.bytes().all(|b| b.is_ascii_uppercase()))
     };
     let named = values.first().filter(|v| method(v));
     let rest = if named.is_some() { &values[1..] } else { values };
     let Some((url, items)) = rest.split_first() else { return };
-    let mut send = named.is_some_and(|m| !matches!(m.plain(), Some("GET" | "HEAD" | "OPTIONS")));
+    let mut send =
+        named.is_some_and(|m| !matches!(m.plain_text(), Some("GET" | "HEAD" | "OPTIONS")));
     for item in items {
-        let text = item.start();
+        let text = item.known_start();
         if text.contains("==") || text.contains(':') && !text.contains(":=") {
             // A query parameter or a header.
             continue;
         }
         if let Some(at) = text.find('@').or_else(|| text.find("=@")) {
-            let file = item.rest(at + 1);
+            let file = item.skip_bytes(at + 1);
             out.code_path(Word::Read, &file);
             send = true;
         }
@@ -32,15 +33,15 @@ pub fn httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
     // `:3000/x` is this machine.
     let local = url.text().filter(|text| text.starts_with([':', '/']));
     let local = local.map(|text| Value::known(format!("localhost{text}"), url.span.clone()));
-    out.contact(
+    out.emit_contact(
         local.as_ref().unwrap_or(url),
-        (send || call.parsed.has(mark::SEND)) && !call.dry(),
+        (send || call.parsed.has_mark(mark::SEND)) && !call.is_dry_run(),
         Source::Operand,
     );
 }
 
 /// nc: to a host, or for whoever comes; standard input leaves in both cases.
-pub fn nc(out: &mut Emitter, call: &Call, values: &[Value], next: &mut [Next]) {
+pub fn emit_nc(out: &mut Emitter, call: &Call, values: &[Value], next: &mut [Next]) {
     for item in next.iter_mut() {
         if let Next::Script { text, .. } = item {
             *item = Next::Fed { text: text.clone() };
@@ -48,31 +49,37 @@ pub fn nc(out: &mut Emitter, call: &Call, values: &[Value], next: &mut [Next]) {
     }
     let listens = call.has("-l");
     match values.first() {
-        _ if listens && call.dry() => {}
+        _ if listens && call.is_dry_run() => {}
         _ if listens => call.does(out, Word::Send),
         Some(path) if call.has("-U") => {
             out.operand(Word::Write, path);
         }
-        Some(host) => out.contact(host, !call.dry(), Source::Operand),
+        Some(host) => out.emit_contact(host, !call.is_dry_run(), Source::Operand),
         None => {}
     }
 }
 
 /// socat: two addresses, `TYPE:where,options`; `A!!B` reads from one and writes to the other.
-pub fn socat(out: &mut Emitter, values: &[Value], next: &mut Vec<Next>) {
+pub fn emit_socat(out: &mut Emitter, values: &[Value], next: &mut Vec<Next>) {
     for value in values {
         let Some(text) = value.text() else {
             // The type may still be plain: `TCP:$host:80`.
-            address(out, value.start(), true, value, next);
+            emit_socat_address(out, value.known_start(), true, value, next);
             continue;
         };
         for part in text.split("!!") {
-            address(out, part, false, value, next);
+            emit_socat_address(out, part, false, value, next);
         }
     }
 }
 
-fn address(out: &mut Emitter, text: &str, cut: bool, value: &Value, next: &mut Vec<Next>) {
+fn emit_socat_address(
+    out: &mut Emitter,
+    text: &str,
+    cut: bool,
+    value: &Value,
+    next: &mut Vec<Next>,
+) {
     let span = value.span.clone();
     let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
     let (kind, options) = kind.split_once(',').unwrap_or((kind, rest));
@@ -101,12 +108,12 @@ fn address(out: &mut Emitter, text: &str, cut: bool, value: &Value, next: &mut V
         }
         "TCP" | "TCP4" | "TCP6" | "UDP" | "UDP4" | "UDP6" | "UDPLITE" | "OPENSSL" | "SSL"
         | "SOCKS" | "SOCKS4" | "SOCKS4A" | "SOCKS5" | "PROXY" | "SCTP" | "DTLS" | "DCCP"
-        | "VSOCK" => out.contact(&part, true, Source::Operand),
+        | "VSOCK" => out.emit_contact(&part, true, Source::Operand),
         // Where a file lies, or what it is called, may be said in ways that are not read here.
         "UNIX" | "GOPEN" | "FILE" | "OPEN" | "CREATE" | "CREAT" | "PIPE" | "ABSTRACT"
             if options.contains("chdir") || own.contains(['"', '\'', '\\']) =>
         {
-            out.unknown("a socat address with quotes or a directory of its own", span);
+            out.emit_unknown("a socat address with quotes or a directory of its own", span);
         }
         "UNIX" | "GOPEN" | "FILE" | "OPEN" | "CREATE" | "CREAT" | "PIPE" | "ABSTRACT" => {
             if cut || !own.is_empty() {
@@ -118,13 +125,13 @@ fn address(out: &mut Emitter, text: &str, cut: bool, value: &Value, next: &mut V
         _ if !cut && rest.is_empty() => {
             touch(out, &Value::known(text.split(',').next().unwrap_or_default(), span));
         }
-        _ => out.unknown("a socat address that no table knows", span),
+        _ => out.emit_unknown("a socat address that no table knows", span),
     }
 }
 
 /// Clients of databases: the operands by the row; without a program text of the call, standard
 /// input is the program.
-pub fn client(
+pub fn emit_database_client(
     out: &mut Emitter,
     call: &Call,
     program: &Program,
@@ -136,19 +143,19 @@ pub fn client(
     });
     for (i, value) in values.iter().enumerate() {
         let kind = program.before.get(i).copied().unwrap_or(program.repeat);
-        if kind == Role::Edit && value.plain() == Some(":memory:") {
+        if kind == Role::Edit && value.plain_text() == Some(":memory:") {
             continue;
         }
         if kind == Role::Code && program.repeat == Role::Code && program.before.is_empty() {
             // redis-cli: the operands are one command.
             told = true;
-            if let Next::Script { text, .. } = joined(&values[i..]) {
-                code::emit(out, program.language(), &text, next);
+            if let Next::Script { text, .. } = join_words(&values[i..]) {
+                code::emit_inline(out, program.language(), &text, next);
             }
             break;
         }
         told |= kind == Role::Code;
-        role(out, call, kind, value, next);
+        emit_role(out, call, kind, value, next);
     }
     if !told {
         next.push(Next::Stdin { lang: program.language() });

@@ -11,9 +11,9 @@ use crate::effect::{Extent, Grade, Source, Word};
 const HOSTED: &[&str] = &["github:", "gitlab:", "bitbucket:", "gist:"];
 
 /// Packages by name are data; by URL they come from a host, by path they are read.
-pub(super) fn packages(i: &mut Invocation) {
+pub(super) fn emit_packages(i: &mut Invocation) {
     let (call, program) = (i.call, i.program);
-    if !program.complete && call.parsed.has(mark::SPARE) && !call.dry() {
+    if !program.complete && call.parsed.has_mark(mark::SPARE) && !call.is_dry_run() {
         call.does(i.out, Word::System);
     }
     let editable = call.parsed.options.iter().filter(|o| o.name == "-e" || o.name == "--editable");
@@ -21,10 +21,10 @@ pub(super) fn packages(i: &mut Invocation) {
     for (at, value) in i.values.iter().chain(editable).enumerate() {
         if value.text().is_some_and(|text| package(i.out, program, value, text)) {
             // A package that no registry has, an allow names.
-            names(i.out, call.parsed.subs + at + 1);
+            require_named_operands(i.out, call.parsed.subs + at + 1);
         }
     }
-    binary(call, i.next);
+    run_project_binary(call, i.next);
 }
 
 /// Where one package comes from; true = from a host that is no registry.
@@ -32,7 +32,7 @@ fn package(out: &mut Emitter, program: &Program, value: &Value, text: &str) -> b
     // `name @ https://host/x.whl`, `git+ssh://host/x`, `name@git+https://host/x`.
     if let Some(at) = text.find("://") {
         let from = text[..at].rfind(['@', ' ', '=']).map_or(0, |before| before + 1);
-        out.contact(&value.rest(from), false, Source::Operand);
+        out.emit_contact(&value.skip_bytes(from), false, Source::Operand);
         return true;
     }
     let path = text.strip_prefix("file:").unwrap_or(text);
@@ -47,7 +47,7 @@ fn package(out: &mut Emitter, program: &Program, value: &Value, text: &str) -> b
     let hosted = HOSTED.iter().any(|host| text.starts_with(host)) || program.special_host(owned);
     if hosted {
         let host = Value::known("github.com", value.span.clone());
-        out.contact(&host, false, Source::Operand);
+        out.emit_contact(&host, false, Source::Operand);
     }
     hosted
 }
@@ -68,34 +68,34 @@ const WORDS: &str =
     "MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEFILES MAKEOVERRIDES .SHELLFLAGS .RECIPEPREFIX";
 
 /// `make NAME=VALUE`: what runs every line of the recipes, a compiler of the caller's, make's own text.
-pub fn variable(out: &mut Emitter, value: &Value, next: &mut Vec<Next>) {
-    let Some((name, text)) = value.plain().and_then(|t| t.split_once('=')) else { return };
+pub fn emit_make_variable(out: &mut Emitter, value: &Value, next: &mut Vec<Next>) {
+    let Some((name, text)) = value.plain_text().and_then(|t| t.split_once('=')) else { return };
     let bare = name.trim_end_matches([':', '?', '+', '!']);
     let is = |list: &str| list.split(' ').any(|own| own == bare);
     let text = Value::known(text, value.span.clone());
-    let program = !text.start().contains(['/', ' ', '$', '`', ';', '|', '&']);
+    let program = !text.known_start().contains(['/', ' ', '$', '`', ';', '|', '&']);
     if name.ends_with('!') || bare == "SHELL" || is(STARTED) && !program {
         next.push(Next::script(text));
-    } else if is(WORDS) || text.start().contains("$(") || text.start().contains("${") {
-        super::super::code::emit(out, table::Language::Make, &text, next);
+    } else if is(WORDS) || text.known_start().contains("$(") || text.known_start().contains("${") {
+        super::super::code::emit_inline(out, table::Language::Make, &text, next);
     }
 }
 /// Where a package's own programs lie.
 const INSTALLED: &str = "node_modules/.bin/";
 
 /// `yarn prisma migrate`: a name that is no sub-command is a program of the project.
-fn binary(call: &Call, next: &mut Vec<Next>) {
+fn run_project_binary(call: &Call, next: &mut Vec<Next>) {
     let Some(at) = call.parsed.operands.get(call.parsed.subs) else { return };
     let own = matches!(call.name, "yarn" | "pnpm" | "bun");
-    let installed = |name| table::is(name, table::Class::Installed, &[]);
-    if own && call.args[*at].plain().is_some_and(installed) {
+    let installed = |name| table::has_class(name, table::Class::Installed, &[]);
+    if own && call.args[*at].plain_text().is_some_and(installed) {
         let words = call.args[*at..].to_vec();
         next.push(Next::words(words));
     }
 }
 
 /// Does that runner take programs from a registry, so that one with a system program's name is another?
-fn fetches(runner: &str) -> bool {
+fn fetches_programs(runner: &str) -> bool {
     let (name, sub) = runner.split_once(' ').unwrap_or((runner, ""));
     match name {
         "npx" | "pnpx" | "bunx" | "uvx" | "pipx" | "npm" | "bun" => true,
@@ -105,9 +105,9 @@ fn fetches(runner: &str) -> bool {
 }
 
 /// npx, uv run, bundle exec: the program that they run is no part of them.
-pub fn runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut Vec<Next>) {
+pub fn emit_runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut Vec<Next>) {
     let Some(first) = values.first() else { return };
-    if fetched(out, first) {
+    if emit_fetched_program(out, first) {
         return;
     }
     if first.text().is_none() {
@@ -116,20 +116,23 @@ pub fn runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut
         return values[1..].iter().for_each(|value| maybe_path(out, value));
     }
     // `@scope/name@1.2` is looked for under its name.
-    let name = match first.start().strip_prefix('@').and_then(|scoped| scoped.split_once('/')) {
+    let name = match first.known_start().strip_prefix('@').and_then(|scoped| scoped.split_once('/'))
+    {
         Some((_, name)) => name,
-        None => first.start(),
+        None => first.known_start(),
     };
     // `npm init @scope`
     let name = name.strip_prefix('@').unwrap_or(name).split('@').next().unwrap_or_default();
-    if first.start().ends_with(".py") || first.start().ends_with(".rb") {
+    if first.known_start().ends_with(".py") || first.known_start().ends_with(".rb") {
         script_of(out, program, values, next);
     } else if !name.is_empty() {
-        let known = table::program(name, &[]);
+        let known = table::find_program(name, &[]);
         let creates = ["create", "init", "innit"].iter().any(|verb| program.name.ends_with(verb));
         let name = match known {
             _ if creates => format!("create-{name}"),
-            Some(known) if known.complete && fetches(program.name) => format!("{INSTALLED}{name}"),
+            Some(known) if known.complete && fetches_programs(program.name) => {
+                format!("{INSTALLED}{name}")
+            }
             _ => name.to_string(),
         };
         let mut words = values.to_vec();
@@ -139,7 +142,7 @@ pub fn runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut
 }
 
 /// `npm pkg set`: what the project's scripts run.
-pub fn fields(out: &mut Emitter, call: &Call, values: &[Value]) {
+pub fn emit_package_fields(out: &mut Emitter, call: &Call, values: &[Value]) {
     let runs = |value: &Value| {
         value.text().is_none_or(|text| {
             ["scripts", "bin", "config", "gypfile", "[", "{"]
@@ -153,28 +156,28 @@ pub fn fields(out: &mut Emitter, call: &Call, values: &[Value]) {
 }
 
 /// A program that is named by its URL: it comes from that host, and runs.
-pub fn fetched(out: &mut Emitter, file: &Value) -> bool {
-    let there = file.start().contains("://") && !file.start().starts_with("file:")
-        || HOSTED.iter().any(|host| file.start().starts_with(host));
+pub fn emit_fetched_program(out: &mut Emitter, file: &Value) -> bool {
+    let there = file.known_start().contains("://") && !file.known_start().starts_with("file:")
+        || HOSTED.iter().any(|host| file.known_start().starts_with(host));
     if there {
-        out.contact(file, false, Source::Operand);
-        out.unknown("a program that is fetched runs", file.span.clone());
+        out.emit_contact(file, false, Source::Operand);
+        out.emit_unknown("a program that is fetched runs", file.span.clone());
     }
     there
 }
 
 /// `bun FILE`, or a program of the project.
-pub(super) fn script(i: &mut Invocation) {
+pub(super) fn emit_script(i: &mut Invocation) {
     script_of(i.out, i.program, &i.values, i.next);
-    binary(i.call, i.next);
+    run_project_binary(i.call, i.next);
 }
 
 /// `bun FILE`: a file that runs; a bare word is a script of package.json.
 fn script_of(out: &mut Emitter, program: &Program, values: &[Value], next: &mut Vec<Next>) {
     let Some((file, rest)) = values.split_first() else { return };
-    if file.plain() == Some("-") {
+    if file.plain_text() == Some("-") {
         next.push(Next::Stdin { lang: program.language() });
-    } else if !fetched(out, file) && file.text().is_some_and(looks_like_path) {
+    } else if !emit_fetched_program(out, file) && file.text().is_some_and(looks_like_path) {
         let lang = program.lang.or(Some(table::Language::Python));
         next.push(Next::File { file: file.clone(), lang });
     }
@@ -182,7 +185,7 @@ fn script_of(out: &mut Emitter, program: &Program, values: &[Value], next: &mut 
 }
 
 /// `npm config set`, `pip config set`: the user's settings; some keys name programs.
-pub fn config(out: &mut Emitter, call: &Call, program: &Program, values: &[Value]) {
+pub fn emit_config(out: &mut Emitter, call: &Call, program: &Program, values: &[Value]) {
     let file = match program.name.split(' ').next() {
         Some("yarn") => ".yarnrc",
         Some("pip" | "pip3") => ".config/pip/pip.conf",
@@ -198,12 +201,15 @@ pub fn config(out: &mut Emitter, call: &Call, program: &Program, values: &[Value
         })
     });
     if names_program {
-        out.unknown("a setting of a package manager that can name a program", call.span.clone());
+        out.emit_unknown(
+            "a setting of a package manager that can name a program",
+            call.span.clone(),
+        );
     }
 }
 
 /// An allow has to name so many operands to mean the call.
-fn names(out: &mut Emitter, named: usize) {
+fn require_named_operands(out: &mut Emitter, named: usize) {
     if let Some(command) = out.own_command() {
         command.scope.named = named;
     }
@@ -211,25 +217,25 @@ fn names(out: &mut Emitter, named: usize) {
 
 /// npm takes any beginning of a sub-command's name that is like no other: what has no row may be each. What changes an
 /// account or the registry, an allow names.
-pub fn scope(out: &mut Emitter, call: &Call) {
+pub fn note_scope(out: &mut Emitter, call: &Call) {
     let any = call.name == "npm" && call.parsed.subs == 0 && !call.parsed.operands.is_empty();
     let abroad = |word: &Word| matches!(word, Word::Named(name) if name.starts_with("cloud."));
     if any || call.parsed.program.is_some_and(|row| row.effects.iter().any(abroad)) {
-        names(out, 1);
+        require_named_operands(out, 1);
     }
 }
 
 /// mvn and gradle: goals that publish, which an allow names.
-pub fn build(out: &mut Emitter, call: &Call, values: &[Value]) {
+pub fn emit_build(out: &mut Emitter, call: &Call, values: &[Value]) {
     let publishes = |goal: &str| {
         let last = goal.rsplit(':').next().unwrap_or_default();
         matches!(last, "deploy" | "deploy-file" | "perform" | "publish" | "publishPlugins")
             || last.starts_with("publish") && !last.ends_with("ToMavenLocal")
             || matches!(last, "closeAndReleaseRepository" | "uploadArchives" | "jreleaserDeploy")
     };
-    let task = values.iter().rposition(|value| publishes(value.start()));
-    if let Some(task) = task.filter(|_| !call.dry()) {
-        names(out, task + 1);
+    let task = values.iter().rposition(|value| publishes(value.known_start()));
+    if let Some(task) = task.filter(|_| !call.is_dry_run()) {
+        require_named_operands(out, task + 1);
         for word in [Word::Send, Word::Named("cloud.publish")] {
             call.does(out, word);
         }

@@ -1,6 +1,6 @@
 //! Programs that talk to others: scp and rsync, curl and wget, ssh.
 
-use super::super::effects::{Call, Next, is_directory, joined, sends, written};
+use super::super::effects::{Call, Next, is_directory, join_words, note_written, sends_data};
 use super::super::table::{Language, Special, mark};
 use super::super::{code, options};
 use super::Invocation;
@@ -13,7 +13,7 @@ use crate::effect::{Extent, Grade, Source, Target, Word};
 
 /// Where a bucket or a remote path lives, as far as the word says.
 fn place_of(value: &Value) -> Option<String> {
-    let text = value.start();
+    let text = value.known_start();
     let bucket = |rest: &str| rest.split('/').next().unwrap_or_default().to_ascii_lowercase();
     if let Some(rest) = text.strip_prefix("s3://") {
         return Some(format!("{}.s3.amazonaws.com", bucket(rest)));
@@ -42,7 +42,7 @@ struct Copying<'c, 'a> {
 impl Copying<'_, '_> {
     /// Does the word name the other side?
     fn is_remote(&self, value: &Value) -> bool {
-        let text = value.start();
+        let text = value.known_start();
         text.contains("://")
             || text.find(':').is_some_and(|colon| {
                 // `namespace/pod:path` is no local file.
@@ -56,10 +56,10 @@ impl Copying<'_, '_> {
     fn contacts(&self, out: &mut Emitter, value: &Value, last: bool) {
         let host = place_of(value).filter(|_| self.named);
         let mut push = |word, host| {
-            out.effect(word, Grade::Certain, None, host, Source::Operand, value.span.clone());
+            out.push_effect(word, Grade::Certain, None, host, Source::Operand, value.span.clone());
         };
         push(Word::Network, host.clone());
-        if last && !self.call.dry() {
+        if last && !self.call.is_dry_run() {
             push(Word::Send, host);
         }
     }
@@ -68,8 +68,8 @@ impl Copying<'_, '_> {
     fn takes(&self, out: &mut Emitter, value: &Value) {
         // A directory goes into a container whole.
         let tree = if self.near || self.pods { Extent::Tree } else { self.tree };
-        out.path(Word::Read, value, tree, Grade::Certain, Source::Operand);
-        if self.moves && !self.call.dry() {
+        out.emit_path(Word::Read, value, tree, Grade::Certain, Source::Operand);
+        if self.moves && !self.call.is_dry_run() {
             out.operand_tree(Word::Delete, value);
         }
     }
@@ -77,32 +77,33 @@ impl Copying<'_, '_> {
     /// A place here that is copied to.
     fn fills(&self, out: &mut Emitter, sources: &[Value], value: &Value) {
         let call = self.call;
-        out.path(Word::Write, value, self.tree, Grade::Certain, Source::Operand);
+        out.emit_path(Word::Write, value, self.tree, Grade::Certain, Source::Operand);
         if matches!(call.name, "rsync" | "scp") && !call.has("--exclude") {
             for source in sources {
-                arrives(out, source, value, self.is_remote(source));
+                emit_arrivals(out, source, value, self.is_remote(source));
             }
         }
-        if let Spot::At(target) = out.spot(value, Extent::Exact, true)
+        if let Spot::At(target) = out.locate_value(value, Extent::Exact, true)
             && self.tree == Extent::Exact
-            && (value.start().ends_with('/') || out.resolver.is_dir(&target.resolved))
+            && (value.known_start().ends_with('/') || out.resolver.is_dir(&target.resolved))
         {
             let inner = Some(Target { extent: Extent::Below, ..target });
             let span = value.span.clone();
-            out.effect(Word::Write, Grade::Certain, inner, None, Source::Operand, span);
+            out.push_effect(Word::Write, Grade::Certain, inner, None, Source::Operand, span);
         }
-        if call.parsed.has(mark::SPARE) {
+        if call.parsed.has_mark(mark::SPARE) {
             out.operand_tree(Word::Delete, value);
         }
-        written(out, value);
+        note_written(out, value);
     }
 }
 
 /// scp, rsync, aws s3 cp, docker cp: `host:path` or local; the last one is written.
-pub fn copy(out: &mut Emitter, call: &Call, values: &[Value]) {
+pub fn emit_copy(out: &mut Emitter, call: &Call, values: &[Value]) {
     let row = call.row();
     let pods = row.starts_with("kubectl");
-    let deep = row.ends_with(" sync") || row.starts_with("rclone") || call.parsed.has(mark::TREE);
+    let deep =
+        row.ends_with(" sync") || row.starts_with("rclone") || call.parsed.has_mark(mark::TREE);
     let moves = row.ends_with(" mv") || row.contains(" move");
     let copying = Copying {
         call,
@@ -115,21 +116,24 @@ pub fn copy(out: &mut Emitter, call: &Call, values: &[Value]) {
     for (at, value) in values.iter().enumerate() {
         let last = at > 0 && at + 1 == values.len();
         let remote = copying.is_remote(value);
-        if value.plain() == Some("-") || copying.near && remote {
+        if value.plain_text() == Some("-") || copying.near && remote {
             continue;
         }
         if remote {
             copying.contacts(out, value, last);
             continue;
         }
-        if value.text().is_none() && !value.start().starts_with('/') && !call.dry() && !copying.near
+        if value.text().is_none()
+            && !value.known_start().starts_with('/')
+            && !call.is_dry_run()
+            && !copying.near
         {
             let span = value.span.clone();
-            out.effect(Word::Send, Grade::Unknown, None, None, Source::Operand, span);
+            out.push_effect(Word::Send, Grade::Unknown, None, None, Source::Operand, span);
         }
         if !last {
             copying.takes(out, value);
-        } else if !call.dry() {
+        } else if !call.is_dry_run() {
             copying.fills(out, &values[..at], value);
         }
     }
@@ -138,7 +142,7 @@ pub fn copy(out: &mut Emitter, call: &Call, values: &[Value]) {
 /// scp: as other copies, with the options of ssh.
 pub(super) fn scp(i: &mut Invocation) {
     ssh_settings(i.out, i.call, &i.call.parsed.options);
-    copy(i.out, i.call, &i.values);
+    emit_copy(i.out, i.call, &i.values);
 }
 
 /// sftp: the options of ssh, and commands that may come from standard input.
@@ -153,21 +157,21 @@ pub(super) fn sftp(i: &mut Invocation) {
 /// lftp, tftp, ftp: the host, then commands.
 pub(super) fn transfer(i: &mut Invocation) {
     let Some((host, words)) = i.values.split_first() else { return };
-    i.out.contact(host, true, Source::Operand);
-    let told: Vec<&str> = words.iter().map(Value::start).collect();
-    code::transfer(i.out, &told, &i.call.span, i.next);
+    i.out.emit_contact(host, true, Source::Operand);
+    let told: Vec<&str> = words.iter().map(Value::known_start).collect();
+    code::emit_transfer(i.out, &told, &i.call.span, i.next);
     if told.is_empty() {
         i.next.push(Next::Stdin { lang: Language::Sftp });
     }
 }
 
 /// What rsync puts into a directory: a source by its name, or with a slash behind it its content.
-fn arrives(out: &mut Emitter, source: &Value, target: &Value, remote: bool) {
-    let (Some(text), Some(into)) = (source.plain(), target.plain()) else { return };
+fn emit_arrivals(out: &mut Emitter, source: &Value, target: &Value, remote: bool) {
+    let (Some(text), Some(into)) = (source.plain_text(), target.plain_text()) else { return };
     let path = if remote { text.rsplit(':').next().unwrap_or(text) } else { text };
     if path.ends_with('/') || matches!(split(path).1, "." | "..") {
         if !remote {
-            out.brought(source, target);
+            out.emit_overlaid(source, target);
         }
         return;
     }
@@ -179,28 +183,28 @@ fn arrives(out: &mut Emitter, source: &Value, target: &Value, remote: bool) {
 }
 
 /// curl, wget: hosts, and files named after the URL.
-pub fn download(out: &mut Emitter, call: &Call, values: &[Value]) {
+pub fn emit_download(out: &mut Emitter, call: &Call, values: &[Value]) {
     let options = &call.parsed.options;
-    let reads = |value: &Value| matches!(value.plain(), Some("GET" | "HEAD" | "OPTIONS"));
+    let reads = |value: &Value| matches!(value.plain_text(), Some("GET" | "HEAD" | "OPTIONS"));
     let method = options.iter().any(|option| {
         matches!(option.name.as_str(), "-X" | "--request" | "--method")
             && !option.value.as_ref().is_some_and(reads)
     });
     let more = options.iter().filter(|option| option.name == "--url");
     let urls: Vec<&Value> = values.iter().chain(more.filter_map(|o| o.value.as_ref())).collect();
-    let named = call.parsed.has(mark::SPARE)
-        || call.name == "wget" && !call.parsed.has(mark::STDOUT) && !call.has("-O");
-    let send = settings(out, call) || method || sends(call);
+    let named = call.parsed.has_mark(mark::SPARE)
+        || call.name == "wget" && !call.parsed.has_mark(mark::STDOUT) && !call.has("-O");
+    let send = emit_settings(out, call) || method || sends_data(call);
     for url in &urls {
         let text = url.text().unwrap_or_default();
         if let Some(file) = text.strip_prefix("file://") {
             out.operand(Word::Read, &Value::known(file, url.span.clone()));
         }
-        out.contact(url, send && !call.dry(), Source::Operand);
+        out.emit_contact(url, send && !call.is_dry_run(), Source::Operand);
         if named {
             let file = kept_as(call, url);
             out.operand(Word::Write, &file);
-            written(out, &file);
+            note_written(out, &file);
         }
     }
     if urls.is_empty() {
@@ -215,8 +219,8 @@ fn kept_as(call: &Call, url: &Value) -> Value {
     let path = rest.split(['?', '#']).next().unwrap_or_default();
     let last = path.rsplit_once('/').map(|(_, last)| last).filter(|last| !last.is_empty());
     let name = last.unwrap_or("index.html");
-    let dir = ["-P", "--output-dir"].iter().find_map(|n| call.parsed.option(n));
-    match dir.and_then(|o| o.value.as_ref()).and_then(Value::plain) {
+    let dir = ["-P", "--output-dir"].iter().find_map(|n| call.parsed.find_option(n));
+    match dir.and_then(|o| o.value.as_ref()).and_then(Value::plain_text) {
         Some(dir) => Value::known(format!("{dir}/{name}"), url.span.clone()),
         None => Value::known(name, url.span.clone()),
     }
@@ -228,11 +232,11 @@ const ELSEWHERE: &[&str] =
 
 /// Options of curl and wget whose value says in a way of its own what is read, sent or contacted.
 /// True if data leaves.
-fn settings(out: &mut Emitter, call: &Call) -> bool {
+fn emit_settings(out: &mut Emitter, call: &Call) -> bool {
     let mut send = false;
     for option in &call.parsed.options {
         let Some(value) = &option.value else { continue };
-        if ELSEWHERE.iter().any(|name| option.is(name)) {
+        if ELSEWHERE.iter().any(|name| option.is_option(name)) {
             out.push(Word::Network, Grade::Certain, Source::Operand, value.span.clone());
         }
         send |= set(out, call, &option.name, value);
@@ -257,14 +261,15 @@ fn set(out: &mut Emitter, call: &Call, name: &str, value: &Value) -> bool {
         }
         "--connect-to" => {
             if let Some(host) = text.split(':').nth(2).filter(|h| !h.is_empty()) {
-                out.contact(&Value::known(host, value.span.clone()), false, Source::Operand);
+                out.emit_contact(&Value::known(host, value.span.clone()), false, Source::Operand);
             }
         }
         "--output-dir" => {
             if let Some(name) = call.value("-o") {
-                let file = Value::known(format!("{text}/{}", name.start()), value.span.clone());
+                let file =
+                    Value::known(format!("{text}/{}", name.known_start()), value.span.clone());
                 out.operand(Word::Write, &file);
-                written(out, &file);
+                note_written(out, &file);
             }
         }
         "-T" | "--upload-file" => uploads(out, value, text),
@@ -306,13 +311,13 @@ fn wgetrc(out: &mut Emitter, value: &Value, text: &str) -> bool {
     let (key, rest) = text.split_once('=').unwrap_or((text, ""));
     let (key, rest) = (key.trim().replace(['_', '-'], ""), rest.trim());
     match key.to_ascii_lowercase().as_str() {
-        "useaskpass" => out.unknown("wget starts a program", value.span.clone()),
+        "useaskpass" => out.emit_unknown("wget starts a program", value.span.clone()),
         "postfile" | "bodyfile" => {
             reads(out, value, Some(rest));
             return true;
         }
         key if key.ends_with("proxy") && key != "useproxy" => {
-            out.contact(&Value::known(rest, value.span.clone()), false, Source::Operand);
+            out.emit_contact(&Value::known(rest, value.span.clone()), false, Source::Operand);
         }
         _ => {}
     }
@@ -320,7 +325,7 @@ fn wgetrc(out: &mut Emitter, value: &Value, text: &str) -> bool {
 }
 
 /// `-o Key=Value` of ssh, scp and sftp: some name programs, some files.
-fn ssh_settings(out: &mut Emitter, call: &Call, found: &[options::Found]) {
+fn ssh_settings(out: &mut Emitter, call: &Call, found: &[options::ParsedOption]) {
     for option in found.iter().filter(|o| o.name == "-o") {
         let known = option.value.as_ref().and_then(Value::text);
         let text = known.unwrap_or_default();
@@ -330,32 +335,36 @@ fn ssh_settings(out: &mut Emitter, call: &Call, found: &[options::Found]) {
             || key.starts_with("pkcs11")
             || matches!(key.as_str(), "include" | "securitykeyprovider" | "xauthlocation");
         if known.is_none() || runs {
-            out.unknown("an ssh option that can name a program", call.span.clone());
+            out.emit_unknown("an ssh option that can name a program", call.span.clone());
         } else if matches!(key.as_str(), "identityfile" | "certificatefile") {
             let file = Value::known(value.trim(), call.span.clone());
             out.operand(Word::Read, &file);
         } else if matches!(key.as_str(), "hostname" | "proxyjump") {
-            out.contact(&Value::known(value.trim(), call.span.clone()), false, Source::Operand);
+            out.emit_contact(
+                &Value::known(value.trim(), call.span.clone()),
+                false,
+                Source::Operand,
+            );
         }
     }
 }
 
 /// ssh: the host, then a command there.
-pub(super) fn ssh(i: &mut Invocation) {
+pub(super) fn emit_ssh(i: &mut Invocation) {
     let Invocation { out, call, values, next, .. } = i;
     let Some((host, rest)) = values.split_first() else { return };
     // What it is fed goes to the other side.
-    out.contact(host, call.fed && !call.has("-n"), Source::Operand);
+    out.emit_contact(host, call.fed && !call.has("-n"), Source::Operand);
     let known = host_of(host);
     let grade = if host.text().is_some() { Grade::Certain } else { Grade::Unknown };
-    out.effect(Word::Remote, grade, None, known, Source::Operand, host.span.clone());
+    out.push_effect(Word::Remote, grade, None, known, Source::Operand, host.span.clone());
     // OpenSSH takes options behind the host as well.
-    let behind = options::parse("ssh", rest, &[]);
+    let behind = options::parse_arguments("ssh", rest, &[]);
     let rest: Vec<Value> = behind.operands.iter().map(|i| rest[*i].clone()).collect();
     ssh_settings(out, call, &call.parsed.options);
     ssh_settings(out, call, &behind.options);
     next.push(match rest.is_empty() {
         true => Next::Stdin { lang: Language::Shell },
-        false => joined(&rest),
+        false => join_words(&rest),
     });
 }

@@ -30,7 +30,7 @@ pub struct Met {
 /// The guarded files below the starts that the expression takes an action on.
 ///
 /// Where there may be more of them and the actions are `changes`, that is not understood.
-pub fn met(
+pub fn find_guarded(
     out: &mut Emitter,
     starts: &[Value],
     args: &[Value],
@@ -39,28 +39,28 @@ pub fn met(
 ) -> Vec<Met> {
     let acts = |a: &Value| {
         matches!(
-            a.plain(),
+            a.plain_text(),
             Some("-delete" | "-exec" | "-execdir" | "-ok" | "-okdir" | "-print" | "-print0")
         )
     };
     let mut found = Vec::new();
     let printed = !args.iter().any(acts);
-    for start in &roots(out, starts, links, changes) {
-        let Spot::At(dir) = out.spot(start, Extent::Exact, false) else { continue };
+    for start in &search_roots(out, starts, links, changes) {
+        let Spot::At(dir) = out.locate_value(start, Extent::Exact, false) else { continue };
         for path in out.guards_below(&dir, changes) {
-            if !limits::look() {
+            if !limits::spend_look() {
                 return found;
             }
             let base = [&dir.lexical, &dir.resolved]
                 .into_iter()
                 .find_map(|d| path.strip_prefix(d.as_str()));
             let Some(rest) = base else { continue };
-            let shown = format!("{}{rest}", start.start().trim_end_matches('/'));
+            let shown = format!("{}{rest}", start.known_start().trim_end_matches('/'));
             let Ok(meta) = fs::symlink_metadata(&path) else { continue };
             let depth = rest.matches('/').count();
-            let file = File { shown: &shown, meta: &meta, depth };
+            let file = VisitedFile { shown: &shown, meta: &meta, depth };
             let mut search = Search { args, at: 0, file, actions: Vec::new(), pruned: false };
-            let truth = search.truth();
+            let truth = search.evaluate();
             let mut actions = search.actions;
             if printed && truth.may {
                 actions.push(args.len());
@@ -74,22 +74,22 @@ pub fn met(
 }
 
 /// The starts, and the links right below them where links are followed.
-fn roots(out: &mut Emitter, starts: &[Value], links: bool, changes: bool) -> Vec<Value> {
+fn search_roots(out: &mut Emitter, starts: &[Value], links: bool, changes: bool) -> Vec<Value> {
     let mut roots = starts.to_vec();
     for start in starts.iter().filter(|_| links) {
-        let Spot::At(dir) = out.spot(start, Extent::Exact, false) else { continue };
+        let Spot::At(dir) = out.locate_value(start, Extent::Exact, false) else { continue };
         let entries = fs::read_dir(&dir.resolved).into_iter().flatten().flatten();
         for (count, entry) in entries.enumerate() {
-            if count >= Cap::Linked.most() {
+            if count >= Cap::Linked.limit() {
                 if changes {
-                    Cap::Linked.reached();
+                    Cap::Linked.note_reached();
                 }
                 break;
             }
             if entry.file_type().is_ok_and(|kind| kind.is_symlink())
                 && let Ok(name) = entry.file_name().into_string()
             {
-                let text = format!("{}/{name}", start.start().trim_end_matches('/'));
+                let text = format!("{}/{name}", start.known_start().trim_end_matches('/'));
                 roots.push(Value::known(text, start.span.clone()));
             }
         }
@@ -99,29 +99,29 @@ fn roots(out: &mut Emitter, starts: &[Value], links: bool, changes: bool) -> Vec
 
 /// Does the search leave a directory out that leads to the file?
 fn pruned_above(args: &[Value], start: &Value, rest: &str, dir: &str) -> bool {
-    if !args.iter().any(|a| a.plain() == Some("-prune")) {
+    if !args.iter().any(|a| a.plain_text() == Some("-prune")) {
         return false;
     }
     let ends = rest.char_indices().filter(|(at, c)| *c == '/' && *at > 0).map(|(at, _)| at);
     ends.into_iter().any(|end| {
-        let shown = format!("{}{}", start.start().trim_end_matches('/'), &rest[..end]);
+        let shown = format!("{}{}", start.known_start().trim_end_matches('/'), &rest[..end]);
         let Ok(meta) = fs::symlink_metadata(format!("{dir}{}", &rest[..end])) else { return false };
         let depth = rest[..end].matches('/').count();
-        let file = File { shown: &shown, meta: &meta, depth };
+        let file = VisitedFile { shown: &shown, meta: &meta, depth };
         let mut search = Search { args, at: 0, file, actions: Vec::new(), pruned: false };
-        search.truth();
+        search.evaluate();
         search.pruned
     })
 }
 
-struct File<'a> {
+struct VisitedFile<'a> {
     /// As find shows it.
     shown: &'a str,
     meta: &'a Metadata,
     depth: usize,
 }
 
-impl File<'_> {
+impl VisitedFile<'_> {
     /// A test on its name or path; the outer None = it is none.
     fn named(&self, test: &str, value: &str) -> Option<Option<bool>> {
         let folded = |text: &str| text.to_lowercase();
@@ -131,7 +131,7 @@ impl File<'_> {
             "-iname" => Some(glob::matches(&folded(value), &folded(name))),
             "-path" | "-wholename" => Some(glob::matches(value, self.shown)),
             "-ipath" | "-iwholename" => Some(glob::matches(&folded(value), &folded(self.shown))),
-            "-regex" | "-iregex" => matches(value, self.shown, test == "-iregex"),
+            "-regex" | "-iregex" => matches_path(value, self.shown, test == "-iregex"),
             _ => return None,
         })
     }
@@ -148,13 +148,15 @@ impl File<'_> {
             }),
             "-maxdepth" => value.parse::<usize>().is_ok_and(|most| self.depth <= most),
             "-mindepth" => value.parse::<usize>().is_ok_and(|least| self.depth >= least),
-            "-mtime" | "-ctime" | "-atime" => compare(value, age(meta)? / 86_400)?,
-            "-mmin" | "-cmin" | "-amin" => compare(value, age(meta)? / 60)?,
-            "-size" => sized(value, meta.len())?,
+            "-mtime" | "-ctime" | "-atime" => {
+                compare_number(value, age_in_seconds(meta)? / 86_400)?
+            }
+            "-mmin" | "-cmin" | "-amin" => compare_number(value, age_in_seconds(meta)? / 60)?,
+            "-size" => compare_size(value, meta.len())?,
             "-newer" | "-anewer" | "-cnewer" => {
                 fs::metadata(value).ok()?.modified().ok()? < meta.modified().ok()?
             }
-            "-perm" => permits(value, meta)?,
+            "-perm" => has_mode(value, meta)?,
             "-regextype" | "-printf" | "-fprint" | "-fprint0" | "-fls" | "-fprintf" => true,
             _ => return None,
         })
@@ -165,83 +167,83 @@ impl File<'_> {
 struct Search<'a> {
     args: &'a [Value],
     at: usize,
-    file: File<'a>,
+    file: VisitedFile<'a>,
     actions: Vec<usize>,
     pruned: bool,
 }
 
 /// Does something hold? Of what cannot be told both are so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Truth {
+struct SearchTruth {
     /// It may hold.
     may: bool,
     /// It holds for certain.
     must: bool,
 }
 
-impl Truth {
-    const YES: Truth = Truth { may: true, must: true };
-    const NO: Truth = Truth { may: false, must: false };
-    const OPEN: Truth = Truth { may: true, must: false };
+impl SearchTruth {
+    const YES: SearchTruth = SearchTruth { may: true, must: true };
+    const NO: SearchTruth = SearchTruth { may: false, must: false };
+    const OPEN: SearchTruth = SearchTruth { may: true, must: false };
 
-    fn of(told: Option<bool>) -> Truth {
+    fn from_answer(told: Option<bool>) -> SearchTruth {
         match told {
-            Some(true) => Truth::YES,
-            Some(false) => Truth::NO,
-            None => Truth::OPEN,
+            Some(true) => SearchTruth::YES,
+            Some(false) => SearchTruth::NO,
+            None => SearchTruth::OPEN,
         }
     }
 
-    fn not(self, not: bool) -> Truth {
-        if not { Truth { may: !self.must, must: !self.may } } else { self }
+    fn not(self, not: bool) -> SearchTruth {
+        if not { SearchTruth { may: !self.must, must: !self.may } } else { self }
     }
 
-    fn and(self, other: Truth) -> Truth {
-        Truth { may: self.may && other.may, must: self.must && other.must }
+    fn and(self, other: SearchTruth) -> SearchTruth {
+        SearchTruth { may: self.may && other.may, must: self.must && other.must }
     }
 
-    fn or(self, other: Truth) -> Truth {
-        Truth { may: self.may || other.may, must: self.must || other.must }
+    fn or(self, other: SearchTruth) -> SearchTruth {
+        SearchTruth { may: self.may || other.may, must: self.must || other.must }
     }
 }
 
 /// What is known within one pair of brackets.
 struct Level {
     /// Is it evaluated at all?
-    live: Truth,
+    live: SearchTruth,
     /// Does a `!` stand before the bracket?
     not: bool,
     /// An alternative before the present one held.
-    any: Truth,
+    any: SearchTruth,
     /// All of the present alternative held so far.
-    all: Truth,
+    all: SearchTruth,
 }
 
 impl Level {
-    fn new(live: Truth, not: bool) -> Level {
-        Level { live, not, any: Truth::NO, all: Truth::YES }
+    fn new(live: SearchTruth, not: bool) -> Level {
+        Level { live, not, any: SearchTruth::NO, all: SearchTruth::YES }
     }
 
-    fn truth(&self) -> Truth {
+    fn truth(&self) -> SearchTruth {
         self.any.or(self.all)
     }
 
-    fn is_live(&self) -> Truth {
+    fn is_live(&self) -> SearchTruth {
         self.live.and(self.any.not(true)).and(self.all)
     }
 }
 
 impl Search<'_> {
-    fn word(&self) -> Option<&str> {
-        self.args.get(self.at).map(Value::start)
+    fn current_word(&self) -> Option<&str> {
+        self.args.get(self.at).map(Value::known_start)
     }
 
     /// The whole expression: `a b` before `a -o b` before `a , b`, brackets by a stack of their own.
-    fn truth(&mut self) -> Truth {
+    fn evaluate(&mut self) -> SearchTruth {
         let mut outer: Vec<Level> = Vec::new();
-        let mut level = Level::new(Truth::YES, false);
+        let mut level = Level::new(SearchTruth::YES, false);
         let mut not = false;
-        while let Some(word) = self.word() {
+        while let Some(word) = self.current_word() {
             match word {
                 "!" | "-not" => not = !not,
                 "(" => {
@@ -250,14 +252,16 @@ impl Search<'_> {
                 }
                 ")" => {
                     let truth = level.truth().not(level.not);
-                    level = outer.pop().unwrap_or_else(|| Level::new(Truth::YES, false));
+                    level = outer.pop().unwrap_or_else(|| Level::new(SearchTruth::YES, false));
                     level.all = level.all.and(truth);
                 }
-                "-o" | "-or" => level = Level { any: level.truth(), all: Truth::YES, ..level },
-                "," => level = Level { any: Truth::NO, all: Truth::YES, ..level },
+                "-o" | "-or" => {
+                    level = Level { any: level.truth(), all: SearchTruth::YES, ..level }
+                }
+                "," => level = Level { any: SearchTruth::NO, all: SearchTruth::YES, ..level },
                 "-a" | "-and" => {}
                 _ => {
-                    let truth = Truth::of(self.test(level.is_live()));
+                    let truth = SearchTruth::from_answer(self.evaluate_test(level.is_live()));
                     level.all = level.all.and(truth.not(std::mem::take(&mut not)));
                     continue;
                 }
@@ -272,12 +276,12 @@ impl Search<'_> {
     }
 
     /// One test or action; None = it cannot be told.
-    fn test(&mut self, live: Truth) -> Option<bool> {
+    fn evaluate_test(&mut self, live: SearchTruth) -> Option<bool> {
         let at = self.at;
-        let word = self.word().unwrap_or_default().to_string();
+        let word = self.current_word().unwrap_or_default().to_string();
         self.at += 1;
         match word.as_str() {
-            "-delete" | "-print" | "-print0" => return Some(self.act(at, live)),
+            "-delete" | "-print" | "-print0" => return Some(self.note_action(at, live)),
             "-exec" | "-execdir" | "-ok" | "-okdir" => return self.command(at, live),
             "-prune" => {
                 self.pruned |= live.must;
@@ -298,17 +302,17 @@ impl Search<'_> {
     }
 
     /// `-exec CMD ;`: one that runs for each file is a test as well.
-    fn command(&mut self, at: usize, live: Truth) -> Option<bool> {
-        while self.word().is_some_and(|word| !matches!(word, ";" | "+")) {
+    fn command(&mut self, at: usize, live: SearchTruth) -> Option<bool> {
+        while self.current_word().is_some_and(|word| !matches!(word, ";" | "+")) {
             self.at += 1;
         }
-        let each = self.word() == Some(";");
+        let each = self.current_word() == Some(";");
         self.at += 1;
-        self.act(at, live);
+        self.note_action(at, live);
         (!each).then_some(true)
     }
 
-    fn act(&mut self, at: usize, live: Truth) -> bool {
+    fn note_action(&mut self, at: usize, live: SearchTruth) -> bool {
         if live.may {
             self.actions.push(at);
         }
@@ -318,14 +322,14 @@ impl Search<'_> {
 
 /// The guarded paths below a start that a test on whole paths asks for, there or not.
 pub fn by_path(out: &mut Emitter, start: &Value, args: &[Value]) -> Vec<Value> {
-    let has = |words: &[&str]| args.iter().any(|a| words.contains(&a.start()));
+    let has = |words: &[&str]| args.iter().any(|a| words.contains(&a.known_start()));
     let but = has(&["!", "-not"]) || has(&["-prune"]) && has(&["-o", "-or"]);
     let tests: Vec<(&str, &str)> = args
         .windows(2)
-        .filter_map(|pair| Some((pair[0].plain()?, pair[1].plain()?)))
+        .filter_map(|pair| Some((pair[0].plain_text()?, pair[1].plain_text()?)))
         .filter(|(test, _)| PATH_TESTS.contains(test))
         .collect();
-    let Spot::At(dir) = out.spot(start, Extent::Exact, false) else { return Vec::new() };
+    let Spot::At(dir) = out.locate_value(start, Extent::Exact, false) else { return Vec::new() };
     if but || tests.is_empty() || !out.may_guard(&dir) {
         return Vec::new();
     }
@@ -339,7 +343,7 @@ pub fn by_path(out: &mut Emitter, start: &Value, args: &[Value]) -> Vec<Value> {
                 && match *test {
                     "-path" | "-wholename" => glob::matches(pattern, shown),
                     "-ipath" | "-iwholename" => glob::matches(&folded(pattern), &folded(shown)),
-                    _ => matches(pattern, shown, *test == "-iregex") != Some(false),
+                    _ => matches_path(pattern, shown, *test == "-iregex") != Some(false),
                 }
         };
         match has(&["-o", "-or", ","]) {
@@ -347,7 +351,7 @@ pub fn by_path(out: &mut Emitter, start: &Value, args: &[Value]) -> Vec<Value> {
             false => tests.iter().all(fits),
         }
     };
-    let base = start.start().trim_end_matches('/');
+    let base = start.known_start().trim_end_matches('/');
     let below = |path: String| {
         let rest = path.strip_prefix(dir.lexical.trim_end_matches('/'))?;
         (rest.starts_with('/') && passes(&format!("{base}{rest}"))).then_some(path)
@@ -362,21 +366,21 @@ pub fn by_path(out: &mut Emitter, start: &Value, args: &[Value]) -> Vec<Value> {
 }
 
 /// The whole path against an expression in Emacs' way of writing, where brackets and bars are escaped.
-fn matches(pattern: &str, text: &str, fold: bool) -> Option<bool> {
+fn matches_path(pattern: &str, text: &str, fold: bool) -> Option<bool> {
     let plain = pattern.replace("\\(", "(").replace("\\)", ")").replace("\\|", "|");
     let flag = if fold { "(?i)" } else { "" };
     let whole = format!("{flag}^(?:{plain})$");
-    Some(expression(&whole)?.is_match(text))
+    Some(compile_expression(&whole)?.is_match(text))
 }
 
 /// An expression of a bounded size.
-pub fn expression(text: &str) -> Option<regex_lite::Regex> {
+pub fn compile_expression(text: &str) -> Option<regex_lite::Regex> {
     regex_lite::RegexBuilder::new(text).size_limit(limits::EXPRESSION).build().ok()
 }
 
 /// Has the file such a mode, in numbers: just that one, all of its bits (`-`), or one of them (`/`)?
 #[cfg(unix)]
-fn permits(wanted: &str, meta: &Metadata) -> Option<bool> {
+fn has_mode(wanted: &str, meta: &Metadata) -> Option<bool> {
     use std::os::unix::fs::MetadataExt as _;
     let mode = meta.mode() & 0o7777;
     let bits = u32::from_str_radix(wanted.trim_start_matches(['-', '/']), 8).ok()?;
@@ -392,12 +396,12 @@ fn permits(_wanted: &str, _meta: &Metadata) -> Option<bool> {
     None
 }
 
-fn age(meta: &Metadata) -> Option<u64> {
+fn age_in_seconds(meta: &Metadata) -> Option<u64> {
     Some(SystemTime::now().duration_since(meta.modified().ok()?).ok()?.as_secs())
 }
 
 /// `+N` more, `-N` less, `N` exactly.
-fn compare(wanted: &str, value: u64) -> Option<bool> {
+fn compare_number(wanted: &str, value: u64) -> Option<bool> {
     let number = |text: &str| text.parse::<u64>().ok();
     Some(match wanted.as_bytes().first()? {
         b'+' => value > number(&wanted[1..])?,
@@ -406,7 +410,7 @@ fn compare(wanted: &str, value: u64) -> Option<bool> {
     })
 }
 
-fn sized(wanted: &str, bytes: u64) -> Option<bool> {
+fn compare_size(wanted: &str, bytes: u64) -> Option<bool> {
     let (number, unit) = match wanted.as_bytes().last()? {
         b'c' => (&wanted[..wanted.len() - 1], 1),
         b'w' => (&wanted[..wanted.len() - 1], 2),
@@ -416,7 +420,7 @@ fn sized(wanted: &str, bytes: u64) -> Option<bool> {
         b'b' => (&wanted[..wanted.len() - 1], 512),
         _ => (wanted, 512),
     };
-    compare(number, bytes.div_ceil(unit))
+    compare_number(number, bytes.div_ceil(unit))
 }
 
 /// The guarded files below a start that fd finds by its pattern.
@@ -427,12 +431,15 @@ pub fn by_pattern(
     pattern: Option<&Value>,
     changes: bool,
 ) -> Vec<Value> {
-    let Spot::At(dir) = out.spot(start, Extent::Exact, false) else { return Vec::new() };
+    let Spot::At(dir) = out.locate_value(start, Extent::Exact, false) else { return Vec::new() };
     let there = out.guards_below(&dir, changes);
-    let text = pattern.map_or("", Value::start);
-    let ends = own.option("-e").and_then(|o| o.value.as_ref()).map(|v| format!(".{}", v.start()));
-    let kind = own.option("-t").and_then(|o| o.value.as_ref()).and_then(Value::plain);
-    let hidden = own.has(mark::TREE);
+    let text = pattern.map_or("", Value::known_start);
+    let ends = own
+        .find_option("-e")
+        .and_then(|o| o.value.as_ref())
+        .map(|v| format!(".{}", v.known_start()));
+    let kind = own.find_option("-t").and_then(|o| o.value.as_ref()).and_then(Value::plain_text);
+    let hidden = own.has_mark(mark::TREE);
     let finds = |path: &str, sure: bool| {
         let name = split(path).1;
         let shown = path.strip_prefix(dir.lexical.trim_end_matches('/')).unwrap_or(path);
@@ -443,11 +450,11 @@ pub fn by_pattern(
             })
             && match text {
                 "" | "." => true,
-                _ if own.option("-g").is_some() => glob::matches(text, name),
-                _ if own.option("-F").is_some() => name.contains(text),
+                _ if own.find_option("-g").is_some() => glob::matches(text, name),
+                _ if own.find_option("-F").is_some() => name.contains(text),
                 _ => {
                     let fold = if text.chars().any(char::is_uppercase) { "" } else { "(?i)" };
-                    expression(&format!("{fold}{text}")).is_none_or(|re| re.is_match(name))
+                    compile_expression(&format!("{fold}{text}")).is_none_or(|re| re.is_match(name))
                 }
             }
     };

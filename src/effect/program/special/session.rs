@@ -1,9 +1,9 @@
 //! Shells, terminals and what starts a command: `su`, `screen`, `script`, `flock`, `eval`.
 
-use super::packages::fetched;
+use super::packages::emit_fetched_program;
 use super::{Invocation, wrap};
 use crate::effect::Word;
-use crate::effect::program::effects::{Call, Next, joined, role};
+use crate::effect::program::effects::{Call, Next, emit_role, join_words};
 use crate::effect::program::table::{Language, Role, mark};
 use crate::effect::value::Value;
 
@@ -38,14 +38,14 @@ pub(super) fn own_shell(i: &mut Invocation) {
 /// Does an option say what runs? `at -f FILE` does, and `at -d JOB` runs nothing.
 fn names_script(call: &Call) -> bool {
     let script = call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Script));
-    script || call.parsed.has(mark::SPARE)
+    script || call.parsed.has_mark(mark::SPARE)
 }
 
 /// `flock FILE -c TEXT`, `flock FILE CMD`: the text is an option of the rest.
 pub(super) fn flock(i: &mut Invocation) {
     let Some((file, rest)) = i.values.split_first() else { return };
     i.out.operand(Word::Write, file);
-    match rest.first().map(|first| (first.plain(), rest.get(1))) {
+    match rest.first().map(|first| (first.plain_text(), rest.get(1))) {
         Some((Some("-c" | "--command"), text)) => i.next.extend(text.cloned().map(Next::script)),
         Some(_) => i.next.push(Next::words(rest.to_vec())),
         None => {}
@@ -55,7 +55,7 @@ pub(super) fn flock(i: &mut Invocation) {
 /// Words that are shell text.
 pub(super) fn eval(i: &mut Invocation) {
     if !i.values.is_empty() {
-        i.next.push(joined(&i.values));
+        i.next.push(join_words(&i.values));
     }
 }
 
@@ -68,8 +68,8 @@ pub(super) fn source(i: &mut Invocation) {
 /// The first operand is a file that runs, the others are its own.
 pub(super) fn script_file(i: &mut Invocation) {
     match i.values.first() {
-        Some(file) if file.plain() == Some("-") => i.reads_program(),
-        Some(file) if fetched(i.out, file) => {}
+        Some(file) if file.plain_text() == Some("-") => i.reads_program(),
+        Some(file) if emit_fetched_program(i.out, file) => {}
         Some(file) => i.next.push(Next::File { file: file.clone(), lang: i.program.lang }),
         None => {}
     }
@@ -77,7 +77,7 @@ pub(super) fn script_file(i: &mut Invocation) {
 
 /// `screen -X stuff TEXT` types it into a session.
 pub(super) fn screen(i: &mut Invocation) {
-    match i.call.parsed.has(mark::SPARE) {
+    match i.call.parsed.has_mark(mark::SPARE) {
         true => i.next.extend(i.values.get(1..).filter(|v| !v.is_empty()).map(keys)),
         false => i.operands(),
     }
@@ -110,13 +110,13 @@ pub(super) fn daemon(i: &mut Invocation) {
         i.next.push(Next::words(words));
     }
     if let Some(file) = call.value("--pidfile").filter(|_| call.has("-m")) {
-        role(i.out, call, Role::Write, file, i.next);
+        emit_role(i.out, call, Role::Write, file, i.next);
     }
 }
 
 /// What is typed into a terminal, where escapes stand for the keys.
 fn keys(values: &[Value]) -> Next {
-    let unescaped = |v: &Value| match v.plain() {
+    let unescaped = |v: &Value| match v.plain_text() {
         Some(text) => {
             // The names that tmux has for the key.
             let enter = matches!(text, "Enter" | "KPEnter" | "C-m" | "C-j");
@@ -125,5 +125,5 @@ fn keys(values: &[Value]) -> Next {
         }
         None => v.clone(),
     };
-    joined(&values.iter().map(unescaped).collect::<Vec<_>>())
+    join_words(&values.iter().map(unescaped).collect::<Vec<_>>())
 }

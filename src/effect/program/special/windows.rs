@@ -1,7 +1,7 @@
 //! Programs of Windows whose arguments no row can say: shells, drives, what runs others.
 
 use super::super::code;
-use super::super::effects::{Call, Next, joined, operands};
+use super::super::effects::{Call, Next, emit_operands, join_words};
 use super::super::table::{Language, Program, Role, mark};
 use super::Invocation;
 use crate::effect::decode;
@@ -10,7 +10,7 @@ use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word, windows};
 
 /// A cmdlet that takes what it acts on from its pipe where no operand names it.
-pub fn piped(
+pub fn emit_piped(
     out: &mut Emitter,
     call: &Call,
     program: &Program,
@@ -20,28 +20,29 @@ pub fn piped(
     let acts = |role: Role| matches!(role, Role::Delete | Role::DeleteTree);
     let named = call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| acts(s.role)));
     if values.is_empty() && !named {
-        if call.dry() {
+        if call.is_dry_run() {
             return;
         }
         let name = Value::known(call.name, call.span.clone());
         let words = std::iter::once(name).chain(call.args.iter().cloned()).collect();
         next.push(Next::Words { words, cwd: None, feeds: true });
     } else {
-        operands(out, call, program, next);
+        emit_operands(out, call, program, next);
     }
 }
 
 /// format, Format-Volume: a drive loses what is on it. A word that is none may be another program's.
-pub fn drive(out: &mut Emitter, call: &Call, values: &[Value]) {
+pub fn emit_drive(out: &mut Emitter, call: &Call, values: &[Value]) {
     let letters =
         call.parsed.options.iter().filter(|o| o.spec.is_some_and(|s| s.marks & mark::SPARE != 0));
-    let letters = letters.filter_map(|o| o.value.as_ref()).map(|v| match v.plain() {
+    let letters = letters.filter_map(|o| o.value.as_ref()).map(|v| match v.plain_text() {
         Some(text) if text.len() == 1 => Value::known(format!("{text}:"), v.span.clone()),
         _ => v.clone(),
     });
     let mut found = false;
     for value in letters.chain(values.iter().cloned()) {
-        let root = value.plain().and_then(windows::path).filter(|p| p.ends_with(":/"));
+        let root =
+            value.plain_text().and_then(windows::canonical_path).filter(|p| p.ends_with(":/"));
         if let Some(root) = root {
             let drive = Value::known(root, value.span.clone());
             out.operand_tree(Word::Delete, &drive);
@@ -56,14 +57,14 @@ pub fn drive(out: &mut Emitter, call: &Call, values: &[Value]) {
 }
 
 /// robocopy: with /MIR and /PURGE what the source does not have is deleted.
-pub fn robocopy(
+pub fn emit_robocopy(
     out: &mut Emitter,
     call: &Call,
     program: &Program,
     values: &[Value],
     next: &mut Vec<Next>,
 ) {
-    operands(out, call, program, next);
+    emit_operands(out, call, program, next);
     let path = |at: usize| values.get(at);
     let has = |names: &[&str]| names.iter().any(|name| call.has(name));
     for (at, there) in [(1, has(&["-mir", "-purge"])), (0, has(&["-mov", "-move"]))] {
@@ -74,16 +75,16 @@ pub fn robocopy(
 }
 
 /// start, Start-Process: a program and its arguments, which may be one text.
-pub(super) fn start(i: &mut Invocation) {
+pub(super) fn run_start(i: &mut Invocation) {
     let mut values = i.values.iter().cloned().peekable();
     // `start "title" program`
     if i.call.name == "start" && i.values.len() > 1 {
-        values.next_if(|title| title.start().contains(' '));
+        values.next_if(|title| title.known_start().contains(' '));
     }
     let Some(file) = i.call.value("-filepath").cloned().or_else(|| values.next()) else { return };
     let mut words = vec![file];
     for value in i.call.value("-argumentlist").cloned().into_iter().chain(values) {
-        match value.plain() {
+        match value.plain_text() {
             Some(text) => {
                 words.extend(text.split_whitespace().map(|w| Value::known(w, value.span.clone())))
             }
@@ -103,32 +104,37 @@ pub fn own_text(
 ) {
     let named = call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Code));
     if !values.is_empty() {
-        text(out, program.language(), values, next);
+        emit_text(out, program.language(), values, next);
     } else if !named {
         next.push(Next::Stdin { lang: program.language() });
     }
 }
 
-fn text(out: &mut Emitter, lang: Language, values: &[Value], next: &mut Vec<Next>) {
-    if let Next::Script { text, .. } = joined(values) {
-        code::emit(out, lang, &text, next);
+fn emit_text(out: &mut Emitter, lang: Language, values: &[Value], next: &mut Vec<Next>) {
+    if let Next::Script { text, .. } = join_words(values) {
+        code::emit_inline(out, lang, &text, next);
     }
 }
 
 /// powershell, pwsh, cmd: `-Command TEXT`, `/c TEXT`, `-EncodedCommand`, a file, or standard input.
-pub fn shell(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) {
-    let option = |name: &str| call.parsed.option(name);
+pub fn emit_windows_shell(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) {
+    let option = |name: &str| call.parsed.find_option(name);
     let glued = |at: usize| call.args.get(at + 1..).unwrap_or_default();
     if let Some(encoded) = option("-encodedcommand") {
         out.push(Word::Code, Grade::Certain, Source::Code, call.span.clone());
         let whole = glued(encoded.at).first();
         // UTF-16: of what is ASCII every other byte is zero.
-        let text = whole.and_then(Value::plain).and_then(decode::base64);
+        let text = whole.and_then(Value::plain_text).and_then(decode::decode_base64);
         if let Some(text) = text.map(|t| t.replace('\0', "")) {
-            code::emit(out, program.language(), &Value::known(text, call.span.clone()), next);
+            code::emit_inline(
+                out,
+                program.language(),
+                &Value::known(text, call.span.clone()),
+                next,
+            );
         }
         // Nobody has read it.
-        return out.unknown("an encoded PowerShell command", call.span.clone());
+        return out.emit_unknown("an encoded PowerShell command", call.span.clone());
     }
     let command = option("-command").or_else(|| option("-c")).or_else(|| option("-k"));
     let command = command.or_else(|| option("-r"));
@@ -136,7 +142,7 @@ pub fn shell(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<N
         (Some(command), _) => glued(command.at),
         (None, Some(file)) => {
             let file = file.value.clone().unwrap_or_else(|| Value::unknown(call.span.clone()));
-            return next.push(match file.plain() {
+            return next.push(match file.plain_text() {
                 Some("-") => Next::Stdin { lang: program.language() },
                 _ => Next::File { file, lang: program.lang },
             });
@@ -149,16 +155,17 @@ pub fn shell(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<N
         },
     };
     let only = |end: &str| {
-        words.len() == 1 && words[0].plain().is_some_and(|t| t.to_ascii_lowercase().ends_with(end))
+        words.len() == 1
+            && words[0].plain_text().is_some_and(|t| t.to_ascii_lowercase().ends_with(end))
     };
     match words.first() {
         None => next.push(Next::Stdin { lang: program.language() }),
-        Some(word) if words.len() == 1 && word.plain() == Some("-") => {
+        Some(word) if words.len() == 1 && word.plain_text() == Some("-") => {
             next.push(Next::Stdin { lang: program.language() });
         }
         Some(word) if only(".ps1") => {
             next.push(Next::File { file: word.clone(), lang: program.lang });
         }
-        Some(_) => text(out, program.language(), words, next),
+        Some(_) => emit_text(out, program.language(), words, next),
     }
 }

@@ -3,9 +3,9 @@
 use super::Invocation;
 use crate::effect::emitter::Emitter;
 use crate::effect::path::split;
-use crate::effect::program::effects::{Call, Next, apart, joined, role};
-use crate::effect::program::options::Found;
-use crate::effect::program::table::{Language, Role, mark, program as find};
+use crate::effect::program::effects::{Call, Next, emit_role, join_words, keep_words_apart};
+use crate::effect::program::options::ParsedOption;
+use crate::effect::program::table::{Language, Role, find_program as find, mark};
 use crate::effect::value::{BLANK, Printer, Value};
 use crate::effect::{Grade, Source, Word};
 use crate::limits::Cap;
@@ -14,10 +14,10 @@ use crate::limits::Cap;
 const SHADOWS: &[&str] = &["build", "calendar", "code", "profile", "site", "test", "time", "trace"];
 
 /// What becomes of an item's text.
-type Change = fn(&str) -> &str;
+type TextChange = fn(&str) -> &str;
 
 /// How a mark of parallel's changes an item: `{}`, `{.}`, `{/}`, `{//}`, `{/.}`.
-const MARKS: [(&str, Change); 5] =
+const MARKS: [(&str, TextChange); 5] =
     [("", |text| text), (".", stem), ("/", base), ("//", dir), ("/.", |text| stem(base(text)))];
 
 fn stem(text: &str) -> &str {
@@ -36,7 +36,7 @@ fn dir(text: &str) -> &str {
 }
 
 /// An item as it stands in the shell text.
-fn quoted(item: &Value, change: Change) -> String {
+fn quoted(item: &Value, change: TextChange) -> String {
     match (item.text(), item.prefix()) {
         (Some(text), _) if item.is_glob() => change(text).to_string(),
         (Some(text), _) => format!("'{}'", change(text).replace('\'', "'\\''")),
@@ -46,7 +46,7 @@ fn quoted(item: &Value, change: Change) -> String {
 }
 
 /// What parallel runs for a row of items: the words are shell text, the items are quoted in it.
-pub fn fill(words: &[Value], items: &[Value]) -> Next {
+pub fn fill_row(words: &[Value], items: &[Value]) -> Next {
     let span = words.first().or(items.first()).map_or(0..0, |w| w.span.clone());
     if let ([], [item, ..]) = (words, items) {
         // Without a command the items are commands.
@@ -80,10 +80,10 @@ pub fn fill(words: &[Value], items: &[Value]) -> Next {
 /// What stands behind the user is the shell's: `su bob -- -lc TEXT`, `runuser bob --command=TEXT`.
 pub fn shell_text(values: &[Value]) -> Option<Value> {
     values.iter().enumerate().find_map(|(at, value)| {
-        let word = value.plain()?;
+        let word = value.plain_text()?;
         match word.split_once('=') {
             Some(("--command" | "--session-command", text)) => {
-                Some(value.rest(word.len() - text.len()))
+                Some(value.skip_bytes(word.len() - text.len()))
             }
             _ if matches!(word, "--command" | "--session-command")
                 || word.strip_prefix('-').is_some_and(|w| w.ends_with('c') && !w.contains('-')) =>
@@ -97,21 +97,21 @@ pub fn shell_text(values: &[Value]) -> Option<Value> {
 
 /// Does a list of items begin behind that word of parallel's?
 fn begins_list(value: &Value) -> bool {
-    matches!(value.plain(), Some(":::" | ":::+" | "::::" | "::::+"))
+    matches!(value.plain_text(), Some(":::" | ":::+" | "::::" | "::::+"))
 }
 
 /// parallel: a command for every item of its lists, or for every line of standard input.
-fn parallel(i: &mut Invocation) {
+fn run_parallel(i: &mut Invocation) {
     let Invocation { out, call, values, next, .. } = i;
-    if call.dry() {
+    if call.is_dry_run() {
         return;
     }
     let end = values.iter().position(begins_list).unwrap_or(values.len());
     let mut words = values[..end].to_vec();
     for option in call.parsed.options.iter().filter(|o| o.name == "-I") {
-        if let Some(token) = option.value.as_ref().and_then(Value::plain) {
+        if let Some(token) = option.value.as_ref().and_then(Value::plain_text) {
             let item = Value::known("{}", 0..0);
-            words = words.iter().map(|w| w.with(token, &item)).collect();
+            words = words.iter().map(|w| w.replace_token(token, &item)).collect();
         }
     }
     let lists = &values[end..];
@@ -122,16 +122,16 @@ fn parallel(i: &mut Invocation) {
             false => Next::Each { words, token: None },
         });
     }
-    if !Cap::Lists.holds(lists.iter().filter(|v| begins_list(v)).count()) {
+    if !Cap::Lists.admits(lists.iter().filter(|v| begins_list(v)).count()) {
         return;
     }
     let rows = match lists.is_empty() {
         true => vec![vec![Value::unknown(call.span.clone())]],
         false => rows(out, call, lists),
     };
-    let rows = Cap::Rows.first(&rows);
-    next.extend(rows.iter().map(|row| fill(&words, row)));
-    next.extend(rows.iter().filter_map(|row| apart(&words, row)));
+    let rows = Cap::Rows.first_admitted(&rows);
+    next.extend(rows.iter().map(|row| fill_row(&words, row)));
+    next.extend(rows.iter().filter_map(|row| keep_words_apart(&words, row)));
 }
 
 /// Rows of items: every list multiplies, `:::+` goes along with the one before.
@@ -143,11 +143,11 @@ fn rows(out: &mut Emitter, call: &Call, lists: &[Value]) -> Vec<Vec<Value>> {
             behind.split_at(behind.iter().position(begins_list).unwrap_or(behind.len()));
         rest = more;
         let mut items = list.to_vec();
-        if kind.start().starts_with("::::") {
+        if kind.known_start().starts_with("::::") {
             list.iter().for_each(|file| out.operand(Word::Read, file));
             items = vec![Value::unknown(call.span.clone())];
         }
-        if kind.start().ends_with('+') {
+        if kind.known_start().ends_with('+') {
             for (at, row) in rows.iter_mut().enumerate() {
                 row.extend(items.get(at % items.len().max(1)).cloned());
             }
@@ -155,30 +155,30 @@ fn rows(out: &mut Emitter, call: &Call, lists: &[Value]) -> Vec<Vec<Value>> {
             let with =
                 |row: &Vec<Value>, item: &Value| [&row[..], std::slice::from_ref(item)].concat();
             let all = rows.iter().flat_map(|row| items.iter().map(move |item| with(row, item)));
-            rows = all.take(Cap::Rows.most() + 1).collect();
+            rows = all.take(Cap::Rows.limit() + 1).collect();
         }
     }
     rows
 }
 
 /// bash, sh, zsh ...: `-c TEXT`, a file, or standard input.
-pub(super) fn shell(i: &mut Invocation) {
+pub(super) fn run_shell(i: &mut Invocation) {
     let Invocation { out, call, values, next, .. } = i;
-    if call.has("-n") && !call.args.iter().any(|a| a.start().starts_with('+')) {
+    if call.has("-n") && !call.args.iter().any(|a| a.known_start().starts_with('+')) {
         // Only the syntax is checked.
-        if let Some(file) = values.first().filter(|_| !call.parsed.has(mark::SCRIPT)) {
+        if let Some(file) = values.first().filter(|_| !call.parsed.has_mark(mark::SCRIPT)) {
             out.operand(Word::Read, file);
         }
         return;
     }
-    if call.parsed.has(mark::SCRIPT) || call.parsed.options.iter().any(holds_c) {
+    if call.parsed.has_mark(mark::SCRIPT) || call.parsed.options.iter().any(holds_c) {
         if let Some((text, rest)) = values.split_first() {
             next.push(Next::Script { text: text.clone(), rest: rest.to_vec() });
         }
         return;
     }
     next.push(match values.first() {
-        Some(file) if !call.parsed.has(mark::STDIN) && file.plain() != Some("-") => {
+        Some(file) if !call.parsed.has_mark(mark::STDIN) && file.plain_text() != Some("-") => {
             Next::File { file: file.clone(), lang: Some(Language::Shell) }
         }
         _ => Next::Stdin { lang: Language::Shell },
@@ -186,36 +186,36 @@ pub(super) fn shell(i: &mut Invocation) {
 }
 
 /// Is it a bundle of letters that nobody knows, with `c` among them?
-fn holds_c(option: &Found) -> bool {
+fn holds_c(option: &ParsedOption) -> bool {
     let name = option.name.as_str();
     let bundle = name.len() < 8 && name.starts_with('-') && !name.starts_with("--");
     option.spec.is_none() && bundle && name.contains('c')
 }
 
 /// python, node, perl ...: inline text was handled as an option; else a file or standard input.
-pub(super) fn interpreter(i: &mut Invocation) {
+pub(super) fn run_interpreter(i: &mut Invocation) {
     let call = i.call;
     let values = std::mem::take(&mut i.values);
     if call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Code)) {
         // `perl -pe`, `ruby -ne`: the operands are files.
         let files = i.program.name != "node" && call.has_any(&["-n", "-p"]);
-        let read = files || call.parsed.has(mark::INPLACE);
+        let read = files || call.parsed.has_mark(mark::INPLACE);
         return are(i, if read { Role::Read } else { Role::MaybePath }, &values);
     }
-    if call.dry() && values.is_empty() {
+    if call.is_dry_run() && values.is_empty() {
         // `node --check FILE` runs nothing.
         return;
     }
-    if call.parsed.has(mark::MODULE) {
+    if call.parsed.has_mark(mark::MODULE) {
         return module(i, values);
     }
-    let Some(file) = values.first().filter(|file| file.plain() != Some("-")) else {
+    let Some(file) = values.first().filter(|file| file.plain_text() != Some("-")) else {
         return i.reads_program();
     };
     i.next.push(Next::File { file: file.clone(), lang: i.program.lang });
     // `python manage.py flush`, `php artisan db:wipe`: scripts that the tables know.
     const SCRIPTS: &[&str] = &["manage.py", "artisan", "rails", "rake", "console"];
-    if file.plain().is_some_and(|file| SCRIPTS.contains(&split(file).1)) {
+    if file.plain_text().is_some_and(|file| SCRIPTS.contains(&split(file).1)) {
         return i.next.push(Next::words(values));
     }
     are(i, Role::MaybePath, &values[1..]);
@@ -223,14 +223,14 @@ pub(super) fn interpreter(i: &mut Invocation) {
 
 /// Each of the operands has that role.
 fn are(i: &mut Invocation, kind: Role, values: &[Value]) {
-    values.iter().for_each(|value| role(i.out, i.call, kind, value, i.next));
+    values.iter().for_each(|value| emit_role(i.out, i.call, kind, value, i.next));
 }
 
 /// `python -m http.server`: a module that the tables know.
 fn module(i: &mut Invocation, values: Vec<Value>) {
     let known = |name: &str| !SHADOWS.contains(&name) && find(name, &[]).is_some();
     let module = i.call.value("-m");
-    match module.map(|module| (module, module.plain())) {
+    match module.map(|module| (module, module.plain_text())) {
         Some((module, Some(name))) if known(name) => {
             let words = std::iter::once(module.clone()).chain(values).collect();
             return i.next.push(Next::words(words));
@@ -238,31 +238,31 @@ fn module(i: &mut Invocation, values: Vec<Value>) {
         Some((_, Some(_))) => {}
         _ => {
             let span = module.map_or(&i.call.span, |module| &module.span);
-            i.out.unknown("a module known only at run time", span.clone());
+            i.out.emit_unknown("a module known only at run time", span.clone());
         }
     }
     are(i, Role::MaybePath, &values);
 }
 
 /// xargs: a command whose last operands, or those that a token stands for, come from standard input.
-pub(super) fn xargs(i: &mut Invocation) {
+pub(super) fn run_xargs(i: &mut Invocation) {
     if i.call.name == "parallel" {
-        return parallel(i);
+        return run_parallel(i);
     }
     let call = i.call;
     let mut words = std::mem::take(&mut i.values);
     if words.is_empty() {
         return;
     }
-    let token = ["-I", "-i", "--replace", "-J"].iter().find_map(|n| call.parsed.option(n));
+    let token = ["-I", "-i", "--replace", "-J"].iter().find_map(|n| call.parsed.find_option(n));
     let token = token
-        .map(|o| o.value.as_ref().and_then(Value::plain).unwrap_or("{}").to_string())
+        .map(|o| o.value.as_ref().and_then(Value::plain_text).unwrap_or("{}").to_string())
         .filter(|t| !t.is_empty());
     if call.has("-a") {
         // The items stand in a file, not on standard input.
         let item = Value::unknown(call.span.clone());
         match &token {
-            Some(token) => words = words.iter().map(|w| w.with(token, &item)).collect(),
+            Some(token) => words = words.iter().map(|w| w.replace_token(token, &item)).collect(),
             None => words.push(item),
         }
         return i.next.push(Next::words(words));
@@ -274,9 +274,9 @@ pub(super) fn xargs(i: &mut Invocation) {
 }
 
 /// env and sudo: assignments, then a command.
-pub(super) fn env(i: &mut Invocation) {
+pub(super) fn run_env(i: &mut Invocation) {
     let call = i.call;
-    if call.name == "env" && i.values.first().and_then(Value::plain) == Some("-") {
+    if call.name == "env" && i.values.first().and_then(Value::plain_text) == Some("-") {
         // The old spelling of -i.
         i.values.remove(0);
     }
@@ -312,7 +312,7 @@ fn sourced(out: &mut Emitter, values: &mut Vec<Value>) {
         // Of `a=$b` the second word is the program.
         if value.outline().is_some_and(|text| text.contains('=')) {
             let own = out.command.take();
-            out.untold("a value that may be several words", value.span.clone());
+            out.emit_uncovered("a value that may be several words", value.span.clone());
             out.command = own;
         }
         out.push(Word::Code, Grade::Certain, Source::Program, value.span);
@@ -322,19 +322,19 @@ fn sourced(out: &mut Emitter, values: &mut Vec<Value>) {
 /// `env -S TEXT`: its words stand in front of the others; true = a shell reads them all.
 fn splits(i: &mut Invocation, value: &Value) -> bool {
     let span = &value.span;
-    let Some(text) = value.plain() else {
-        i.out.unknown("env -S with text known only at run time", span.clone());
+    let Some(text) = value.plain_text() else {
+        i.out.emit_unknown("env -S with text known only at run time", span.clone());
         return false;
     };
     let quotes = text.contains(['\\', '$', '"', '\'']);
     if quotes && !text.contains([';', '|', '&', '<', '>', '(', '`']) {
         // Its quotes are a shell's.
         i.values.insert(0, value.clone());
-        i.next.push(joined(&i.values));
+        i.next.push(join_words(&i.values));
         return true;
     }
     if quotes {
-        i.out.unknown("env -S with quoting", span.clone());
+        i.out.emit_unknown("env -S with quoting", span.clone());
     }
     let words = text.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
     i.values.splice(0..0, words.map(|word| Value::known(word, span.clone())));

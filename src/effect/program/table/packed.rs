@@ -19,31 +19,31 @@ thread_local! {
 }
 
 /// The name at that place of the index.
-fn name(at: usize) -> &'static str {
+fn name_at(at: usize) -> &'static str {
     let start = usize::from(INDEX[at].0);
     let end = INDEX.get(at + 1).map_or(TEXT.len(), |next| usize::from(next.0));
     &TEXT[start..end]
 }
 
 /// The first place of the index whose name is not before that one.
-fn place(wanted: &str) -> usize {
+fn lower_bound(wanted: &str) -> usize {
     let (mut low, mut high) = (0, INDEX.len());
     while low < high {
         let middle = (low + high) / 2;
-        if name(middle) < wanted { low = middle + 1 } else { high = middle }
+        if name_at(middle) < wanted { low = middle + 1 } else { high = middle }
     }
     low
 }
 
 /// Every name, sorted.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    (0..INDEX.len()).map(name)
+pub fn program_names() -> impl Iterator<Item = &'static str> {
+    (0..INDEX.len()).map(name_at)
 }
 
 /// The program of that name.
-pub fn find(wanted: &str) -> Option<&'static Program> {
-    let at = place(wanted);
-    if at >= INDEX.len() || name(at) != wanted {
+pub fn find_packed(wanted: &str) -> Option<&'static Program> {
+    let at = lower_bound(wanted);
+    if at >= INDEX.len() || name_at(at) != wanted {
         return None;
     }
     READ.with_borrow_mut(|read| {
@@ -52,7 +52,7 @@ pub fn find(wanted: &str) -> Option<&'static Program> {
         }
         // Rows live as long as the process: it reads each once.
         let program: &'static Program =
-            Box::leak(Box::new(unpack(name(at), unpacked(usize::from(INDEX[at].1)))));
+            Box::leak(Box::new(unpack_program(name_at(at), unpack_text(usize::from(INDEX[at].1)))));
         read.push((at, program));
         Some(program)
     })
@@ -61,15 +61,15 @@ pub fn find(wanted: &str) -> Option<&'static Program> {
 /// Is there a name that goes on behind that one: `git push` behind `git`?
 pub fn has_below(wanted: &str) -> bool {
     // Between `a b` and `a b c` only names that begin with `a b` and a smaller sign can stand.
-    (place(wanted)..INDEX.len())
-        .map(name)
+    (lower_bound(wanted)..INDEX.len())
+        .map(name_at)
         .take_while(|own| own.starts_with(wanted))
         .any(|own| own[wanted.len()..].starts_with(' '))
 }
 
 /// A packed text: its length in two bytes, then ASCII and bytes that name phrases of the dictionary
 /// (`build/phrases.rs`).
-fn unpacked(at: usize) -> &'static str {
+fn unpack_text(at: usize) -> &'static str {
     let mut bytes = PACKED[STARTS[at] as usize..].iter().map(|byte| usize::from(*byte));
     let mut next = || bytes.next().unwrap_or_default();
     let length = next() | next() << 8;
@@ -98,7 +98,7 @@ fn unpacked(at: usize) -> &'static str {
     String::from_utf8(text).unwrap_or_default().leak()
 }
 
-fn unpack(name: &'static str, text: &'static str) -> Program {
+fn unpack_program(name: &'static str, text: &'static str) -> Program {
     let mut fields = text.splitn(11, '\t');
     let mut field = || fields.next().unwrap_or_default();
     let (flags, classes) = field().split_once(' ').unwrap_or_default();
@@ -106,13 +106,13 @@ fn unpack(name: &'static str, text: &'static str) -> Program {
     let flag = |at: u32| flags >> at & 1 == 1;
     let (family, default, signs, on_windows) = (field(), field(), field(), field());
     let (special, lang) = signs.split_once(' ').unwrap_or_default();
-    let effects: Vec<Word> = field().split_whitespace().map(word).collect();
+    let effects: Vec<Word> = field().split_whitespace().map(unpack_word).collect();
     // No list is not the same as an empty one.
     let operands = field();
     let mut groups = operands.split(' ').map(|signs| signs.bytes().filter_map(Role::from_sign));
     let mut roles = || groups.next().into_iter().flatten();
     let before: Vec<Role> = roles().collect();
-    let list = field().parse().map_or("", |at: usize| unpacked(LISTS + at));
+    let list = field().parse().map_or("", |at: usize| unpack_text(LISTS + at));
     Program {
         name,
         complete: flag(0),
@@ -147,7 +147,7 @@ fn unpack(name: &'static str, text: &'static str) -> Program {
 }
 
 /// What an option does, behind its names: `<` or `[` with the sign of a value's role, those of marks, an effect.
-pub fn option(packed: &'static str) -> OptSpec {
+pub fn unpack_option(packed: &'static str) -> OptSpec {
     let mut fields = packed.split('\t');
     let mut field = || fields.next().unwrap_or_default();
     let (value, marks, effect) = (field(), field(), field());
@@ -160,12 +160,12 @@ pub fn option(packed: &'static str) -> OptSpec {
         arity,
         role: value.as_bytes().get(1).and_then(|sign| Role::from_sign(*sign)).unwrap_or(Role::Text),
         marks: mark::from_signs(marks),
-        effect: (!effect.is_empty()).then(|| word(effect)),
+        effect: (!effect.is_empty()).then(|| unpack_word(effect)),
     }
 }
 
-fn word(text: &'static str) -> Word {
-    Word::closed(text).unwrap_or(Word::Named(text))
+fn unpack_word(text: &'static str) -> Word {
+    Word::from_closed_list(text).unwrap_or(Word::Named(text))
 }
 
 #[cfg(test)]
@@ -175,17 +175,18 @@ mod tests {
     #[test]
     fn every_row_reads() {
         let mut last = "";
-        for name in names() {
+        for name in program_names() {
             assert!(name > last, "{name} behind {last}");
             last = name;
-            let program = find(name).expect(name);
+            let program = find_packed(name).expect(name);
             assert_eq!(program.name, name);
-            let of_options = program.lines().filter_map(|(_, rest)| option(rest).effect);
+            let of_options =
+                program.option_lines().filter_map(|(_, rest)| unpack_option(rest).effect);
             for word in program.effects.iter().copied().chain(of_options) {
                 assert!(Word::from_text(word.text()).is_some(), "[{name}] {}", word.text());
             }
         }
-        assert!(find("no such program").is_none() && find("").is_none());
+        assert!(find_packed("no such program").is_none() && find_packed("").is_none());
         assert!(has_below("git") && !has_below("git push") && !has_below("zz"));
     }
 }

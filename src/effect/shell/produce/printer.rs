@@ -1,7 +1,7 @@
 //! Who prints what a program prints: nobody knows a stranger's text, a local program's is its own.
 
 use super::super::Walker;
-use super::super::state::Key;
+use super::super::state::StateKey;
 use crate::effect::emitter::Spot;
 use crate::effect::program::table::{self, Class};
 use crate::effect::value::{Printer, Value};
@@ -9,19 +9,21 @@ use crate::effect::{Extent, Word};
 
 impl Walker<'_> {
     /// Who prints what a program prints.
-    pub(super) fn printer(&mut self, words: &[Value]) -> Printer {
-        let Some(name) = words.first().and_then(Value::plain) else { return Printer::Stranger };
+    pub(super) fn find_printer(&mut self, words: &[Value]) -> Printer {
+        let Some(name) = words.first().and_then(Value::plain_text) else {
+            return Printer::Stranger;
+        };
         let name = name.rsplit('/').next().unwrap_or_default();
         let args = &words[1..];
         let mut by = args.iter().map(|a| a.by()).max().unwrap_or_default();
-        let row = table::row(name, self.out.place.programs);
+        let row = table::find_row(name, self.out.place.programs);
         let settings = row.and_then(|row| row.settings).is_some_and(|words| {
             let is = |word: &str| words.split(' ').any(|own| own == word);
-            words.is_empty() || args.iter().filter_map(Value::plain).any(is)
+            words.is_empty() || args.iter().filter_map(Value::plain_text).any(is)
         });
-        let function = self.state.flag(&Key::Function(name.to_string()));
+        let function = self.state.is_set(&StateKey::Function(name.to_string()));
         // A program of that name that lies elsewhere is another.
-        let word = words[0].start();
+        let word = words[0].known_start();
         let own = !word.contains('/')
             || ["/usr/", "/bin/", "/opt/", "/home/linuxbrew/"].iter().any(|d| word.starts_with(d))
             || word.starts_with(&format!("{}/.", self.out.place.home));
@@ -29,8 +31,8 @@ impl Walker<'_> {
             return Printer::Settings;
         }
         let stranger = row.is_some_and(|row| {
-            row.is(Class::Stranger)
-                || row.is(Class::Interpreter)
+            row.has_class(Class::Stranger)
+                || row.has_class(Class::Interpreter)
                 || row.effects.contains(&Word::Network)
         });
         by = by.max(match name {
@@ -38,11 +40,13 @@ impl Walker<'_> {
             "echo" | "printf" | "true" | ":" => Printer::Nobody,
             // A filter without files says nothing of its own.
             "cat" | "head" | "tail" | "sort" | "uniq" | "cut" | "tac" | "tee" | "xargs"
-                if !args.iter().any(|a| !a.start().starts_with('-') || a.text().is_none()) =>
+                if !args
+                    .iter()
+                    .any(|a| !a.known_start().starts_with('-') || a.text().is_none()) =>
             {
                 Printer::Nobody
             }
-            "grep" if args.iter().filter(|a| !a.start().starts_with('-')).count() == 1 => {
+            "grep" if args.iter().filter(|a| !a.known_start().starts_with('-')).count() == 1 => {
                 Printer::Nobody
             }
             "cat" | "head" | "tail" | "grep" | "sort" | "uniq" | "cut" => {
@@ -56,7 +60,7 @@ impl Walker<'_> {
 
     /// Has the call itself written that file, and nobody knows what?
     fn was_written(&mut self, file: &Value) -> bool {
-        matches!(self.out.spot(file, Extent::Exact, false),
+        matches!(self.out.locate_value(file, Extent::Exact, false),
             Spot::At(target) if self.out.written.get(&target.resolved) == Some(&None))
     }
 }

@@ -8,7 +8,7 @@ use super::super::Walker;
 
 impl Walker<'_> {
     /// Arithmetic both as an expression and as a word: what one view misses, the other may show.
-    pub(super) fn arithmetic(
+    pub(super) fn walk_arithmetic(
         &mut self,
         node: Option<&ArithmeticExprNode>,
         word: Option<&Word>,
@@ -50,7 +50,7 @@ impl Walker<'_> {
         let raw = self.slice(span);
         let inner = raw.strip_prefix("$((").unwrap_or(raw).replace("$((", "");
         if (inner.contains("$(") || inner.contains('`')) && self.substitutions == before {
-            self.unseen("a command inside arithmetic", self.range(span));
+            self.emit_unseen("a command inside arithmetic", self.source_range(span));
         }
     }
 
@@ -62,12 +62,12 @@ impl Walker<'_> {
         match &node.kind {
             ArithmeticExpr::Number(_) => {}
             ArithmeticExpr::Variable(name) => {
-                let span = self.range(node.span);
-                self.evaluates(name.as_str(), &span);
+                let span = self.source_range(node.span);
+                self.evaluate_name(name.as_str(), &span);
             }
             ArithmeticExpr::Indexed { name, index } => {
-                let span = self.range(node.span);
-                self.evaluates(name.as_str(), &span);
+                let span = self.source_range(node.span);
+                self.evaluate_name(name.as_str(), &span);
                 self.visit_arithmetic(index);
             }
             ArithmeticExpr::ShellWord(word) => {

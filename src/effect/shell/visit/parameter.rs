@@ -6,22 +6,26 @@ use shuck_ast::{
 };
 
 use super::super::Walker;
-use super::super::word::value;
+use super::super::word::field_value;
 
 impl Walker<'_> {
-    pub(super) fn transformation(&mut self, reference: &VarRef, operator: char, span: Span) {
+    pub(super) fn walk_transformation(&mut self, reference: &VarRef, operator: char, span: Span) {
         if operator == 'P' {
             let mut own = Vec::new();
-            self.quietly(|w| w.access(reference, true, &mut own));
-            let value = value(&own, self.range(span));
-            if let Some(text) = value.plain() {
+            self.without_choosing(|w| w.expand_reference(reference, true, &mut own));
+            let value = field_value(&own, self.source_range(span));
+            if let Some(text) = value.plain_text() {
                 let text = text.replace('"', "\\\"");
                 if text.contains(['$', '`']) {
-                    self.nested(&format!(": \"{text}\""), value.span.clone(), self.frame.parent);
+                    self.walk_nested(
+                        &format!(": \"{text}\""),
+                        value.span.clone(),
+                        self.frame.parent,
+                    );
                 }
                 return;
             }
-            self.unseen("${x@P} runs what the value holds", self.range(span));
+            self.emit_unseen("${x@P} runs what the value holds", self.source_range(span));
         }
     }
 
@@ -30,7 +34,7 @@ impl Walker<'_> {
             ParameterExpansionSyntax::Zsh(_) => {
                 let raw = parameter.raw_body.slice(&self.frame.source);
                 if raw.contains('(') || raw.contains('`') {
-                    self.unseen("a zsh parameter expansion", self.range(span));
+                    self.emit_unseen("a zsh parameter expansion", self.source_range(span));
                 }
             }
             ParameterExpansionSyntax::Bourne(syntax) => match syntax {
@@ -76,7 +80,7 @@ impl Walker<'_> {
                 }
                 BourneParameterExpansion::Transformation { reference, operator } => {
                     self.visit_reference(reference);
-                    self.transformation(reference, *operator, span);
+                    self.walk_transformation(reference, *operator, span);
                 }
             },
         }

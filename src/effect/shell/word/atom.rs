@@ -49,25 +49,25 @@ impl Atom {
     }
 
     /// Unknown text that no command prints; `one` = surely one word.
-    pub const fn blank(one: bool) -> Atom {
+    pub const fn unknown_text(one: bool) -> Atom {
         let split = if one { Split::Never } else { Split::Freely };
         Atom::Unknown(Blank { split, by: Printer::Nobody })
     }
 
     /// An unknown name: one word without a slash.
-    pub const fn name() -> Atom {
+    pub const fn unknown_name() -> Atom {
         Atom::Unknown(Blank { split: Split::Name, by: Printer::Nobody })
     }
 }
 
 /// A character of a text; the mark of an unknown part is no character.
-pub(in super::super) fn atom(c: char, quote: Quote) -> Atom {
-    if c == BLANK { Atom::blank(true) } else { Atom::Ch(c, quote) }
+pub(in super::super) fn make_atom(c: char, quote: Quote) -> Atom {
+    if c == BLANK { Atom::unknown_text(true) } else { Atom::Ch(c, quote) }
 }
 
 /// The text as quoted atoms.
-pub fn quoted(text: &str) -> Vec<Atom> {
-    text.chars().map(|c| atom(c, Quote::Quoted)).collect()
+pub fn quoted_atoms(text: &str) -> Vec<Atom> {
+    text.chars().map(|c| make_atom(c, Quote::Quoted)).collect()
 }
 
 /// A value as atoms again (positional parameters).
@@ -78,10 +78,10 @@ pub fn atoms_of(value: &Value) -> Vec<Atom> {
             let quote = |c: char| if c.is_whitespace() { Quote::Quoted } else { Quote::Pattern };
             pattern.chars().map(|c| Atom::Ch(c, quote(c))).collect()
         }
-        Text::Known(text) => quoted(text),
+        Text::Known(text) => quoted_atoms(text),
         Text::Pipe(at) => vec![Atom::Pipe(*at)],
         Text::Unknown(Unknown { prefix, split, by, .. }) => {
-            let mut atoms = quoted(prefix.as_deref().unwrap_or_default());
+            let mut atoms = quoted_atoms(prefix.as_deref().unwrap_or_default());
             let split = match (split, prefix) {
                 (Split::Freely, None) => Split::Freely,
                 (split, _) => Split::Never.min(*split),
@@ -93,7 +93,7 @@ pub fn atoms_of(value: &Value) -> Vec<Atom> {
 }
 
 /// A variable's atoms as they come out of an expansion.
-pub fn expanded(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
+pub fn push_expanded(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
     // Nothing, unquoted, is no word.
     let shown = atoms.iter().filter(|atom| inside || **atom != Atom::Empty);
     out.extend(shown.map(|atom| match atom {
@@ -122,23 +122,23 @@ pub fn expanded_keep(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
 }
 
 /// A number that is known only at run time.
-pub fn number(out: &mut Vec<Atom>) {
+pub fn push_unknown_number(out: &mut Vec<Atom>) {
     out.extend("[-0-9]*".chars().map(|c| Atom::Ch(c, Quote::Pattern)));
 }
 
 /// A variable that holds some number.
 pub fn number_var() -> Var {
     let mut atoms = Vec::new();
-    number(&mut atoms);
+    push_unknown_number(&mut atoms);
     vec![vec![atoms]]
 }
 
 /// A text whose only globs are numbers, with a [`BLANK`] for each.
-fn numbers(atoms: &[Atom]) -> Option<String> {
+fn number_sketch(atoms: &[Atom]) -> Option<String> {
     let mut text = String::new();
     let mut at = 0;
     let mut number = Vec::new();
-    self::number(&mut number);
+    self::push_unknown_number(&mut number);
     while let Some(atom) = atoms.get(at) {
         if atoms[at..].starts_with(&number) {
             text.push(BLANK);
@@ -156,7 +156,7 @@ fn numbers(atoms: &[Atom]) -> Option<String> {
 }
 
 /// One field as a value.
-pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
+pub fn field_value(atoms: &[Atom], span: Range<usize>) -> Value {
     let special = |c: char| matches!(c, '*' | '?' | '[');
     let (mut glob, mut escaped, mut bracket) = (false, false, false);
     let (mut unknown, mut split) = (false, Split::Name);
@@ -203,7 +203,7 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
         }
     }
     if !unknown && glob {
-        return Value { text: Text::Glob { pattern: text, outline: numbers(atoms) }, span };
+        return Value { text: Text::Glob { pattern: text, outline: number_sketch(atoms) }, span };
     }
     if !unknown {
         return Value::known(text, span);

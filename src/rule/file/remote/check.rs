@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::{Remote, Url, variables};
+use super::{Remote, Url, split_variables};
 use crate::rule::reader::Reader;
 
 /// Notes it.
-pub(super) fn check(
+pub(super) fn check_remote(
     remote: &Remote,
     name: Range<usize>,
     at: &dyn Fn(&str) -> Option<Range<usize>>,
@@ -14,7 +14,7 @@ pub(super) fn check(
 ) {
     let dialect = remote.dialect;
     let mut fault = |message: &str, hint: &str, span| {
-        r.fault("bad-remote", message, span).with_hint(hint);
+        r.add_error("bad-remote", message, span).with_hint(hint);
     };
     if remote.urls.is_empty() {
         fault("a server has an address", "add url = \"https://...\"", name);
@@ -28,7 +28,7 @@ pub(super) fn check(
         && dialect.facts().is_human
         && !remote.human
     {
-        let what = format!("a human answers at {}", dialect.name());
+        let what = format!("a human answers at {}", dialect.scope_name());
         fault(&what, "take out human", span);
     }
     for (keys, what) in [
@@ -58,7 +58,7 @@ pub(super) fn check(
     }
     let open = |url: &&Url| !url.is_https() && !url.loopback && remote.socket.is_none();
     if let Some(url) = remote.urls.iter().find(open) {
-        r.warn(
+        r.add_warning(
             "plain-http",
             format!("everybody on the way to {} can read and change this", url.endpoint()),
             at("url").unwrap_or(name.clone()),
@@ -67,7 +67,7 @@ pub(super) fn check(
     }
     let mut useless = |key: &str, is: bool, why: &str| {
         if let Some(span) = at(key).filter(|_| is) {
-            r.warn("unused-key", format!("`{key}` has no effect: {why}"), span);
+            r.add_warning("unused-key", format!("`{key}` has no effect: {why}"), span);
         }
     };
     let decides = dialect.facts().decides;
@@ -109,12 +109,12 @@ pub(super) fn check(
     let long = remote.timeout > remote.deadline && at("deadline_ms").is_some();
     useless("timeout_ms", long, "deadline_ms is shorter");
     let named: Vec<&str> =
-        remote.headers.iter().flat_map(|(_, v)| variables(v)).filter_map(|v| v.1).collect();
+        remote.headers.iter().flat_map(|(_, v)| split_variables(v)).filter_map(|v| v.1).collect();
     let idle = remote.allow_vars.iter().all(|var| !named.contains(&var.as_str()));
     useless("allow_vars", idle, "no header names one of them");
     for var in named {
         if !remote.allow_vars.iter().any(|known| known == var) {
-            r.warn(
+            r.add_warning(
                 "unlisted-variable",
                 format!("`${var}` is not in allow_vars: it stands for nothing"),
                 at("headers").unwrap_or(name.clone()),

@@ -8,7 +8,7 @@ const OWN_HEADERS: &[&str] =
     &["host", "content-length", "content-type", "transfer-encoding", "connection", "user-agent"];
 
 /// Splits a header's value at its variables: text, and the name of the variable behind it.
-pub fn variables(value: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+pub fn split_variables(value: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let mut rest = value;
     std::iter::from_fn(move || {
         let mut from = 0;
@@ -44,12 +44,12 @@ pub(super) fn read_header(name: &Key<'_>, value: &Item<'_>, out: &mut Remote, r:
         None
     };
     if let Some(why) = why {
-        r.fault("bad-header", format!("`{text}` {why}"), name.span());
+        r.add_error("bad-header", format!("`{text}` {why}"), name.span());
     }
     let Some((value, span)) = r.string(value) else { return };
     if value.chars().any(char::is_control) {
         let message = format!("the value of `{text}` has a control character");
-        r.fault("bad-header", message, span);
+        r.add_error("bad-header", message, span);
     }
     out.headers.push((text, value));
 }
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn sx_08_variables_of_a_header() {
-        let all: Vec<_> = variables("Bearer $A-${B_1}$ $$C x").collect();
+        let all: Vec<_> = split_variables("Bearer $A-${B_1}$ $$C x").collect();
         let wanted = [("Bearer ", Some("A")), ("-", Some("B_1")), ("$ $", Some("C")), (" x", None)];
         assert_eq!(all, wanted);
     }

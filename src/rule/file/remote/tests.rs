@@ -3,7 +3,7 @@ use std::path::Path;
 
 fn codes(body: &str) -> Vec<&'static str> {
     let text = format!("[remote.x]\n{body}\n");
-    let file = file::read(&text, Path::new("/etc/f.toml"), Layer::User, None);
+    let file = file::read_rules(&text, Path::new("/etc/f.toml"), Layer::User, None);
     let sound = file.faults.iter().all(|f| f.gravity == crate::rule::fault::Gravity::Warning);
     assert_eq!(file.remotes.len(), usize::from(sound), "{body}");
     file.faults.iter().map(|fault| fault.code).collect()
@@ -83,7 +83,7 @@ fn s1_35_every_setting_is_checked() {
 #[test]
 fn a_key_of_another_dialect_says_whose_it_is() {
     let text = "[remote.x]\nurl = \"http://localhost:1\"\ndialect = \"opa\"\nguard = false\n";
-    let file = file::read(text, Path::new("/etc/f.toml"), Layer::User, None);
+    let file = file::read_rules(text, Path::new("/etc/f.toml"), Layer::User, None);
     let fault = &file.faults[0];
     assert_eq!(&text[fault.span.clone()], "guard");
     assert_eq!(fault.message, "`guard` has no effect: it is for cdev");

@@ -47,7 +47,7 @@ impl Url {
     }
 
     /// That port of this machine.
-    pub fn here(port: u16, path: &str) -> Url {
+    pub fn on_this_machine(port: u16, path: &str) -> Url {
         Url { text: format!("http://localhost:{port}{path}"), loopback: true, private: false }
     }
 
@@ -59,7 +59,7 @@ impl Url {
     }
 
     /// Who answers there, however that is written: host and port, of this machine the port alone.
-    pub fn place(&self) -> String {
+    pub fn host_and_port(&self) -> String {
         let (_, authority) = self.text[..self.before_path()].split_once("://").unwrap_or_default();
         let port = authority.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
         let (host, port) = port.unwrap_or((authority, if self.is_https() { "443" } else { "80" }));
@@ -130,7 +130,7 @@ mod tests {
             ("https://X.org", "x.org:443"),
             ("https://x.org:0443/hooks", "x.org:443"),
         ] {
-            assert_eq!(Url::parse(text).unwrap().place(), place);
+            assert_eq!(Url::parse(text).unwrap().host_and_port(), place);
         }
     }
 

@@ -4,33 +4,33 @@ use super::*;
 use crate::limits::Cap;
 
 impl Scan<'_, '_> {
-    pub(super) fn full(&mut self) -> bool {
+    pub(super) fn is_full(&mut self) -> bool {
         self.count += usize::from(!self.silent);
-        self.silent || !Cap::CodeEffects.holds(self.count)
+        self.silent || !Cap::CodeEffects.admits(self.count)
     }
 
     pub(super) fn push(&mut self, word: Word) {
-        if !self.full() {
+        if !self.is_full() {
             let span = self.span.clone();
             self.out.push(word, Grade::Certain, Source::Code, span);
         }
     }
 
-    pub(super) fn path(&mut self, word: Word, val: &Val, extent: Extent) {
+    pub(super) fn emit_path(&mut self, word: Word, val: &Val, extent: Extent) {
         let mut values = Vec::new();
-        val.values(&self.span, &mut values);
+        val.push_values(&self.span, &mut values);
         for mut value in values {
-            if self.full() {
+            if self.is_full() {
                 return;
             }
             let text = value.text().unwrap_or_default();
             if text == ":memory:" || text.starts_with("php://") || text.starts_with("data:") {
                 continue;
             }
-            if value.start().contains("://") && !text.starts_with("file:") {
+            if value.known_start().contains("://") && !text.starts_with("file:") {
                 let span = self.span.clone();
                 let _ = span;
-                self.out.contact(&value, word != Word::Read, Source::Code);
+                self.out.emit_contact(&value, word != Word::Read, Source::Code);
                 continue;
             }
             if let Some(rest) = text.strip_prefix("~/") {
@@ -38,47 +38,47 @@ impl Scan<'_, '_> {
             } else if let Some(rest) = text.strip_prefix("file://") {
                 value = value.map(|_| rest.to_string());
             }
-            self.out.path(word, &value, extent, Grade::Certain, Source::Code);
+            self.out.emit_path(word, &value, extent, Grade::Certain, Source::Code);
         }
     }
 
-    pub(super) fn contact(&mut self, val: &Val, send: bool) {
+    pub(super) fn emit_contact(&mut self, val: &Val, send: bool) {
         let mut values = Vec::new();
-        val.values(&self.span, &mut values);
+        val.push_values(&self.span, &mut values);
         for value in values {
-            if self.full() {
+            if self.is_full() {
                 return;
             }
             if let Some(file) = value.text().and_then(|t| t.strip_prefix("file://")) {
                 let value = Value::known(file, self.span.clone());
                 self.out.code_path(Word::Read, &value);
             } else {
-                self.out.contact(&value, send, Source::Code);
+                self.out.emit_contact(&value, send, Source::Code);
             }
         }
     }
 
     /// Text that a shell runs.
-    pub(super) fn shell(&mut self, val: &Val, call: &Call) {
-        for one in val.each() {
-            if self.full() {
+    pub(super) fn run_shell_text(&mut self, val: &Val, call: &CallArguments) {
+        for one in val.alternatives() {
+            if self.is_full() {
                 return;
             }
-            let input = call.opt("input");
-            let value = match one.string() {
+            let input = call.find_option("input");
+            let value = match one.to_text() {
                 _ if matches!(one, Val::Scalar) => continue,
                 Some(text) if text.contains(BLANK) && text.trim_start().starts_with(BLANK) => {
-                    one.value(&self.span)
+                    one.to_value(&self.span)
                 }
                 Some(text) if text.contains(BLANK) => {
-                    self.hide("shell text of which a part is known only at run time");
+                    self.emit_hidden("shell text of which a part is known only at run time");
                     // A variable that nobody sets: without quotes it may be several words.
                     Value::known(text.replace(BLANK, "$__hookctl_item"), self.span.clone())
                 }
-                _ => one.value(&self.span),
+                _ => one.to_value(&self.span),
             };
-            let value = self.fed(value, input, call);
-            let cwd = self.elsewhere(call);
+            let value = self.feed_input(value, input, call);
+            let cwd = self.working_directory(call);
             if cwd.is_some() && value.text().is_some() {
                 let sh = |t: &str| Value::known(t, self.span.clone());
                 let words = vec![sh("sh"), sh("-c"), value];
@@ -90,14 +90,14 @@ impl Scan<'_, '_> {
     }
 
     /// The directory that something runs in, where it is another one.
-    pub(super) fn elsewhere(&self, call: &Call) -> Option<Value> {
-        match call.opt("cwd").or_else(|| call.opt("chdir")) {
+    pub(super) fn working_directory(&self, call: &CallArguments) -> Option<Value> {
+        match call.find_option("cwd").or_else(|| call.find_option("chdir")) {
             Some(Val::Name(name))
                 if matches!(name.as_ref(), "None" | "null" | "undefined" | "nil") =>
             {
                 None
             }
-            Some(cwd) => Some(cwd.value(&self.span)),
+            Some(cwd) => Some(cwd.to_value(&self.span)),
             None if self.moved => Some(match &self.out.cwd {
                 Some(cwd) => Value::known(cwd.clone(), self.span.clone()),
                 None => Value::unknown(self.span.clone()),
@@ -107,25 +107,30 @@ impl Scan<'_, '_> {
     }
 
     /// A shell or interpreter without arguments runs what it is fed.
-    pub(super) fn fed(&mut self, value: Value, input: Option<Val>, _call: &Call) -> Value {
-        let Some(text) = value.plain() else { return value };
-        let fed = interprets(text.trim());
+    pub(super) fn feed_input(
+        &mut self,
+        value: Value,
+        input: Option<Val>,
+        _call: &CallArguments,
+    ) -> Value {
+        let Some(text) = value.plain_text() else { return value };
+        let fed = runs_stdin(text.trim());
         match input {
-            Some(input) => match input.whole() {
+            Some(input) => match input.known_text() {
                 Some(input) => {
                     let text = format!("{text} <<'__HOOKCTL__'\n{input}\n__HOOKCTL__\n");
                     Value::known(text, value.span)
                 }
                 None => {
                     if fed {
-                        self.hide("an interpreter that is fed by the program");
+                        self.emit_hidden("an interpreter that is fed by the program");
                     }
                     value
                 }
             },
             None => {
                 if fed {
-                    self.hide("an interpreter that is fed by the program");
+                    self.emit_hidden("an interpreter that is fed by the program");
                 }
                 value
             }
@@ -133,11 +138,11 @@ impl Scan<'_, '_> {
     }
 
     /// Words that are a command.
-    pub(super) fn words(&mut self, words: Vec<Val>, call: &Call) {
+    pub(super) fn run_words(&mut self, words: Vec<Val>, call: &CallArguments) {
         // One word with several values is several commands.
         let many = words.iter().position(|w| matches!(w, Val::Any(..)));
         if let Some(at) = many {
-            for one in words[at].each() {
+            for one in words[at].alternatives() {
                 let mut words = words.clone();
                 words[at] = if matches!(one, Val::Any(..)) { Val::Unknown } else { one };
                 for (i, word) in words.iter_mut().enumerate() {
@@ -145,36 +150,36 @@ impl Scan<'_, '_> {
                         *word = Val::Unknown;
                     }
                 }
-                self.words(words, call);
+                self.run_words(words, call);
             }
             return;
         }
-        if self.full() {
+        if self.is_full() {
             return;
         }
         let mut values: Vec<Value> = Vec::new();
         for word in &words {
             match word {
-                Val::List(_, items) => values.extend(items.iter().map(|i| i.value(&self.span))),
+                Val::List(_, items) => values.extend(items.iter().map(|i| i.to_value(&self.span))),
                 Val::Dict(..) => {}
                 Val::Name(name) if matches!(name.as_ref(), "None" | "null" | "nil" | "undef") => {}
-                word => values.push(word.value(&self.span)),
+                word => values.push(word.to_value(&self.span)),
             }
         }
         if let [one] = &values[..] {
-            let fed = self.fed(one.clone(), call.opt("input"), call);
+            let fed = self.feed_input(one.clone(), call.find_option("input"), call);
             if fed != *one {
-                self.shell(
+                self.run_shell_text(
                     &Val::text(fed.text().unwrap_or_default()),
-                    &Call { pos: Vec::new(), opts: Vec::new() },
+                    &CallArguments { pos: Vec::new(), opts: Vec::new() },
                 );
                 return;
             }
-        } else if let (Some(input), Some(name)) = (call.opt("input"), values.first())
-            && interprets(name.start())
+        } else if let (Some(input), Some(name)) = (call.find_option("input"), values.first())
+            && runs_stdin(name.known_start())
         {
-            let known: Option<Vec<&str>> = values.iter().map(Value::plain).collect();
-            match (known, input.whole()) {
+            let known: Option<Vec<&str>> = values.iter().map(Value::plain_text).collect();
+            match (known, input.known_text()) {
                 (Some(words), Some(input))
                     if words.iter().all(|w| {
                         w.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./".contains(&b))
@@ -185,10 +190,10 @@ impl Scan<'_, '_> {
                     self.next.push(Next::script(Value::known(text, self.span.clone())));
                     return;
                 }
-                _ => self.hide("an interpreter that is fed by the program"),
+                _ => self.emit_hidden("an interpreter that is fed by the program"),
             }
         }
-        let cwd = self.elsewhere(call);
+        let cwd = self.working_directory(call);
         self.next.push(Next::Words { words: values, cwd, feeds: false });
     }
 }

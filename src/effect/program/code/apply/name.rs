@@ -4,18 +4,18 @@ use super::*;
 
 impl Scan<'_, '_> {
     /// What a name stands for.
-    pub fn resolve(&mut self, name: &str) -> Val {
+    pub fn resolve_name(&mut self, name: &str) -> Val {
         if let Some(val) = self.env.get(name) {
             return val.clone();
         }
         if matches!(name, "__builtins__" | "__loader__") {
-            self.hide("a program that reaches into its interpreter");
+            self.emit_hidden("a program that reaches into its interpreter");
         }
         Val::name(name)
     }
 
     /// A member of a value.
-    pub fn member(&mut self, val: Val, name: &str) -> Val {
+    pub fn resolve_member(&mut self, val: Val, name: &str) -> Val {
         if matches!(
             name,
             "__globals__"
@@ -26,7 +26,7 @@ impl Scan<'_, '_> {
                 | "__mro__"
                 | "__import__"
         ) {
-            self.hide("a program that reaches into its interpreter");
+            self.emit_hidden("a program that reaches into its interpreter");
         }
         match val {
             Val::Name(from) => {
@@ -50,7 +50,7 @@ impl Scan<'_, '_> {
                     return Val::Member((Val::Name(from), name.to_string()).into());
                 }
                 match (from.as_ref(), name) {
-                    ("process.env", _) => return self.variable(&Val::text(name)),
+                    ("process.env", _) => return self.environment_value(&Val::text(name)),
                     ("sys", "executable") => return Val::text("python3"),
                     ("process", "execPath") => return Val::text("node"),
                     _ => {}
@@ -63,9 +63,9 @@ impl Scan<'_, '_> {
             }
             Val::Member(inner) => {
                 if inner.1 == "constructor" && name == "constructor" {
-                    self.hide("a program that makes functions from text");
+                    self.emit_hidden("a program that makes functions from text");
                 }
-                let val = self.bare(Val::Member(inner));
+                let val = self.resolve_bare(Val::Member(inner));
                 let val = if matches!(val, Val::Member(_)) { Val::Unknown } else { val };
                 Val::Member((val, name.to_string()).into())
             }
@@ -78,19 +78,19 @@ impl Scan<'_, '_> {
     }
 
     /// A name or member that is not called.
-    pub fn bare(&mut self, val: Val) -> Val {
+    pub fn resolve_bare(&mut self, val: Val) -> Val {
         let calls = matches!(self.lang, Lang::Perl | Lang::Ruby);
         if let Val::Name(name) = &val {
-            self.escapes(name);
+            self.record_escape(name);
         }
         match &val {
-            Val::Name(name) if calls && self.row(name).is_some() => {
-                self.call(val.clone(), Vec::new())
+            Val::Name(name) if calls && self.find_row(name).is_some() => {
+                self.call_value(val.clone(), Vec::new())
             }
             Val::Member(inner) => match (&inner.0, inner.1.as_str()) {
                 (Val::Fed, _) => Val::Fed,
                 (Val::Stored, _) => Val::Stored,
-                (Val::Path(path), "parent" | "dirname") => Val::Path(parent(path).into()),
+                (Val::Path(path), "parent" | "dirname") => Val::Path(parent_directory(path).into()),
                 (Val::Path(_), "path") => inner.0.clone(),
                 (Val::Path(_), "name" | "stem" | "suffix" | "parts") => Val::Unknown,
                 (Val::List(..), "length" | "size" | "count") => Val::Scalar,
@@ -99,7 +99,7 @@ impl Scan<'_, '_> {
                         || matches!(inner.0, Val::Path(_))
                             && self.rows.contains_key(format!("Path.{}", inner.1).as_str())) =>
                 {
-                    self.call(val.clone(), Vec::new())
+                    self.call_value(val.clone(), Vec::new())
                 }
                 (
                     Val::List(..) | Val::Glob(_),
@@ -112,7 +112,7 @@ impl Scan<'_, '_> {
     }
 
     /// `x[key]`, `x{key}`.
-    pub fn index(&mut self, val: Val, args: Vec<Arg>) -> Val {
+    pub fn resolve_index(&mut self, val: Val, args: Vec<CallArg>) -> Val {
         let key = args.first().map_or(Val::Unknown, |a| a.val.clone());
         match &val {
             Val::Name(name) => {
@@ -124,7 +124,7 @@ impl Scan<'_, '_> {
                             .get(&format!("@{rest}"))
                             .or_else(|| self.env.get(&format!("%{rest}")));
                         if let Some(list) = list.cloned() {
-                            return self.index(list, args);
+                            return self.resolve_index(list, args);
                         }
                         rest
                     }
@@ -134,14 +134,14 @@ impl Scan<'_, '_> {
                     all,
                     "os.environ" | "process.env" | "ENV" | "%ENV" | "_ENV" | "_SERVER" | "Deno.env"
                 ) {
-                    return self.variable(&key);
+                    return self.environment_value(&key);
                 }
                 if name == "Dir" && self.lang == Lang::Ruby {
-                    return glob(&key);
+                    return glob_value(&key);
                 }
-                match key.whole() {
+                match key.known_text() {
                     Some(text) if name == "sys.modules" => Val::name(&text),
-                    Some(text) => self.member(val.clone(), &text),
+                    Some(text) => self.resolve_member(val.clone(), &text),
                     None => {
                         let dangerous = matches!(
                             name,
@@ -150,7 +150,7 @@ impl Scan<'_, '_> {
                             || self.rows.get(format!("{name}.").as_str()) == Some(&"!")
                                 && name != "process";
                         if dangerous && !matches!(key, Val::Scalar) {
-                            self.hide("a function whose name is known only at run time");
+                            self.emit_hidden("a function whose name is known only at run time");
                         }
                         Val::Unknown
                     }
@@ -158,23 +158,23 @@ impl Scan<'_, '_> {
             }
             Val::Fed | Val::Stored => val,
             Val::List(..) if args.iter().any(|a| a.key.is_some()) => val,
-            Val::List(..) | Val::Any(..) => val.element(),
-            Val::Dict(_, items) => match key.whole() {
+            Val::List(..) | Val::Any(..) => val.loop_element(),
+            Val::Dict(_, items) => match key.known_text() {
                 Some(key) => {
                     items.iter().find(|(k, _)| *k == *key).map_or(Val::Unknown, |(_, v)| v.clone())
                 }
-                None => Val::any(items.iter().map(|(_, v)| v.clone()).collect()),
+                None => Val::any_of(items.iter().map(|(_, v)| v.clone()).collect()),
             },
-            _ => match key.whole() {
-                Some(text) if self.lang == Lang::Js => self.member(val, &text),
+            _ => match key.known_text() {
+                Some(text) if self.lang == Lang::Js => self.resolve_member(val, &text),
                 _ => Val::Unknown,
             },
         }
     }
 
     /// An environment variable.
-    pub(super) fn variable(&self, key: &Val) -> Val {
-        match key.whole().as_deref() {
+    pub(super) fn environment_value(&self, key: &Val) -> Val {
+        match key.known_text().as_deref() {
             Some("HOME" | "USERPROFILE") => Val::text(&self.out.place.home),
             Some("TMPDIR" | "TMP" | "TEMP") => Val::text("/tmp"),
             Some("PWD") => Val::text("."),
@@ -183,7 +183,7 @@ impl Scan<'_, '_> {
     }
 
     /// The row of a name.
-    pub(super) fn row(&self, name: &str) -> Option<&'static str> {
+    pub(super) fn find_row(&self, name: &str) -> Option<&'static str> {
         let lower;
         let name = match self.lang {
             Lang::Php => {

@@ -15,13 +15,13 @@ enum Sigil {
 }
 
 impl<'a> Lexer<'a> {
-    pub(super) fn name(&mut self, byte: u8) -> bool {
+    pub(super) fn lex_name(&mut self, byte: u8) -> bool {
         let from = self.at;
         let named = match self.sigil(byte) {
             Sigil::Read => return true,
             Sigil::Operator => return false,
             Sigil::Named => true,
-            Sigil::None => word(byte) && !byte.is_ascii_digit(),
+            Sigil::None => is_word_byte(byte) && !byte.is_ascii_digit(),
         };
         if !named {
             return false;
@@ -29,11 +29,11 @@ impl<'a> Lexer<'a> {
         self.at += 1;
         self.letters();
         let Some(name) = self.source.get(from..self.at) else {
-            self.bad();
+            self.mark_unbalanced();
             return true;
         };
         if !self.begins_literal(name) {
-            self.push(Kind::Name, name);
+            self.push(TokenKind::Name, name);
         }
         true
     }
@@ -45,11 +45,11 @@ impl<'a> Lexer<'a> {
             (Lang::Php, b'$') if matches!(self.peek(1), b'$' | b'{') => {
                 // A variable named by a variable.
                 self.at += 1;
-                self.push(Kind::Lost, "$$");
+                self.push(TokenKind::Lost, "$$");
                 Sigil::Read
             }
             (Lang::Php, b'$') | (Lang::Ruby, b'$' | b'@') | (Lang::Js, b'$' | b'#') => Sigil::Named,
-            (Lang::R, b'.') if word(self.peek(1)) => Sigil::Named,
+            (Lang::R, b'.') if is_word_byte(self.peek(1)) => Sigil::Named,
             _ => Sigil::None,
         }
     }
@@ -58,7 +58,7 @@ impl<'a> Lexer<'a> {
     fn perl_sigil(&mut self, byte: u8) -> Sigil {
         let next = self.peek(1);
         let special = byte == b'$' && b"$!&@/,0.;\\".contains(&next);
-        let name = word(next) || next == b':' && self.peek(2) == b':' || special;
+        let name = is_word_byte(next) || next == b':' && self.peek(2) == b':' || special;
         let hash = byte == b'%' && self.after_value();
         if hash || !name {
             return self.bare_sigil(byte, next, hash);
@@ -70,10 +70,10 @@ impl<'a> Lexer<'a> {
             self.at += 1;
             return Sigil::Read;
         }
-        if !word(next) && next != b':' {
+        if !is_word_byte(next) && next != b':' {
             let from = self.at;
             self.at += 2;
-            self.push(Kind::Name, &self.source[from..self.at]);
+            self.push(TokenKind::Name, &self.source[from..self.at]);
             return Sigil::Read;
         }
         Sigil::Named
@@ -103,10 +103,10 @@ impl<'a> Lexer<'a> {
             let part = match lang {
                 Lang::Js => next == b'$',
                 Lang::R => next == b'.',
-                Lang::Perl => next == b':' && self.peek(1) == b':' && word(self.peek(2)),
+                Lang::Perl => next == b':' && self.peek(1) == b':' && is_word_byte(self.peek(2)),
                 _ => false,
             };
-            if !part && !word(next) {
+            if !part && !is_word_byte(next) {
                 break;
             }
             self.at += if next == b':' { 2 } else { 1 };
@@ -132,7 +132,8 @@ impl<'a> Lexer<'a> {
                 true
             }
             Lang::Perl if QUOTES.contains(&name) => {
-                let member = self.out.last().is_some_and(|t| t.kind == Kind::Op && t.text == ".");
+                let member =
+                    self.out.last().is_some_and(|t| t.kind == TokenKind::Op && t.text == ".");
                 !member && self.perl_quote(name)
             }
             _ => false,
@@ -146,7 +147,7 @@ impl<'a> Lexer<'a> {
             return false;
         }
         self.at += 1;
-        let style = if lower.contains('r') { Style::Raw } else { Style::Plain };
+        let style = if lower.contains('r') { QuoteStyle::Raw } else { QuoteStyle::Plain };
         self.python_text(quote, style, lower.contains(['f', 't']));
         true
     }
@@ -157,6 +158,6 @@ impl<'a> Lexer<'a> {
         let from = self.at;
         self.skip_past(if quote == b'"' { ")\"" } else { ")'" });
         let to = self.at.saturating_sub(2).max(from);
-        self.push(Kind::Text, self.source.get(from..to).unwrap_or_default());
+        self.push(TokenKind::Text, self.source.get(from..to).unwrap_or_default());
     }
 }

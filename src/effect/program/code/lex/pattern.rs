@@ -5,7 +5,7 @@ use crate::limits;
 
 impl<'a> Lexer<'a> {
     /// A regular expression behind its opening delimiter: skipped, unless it holds code.
-    pub(super) fn pattern(&mut self, close: u8, open: u8) {
+    pub(super) fn lex_pattern(&mut self, close: u8, open: u8) {
         let from = self.at;
         let mut class = false;
         let mut nested = 0_u32;
@@ -35,11 +35,11 @@ impl<'a> Lexer<'a> {
             }
             self.at += 1;
         }
-        self.bad();
+        self.mark_unbalanced();
     }
 
     /// The letters behind a pattern.
-    pub(super) fn flags(&mut self) -> &'a str {
+    pub(super) fn lex_flags(&mut self) -> &'a str {
         let from = self.at;
         while self.peek(0).is_ascii_alphabetic() {
             self.at += 1;
@@ -48,37 +48,37 @@ impl<'a> Lexer<'a> {
     }
 
     /// `q()`, `%w[]` ... : behind the opening delimiter.
-    pub(super) fn delimited(&mut self, kind: u8, open: u8) {
-        let close = partner(open);
+    pub(super) fn lex_delimited(&mut self, kind: u8, open: u8) {
+        let close = bracket_partner(open);
         let open = if close == open { 0 } else { open };
         match kind {
-            b'q' | b's' => self.text(close, open, Style::Raw),
+            b'q' | b's' => self.lex_text(close, open, QuoteStyle::Raw),
             b'x' if close == b'\'' => {
-                self.push(Kind::Name, QX);
-                self.push(Kind::Open, "(");
-                self.text(close, open, Style::Raw);
-                self.push(Kind::Close, ")");
+                self.push(TokenKind::Name, QX);
+                self.push(TokenKind::Open, "(");
+                self.lex_text(close, open, QuoteStyle::Raw);
+                self.push(TokenKind::Close, ")");
             }
-            b'x' => self.shell(close, open),
+            b'x' => self.lex_shell_text(close, open),
             b'r' => {
-                self.pattern(close, open);
-                self.flags();
-                self.push(Kind::Lost, "/");
+                self.lex_pattern(close, open);
+                self.lex_flags();
+                self.push(TokenKind::Lost, "/");
             }
             b'w' | b'W' | b'i' | b'I' => {
                 let (before, space) = (self.out.len(), self.space);
-                self.text(close, open, Style::Raw);
+                self.lex_text(close, open, QuoteStyle::Raw);
                 let list = self.out.pop().map(|t| t.text).unwrap_or_default().into_owned();
                 self.out.truncate(before);
                 self.space = space;
-                self.push(Kind::Open, "[");
+                self.push(TokenKind::Open, "[");
                 for item in list.split_whitespace() {
-                    self.push(Kind::Text, item.to_string());
-                    self.push(Kind::Op, ",");
+                    self.push(TokenKind::Text, item.to_string());
+                    self.push(TokenKind::Op, ",");
                 }
-                self.push(Kind::Close, "]");
+                self.push(TokenKind::Close, "]");
             }
-            _ => self.text(close, open, Style::Full),
+            _ => self.lex_text(close, open, QuoteStyle::Full),
         }
     }
 
@@ -100,34 +100,34 @@ impl<'a> Lexer<'a> {
             return false;
         }
         self.at += 1;
-        let close = partner(open);
+        let close = bracket_partner(open);
         let nest = if close == open { 0 } else { open };
         match name {
-            "q" => self.delimited(b'q', open),
-            "qq" => self.delimited(b'Q', open),
-            "qw" => self.delimited(b'w', open),
-            "qx" => self.delimited(b'x', open),
-            "m" | "qr" => self.delimited(b'r', open),
+            "q" => self.lex_delimited(b'q', open),
+            "qq" => self.lex_delimited(b'Q', open),
+            "qw" => self.lex_delimited(b'w', open),
+            "qx" => self.lex_delimited(b'x', open),
+            "m" | "qr" => self.lex_delimited(b'r', open),
             "tr" | "y" | "s" => {
-                self.pattern(close, nest);
+                self.lex_pattern(close, nest);
                 let mut second = (close, nest);
                 if nest != 0 {
                     while matches!(self.peek(0), b' ' | b'\n') {
                         self.at += 1;
                     }
                     let open = self.peek(0);
-                    let close = partner(open);
+                    let close = bracket_partner(open);
                     second = (close, if close == open { 0 } else { open });
                     self.at += 1;
                 }
                 let from = self.at;
                 if name != "s" {
-                    self.pattern(second.0, second.1);
-                    self.flags();
+                    self.lex_pattern(second.0, second.1);
+                    self.lex_flags();
                 } else {
-                    self.substitute(from, second);
+                    self.lex_substitution(from, second);
                 }
-                self.push(Kind::Lost, "/");
+                self.push(TokenKind::Lost, "/");
             }
             _ => {}
         }
@@ -135,12 +135,12 @@ impl<'a> Lexer<'a> {
     }
 
     /// The right side of `s///`: code with the flag e, text without it.
-    pub(super) fn substitute(&mut self, from: usize, (close, open): (u8, u8)) {
+    pub(super) fn lex_substitution(&mut self, from: usize, (close, open): (u8, u8)) {
         let good = self.good;
-        self.pattern(close, open);
+        self.lex_pattern(close, open);
         self.good = good && (self.good || self.at < self.end || self.bytes.last() == Some(&close));
         let to = self.at.saturating_sub(1).max(from);
-        let flags = self.flags();
+        let flags = self.lex_flags();
         let (after, end) = (self.at, self.end);
         self.at = from.min(to);
         self.end = to;
@@ -151,37 +151,44 @@ impl<'a> Lexer<'a> {
                 self.good = false;
             }
             self.depth += 1;
-            self.push(Kind::Op, "=~");
-            self.push(Kind::Open, "(");
-            self.code(false);
-            self.push(Kind::Close, ")");
+            self.push(TokenKind::Op, "=~");
+            self.push(TokenKind::Open, "(");
+            self.lex_code(false);
+            self.push(TokenKind::Close, ")");
             self.depth -= 1;
         } else {
             self.depth += 1;
-            self.push(Kind::Op, "=~");
-            self.body(0, 0, if close == b'\'' { Style::Raw } else { Style::Full }, false);
+            self.push(TokenKind::Op, "=~");
+            self.lex_body(
+                0,
+                0,
+                if close == b'\'' { QuoteStyle::Raw } else { QuoteStyle::Full },
+                false,
+            );
             self.depth -= 1;
         }
         self.at = after;
         self.end = end;
-        self.push(Kind::Op, "=~");
+        self.push(TokenKind::Op, "=~");
     }
 
     /// `<<EOF` and its relatives, Perl's `<FILE>`.
-    pub(super) fn heredoc(&mut self) -> bool {
+    pub(super) fn lex_heredoc(&mut self) -> bool {
         let mut n = match self.lang {
-            Lang::Php if self.starts("<<<") => 3,
-            Lang::Perl | Lang::Ruby if self.starts("<<") => 2,
+            Lang::Php if self.starts_with("<<<") => 3,
+            Lang::Perl | Lang::Ruby if self.starts_with("<<") => 2,
             Lang::Perl if !self.after_value() => {
                 let mut n = 1;
-                while word(self.peek(n)) || matches!(self.peek(n), b'$' | b'*' | b'.' | b'/') {
+                while is_word_byte(self.peek(n))
+                    || matches!(self.peek(n), b'$' | b'*' | b'.' | b'/')
+                {
                     n += 1;
                 }
                 if self.peek(n) != b'>' {
                     return false;
                 }
                 self.at += n + 1;
-                self.push(Kind::Lost, "<>");
+                self.push(TokenKind::Lost, "<>");
                 return true;
             }
             _ => return false,
@@ -203,7 +210,9 @@ impl<'a> Lexer<'a> {
         n += usize::from(quoted);
         let from = self.at + n;
         let mut to = from;
-        while to < self.end && if quoted { self.bytes[to] != quote } else { word(self.bytes[to]) } {
+        while to < self.end
+            && if quoted { self.bytes[to] != quote } else { is_word_byte(self.bytes[to]) }
+        {
             if self.bytes[to] == b'\n' {
                 return false;
             }
@@ -217,7 +226,7 @@ impl<'a> Lexer<'a> {
             match self.source[self.at..self.end].find('\n') {
                 Some(n) => self.at + n + 1,
                 None => {
-                    self.bad();
+                    self.mark_unbalanced();
                     return true;
                 }
             }
@@ -225,7 +234,7 @@ impl<'a> Lexer<'a> {
         let mut line = start;
         loop {
             if line > self.end || line >= self.source.len() && !mark.is_empty() {
-                self.bad();
+                self.mark_unbalanced();
                 return true;
             }
             let stop = self.source[line..self.end].find('\n').map_or(self.end, |n| line + n);
@@ -241,12 +250,12 @@ impl<'a> Lexer<'a> {
                 self.end = line.saturating_sub(1).max(start);
                 let raw = quote == b'\'';
                 if quote == b'`' {
-                    self.push(Kind::Name, QX);
-                    self.push(Kind::Open, "(");
+                    self.push(TokenKind::Name, QX);
+                    self.push(TokenKind::Open, "(");
                 }
-                self.body(0, 0, if raw { Style::Raw } else { Style::Full }, false);
+                self.lex_body(0, 0, if raw { QuoteStyle::Raw } else { QuoteStyle::Full }, false);
                 if quote == b'`' {
-                    self.push(Kind::Close, ")");
+                    self.push(TokenKind::Close, ")");
                 }
                 self.at = after;
                 self.end = end;
@@ -279,7 +288,7 @@ impl<'a> Lexer<'a> {
         let from = self.at;
         self.skip_past(&close);
         let to = self.at.saturating_sub(close.len()).max(from);
-        self.push(Kind::Text, self.source.get(from..to).unwrap_or_default());
+        self.push(TokenKind::Text, self.source.get(from..to).unwrap_or_default());
         true
     }
 }

@@ -5,34 +5,34 @@ use crate::limits;
 
 impl<'a> Lexer<'a> {
     /// Behind the opening quote, perhaps of a triple one.
-    pub(super) fn quoted(&mut self, quote: &[u8; 1], style: Style) {
+    pub(super) fn lex_quoted(&mut self, quote: &[u8; 1], style: QuoteStyle) {
         if self.lang == Lang::Python {
             self.python_text(quote[0], style, false);
         } else {
-            self.text(quote[0], 0, style);
+            self.lex_text(quote[0], 0, style);
         }
     }
 
     /// Python's text: `self.at` is behind the first quote.
-    pub(super) fn python_text(&mut self, quote: u8, style: Style, interpolates: bool) {
+    pub(super) fn python_text(&mut self, quote: u8, style: QuoteStyle, interpolates: bool) {
         let triple = self.peek(0) == quote && self.peek(1) == quote;
         if triple {
             self.at += 2;
         }
-        let style = if interpolates { Style::Full } else { style };
-        self.body(quote, 0, style, triple);
+        let style = if interpolates { QuoteStyle::Full } else { style };
+        self.lex_body(quote, 0, style, triple);
     }
 
-    pub(super) fn text(&mut self, close: u8, open: u8, style: Style) {
-        self.body(close, open, style, false);
+    pub(super) fn lex_text(&mut self, close: u8, open: u8, style: QuoteStyle) {
+        self.lex_body(close, open, style, false);
     }
 
     /// Text up to its end, as one token or, where it interpolates, as a concatenation.
-    pub(super) fn body(&mut self, close: u8, open: u8, style: Style, triple: bool) {
+    pub(super) fn lex_body(&mut self, close: u8, open: u8, style: QuoteStyle, triple: bool) {
         let mut text = String::new();
         let mut nested = 0_u32;
         let mut parts = false;
-        let raw = style == Style::Raw;
+        let raw = style == QuoteStyle::Raw;
         loop {
             if self.at >= self.end {
                 if close != 0 {
@@ -61,10 +61,10 @@ impl<'a> Lexer<'a> {
                 nested -= 1;
             }
             if byte == b'\\' && self.at + 1 < self.end {
-                self.escape(&mut text, raw, close);
+                self.lex_escape(&mut text, raw, close);
                 continue;
             }
-            if style == Style::Full && self.interpolation(&mut text, &mut parts) {
+            if style == QuoteStyle::Full && self.lex_interpolation(&mut text, &mut parts) {
                 continue;
             }
             // Whole characters: everything up to the next ASCII byte.
@@ -79,15 +79,15 @@ impl<'a> Lexer<'a> {
             }
         }
         if parts {
-            self.push(Kind::Text, text);
-            self.push(Kind::Close, ")");
+            self.push(TokenKind::Text, text);
+            self.push(TokenKind::Close, ")");
         } else {
-            self.push(Kind::Text, text);
+            self.push(TokenKind::Text, text);
         }
     }
 
     /// The backslash at `self.at` and what it escapes.
-    pub(super) fn escape(&mut self, text: &mut String, raw: bool, close: u8) {
+    pub(super) fn lex_escape(&mut self, text: &mut String, raw: bool, close: u8) {
         let next = self.bytes[self.at + 1];
         self.at += 1;
         if raw {
@@ -154,7 +154,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// A part of text that is code, if one begins here.
-    pub(super) fn interpolation(&mut self, text: &mut String, parts: &mut bool) -> bool {
+    pub(super) fn lex_interpolation(&mut self, text: &mut String, parts: &mut bool) -> bool {
         let (byte, next) = (self.peek(0), self.peek(1));
         let skip = match (self.lang, byte, next) {
             (Lang::Python, b'{', b'{') | (Lang::Python, b'}', b'}') => {
@@ -167,21 +167,21 @@ impl<'a> Lexer<'a> {
             (Lang::Php, b'{', b'$') => 1,
             (Lang::Perl, b'@' | b'$', b'{') => 2,
             (Lang::Php, b'$', b'{') => 2,
-            (Lang::Perl | Lang::Php, b'$', _) if word(next) || next == b'$' => 0,
-            (Lang::Perl, b'@', _) if word(next) && !next.is_ascii_digit() => 0,
+            (Lang::Perl | Lang::Php, b'$', _) if is_word_byte(next) || next == b'$' => 0,
+            (Lang::Perl, b'@', _) if is_word_byte(next) && !next.is_ascii_digit() => 0,
             _ => return false,
         };
         if !*parts {
             *parts = true;
-            self.push(Kind::Open, "(");
+            self.push(TokenKind::Open, "(");
         }
-        self.push(Kind::Text, std::mem::take(text));
-        self.push(Kind::Op, JOIN);
+        self.push(TokenKind::Text, std::mem::take(text));
+        self.push(TokenKind::Op, JOIN);
         if skip == 0 {
             let from = self.at;
             self.at += 1;
-            while word(self.peek(0))
-                || self.lang == Lang::Perl && self.starts("::") && word(self.peek(2))
+            while is_word_byte(self.peek(0))
+                || self.lang == Lang::Perl && self.starts_with("::") && is_word_byte(self.peek(2))
             {
                 self.at += if self.peek(0) == b':' { 2 } else { 1 };
             }
@@ -190,27 +190,27 @@ impl<'a> Lexer<'a> {
             }
             let whole = !(self.peek(0) == b'['
                 || self.peek(0) == b'{' && self.lang == Lang::Perl
-                || self.starts("->"));
+                || self.starts_with("->"));
             if whole {
-                self.push(Kind::Name, self.source.get(from..self.at).unwrap_or_default());
+                self.push(TokenKind::Name, self.source.get(from..self.at).unwrap_or_default());
             } else {
-                self.element(from);
+                self.lex_element(from);
             }
         } else {
             let name = matches!((self.lang, byte), (Lang::Perl | Lang::Php, b'$' | b'@'))
-                && word(self.peek(2));
+                && is_word_byte(self.peek(2));
             let sigil = &self.source[self.at..=self.at];
             let from = self.at + skip;
             self.at = from;
             if self.depth >= limits::QUOTED_CODE {
-                self.bad();
+                self.mark_unbalanced();
                 return true;
             }
             self.depth += 1;
             let outer = std::mem::replace(&mut self.resume, 0);
             let before = self.out.len();
-            self.push(Kind::Open, "(");
-            self.code(true);
+            self.push(TokenKind::Open, "(");
+            self.lex_code(true);
             self.resume = outer;
             self.depth -= 1;
             if name && self.out.len() == before + 2 {
@@ -218,14 +218,14 @@ impl<'a> Lexer<'a> {
                 let inner = format!("{sigil}{}", self.out[before + 1].text);
                 self.out[before + 1].text = inner.into();
             }
-            self.push(Kind::Close, ")");
+            self.push(TokenKind::Close, ")");
         }
-        self.push(Kind::Op, JOIN);
+        self.push(TokenKind::Op, JOIN);
         true
     }
 
     /// `$h{x}`, `$l[0]`, `$o->x` inside text: only Perl's environment is looked up.
-    pub(super) fn element(&mut self, from: usize) {
+    pub(super) fn lex_element(&mut self, from: usize) {
         let key = self.at;
         let close = match self.peek(0) {
             b'[' => b']',
@@ -234,7 +234,7 @@ impl<'a> Lexer<'a> {
         };
         if close == 0 {
             self.at += 2;
-            while word(self.peek(0)) {
+            while is_word_byte(self.peek(0)) {
                 self.at += 1;
             }
         } else {
@@ -249,20 +249,20 @@ impl<'a> Lexer<'a> {
         }
         if self.source.get(from..key) == Some("$ENV") {
             let name = self.source.get(key + 1..self.at.saturating_sub(1)).unwrap_or_default();
-            self.push(Kind::Name, "%ENV");
-            self.push(Kind::Open, "[");
-            self.push(Kind::Text, name.trim_matches(['"', '\'']));
-            self.push(Kind::Close, "]");
+            self.push(TokenKind::Name, "%ENV");
+            self.push(TokenKind::Open, "[");
+            self.push(TokenKind::Text, name.trim_matches(['"', '\'']));
+            self.push(TokenKind::Close, "]");
         } else {
-            self.push(Kind::Lost, "");
+            self.push(TokenKind::Lost, "");
         }
     }
 
     /// Text that a shell runs.
-    pub(super) fn shell(&mut self, close: u8, open: u8) {
-        self.push(Kind::Name, QX);
-        self.push(Kind::Open, "(");
-        self.text(close, open, Style::Full);
-        self.push(Kind::Close, ")");
+    pub(super) fn lex_shell_text(&mut self, close: u8, open: u8) {
+        self.push(TokenKind::Name, QX);
+        self.push(TokenKind::Open, "(");
+        self.lex_text(close, open, QuoteStyle::Full);
+        self.push(TokenKind::Close, ")");
     }
 }

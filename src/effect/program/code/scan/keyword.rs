@@ -5,8 +5,8 @@ use crate::effect::names::scan::{BEFORE, BRANCHES};
 
 /// Goes behind a declaration that only says what the names of others are.
 fn used(c: &mut Cursor) {
-    while c.peek(0).is_some_and(|t| t.kind != Kind::End) {
-        if c.is(0, Kind::Open, "{") || c.is(0, Kind::Name, "lib") {
+    while c.peek(0).is_some_and(|t| t.kind != TokenKind::End) {
+        if c.is_token(0, TokenKind::Open, "{") || c.is_token(0, TokenKind::Name, "lib") {
             break;
         }
         c.at += 1;
@@ -38,29 +38,29 @@ fn stands_before(lang: Lang, text: &str) -> bool {
 }
 
 impl Scan<'_, '_> {
-    pub(super) fn primary_or_none(&mut self, c: &mut Cursor, params: &Val) -> (Val, Target) {
+    pub(super) fn primary_or_none(&mut self, c: &mut Cursor, params: &Val) -> (Val, AssignTarget) {
         match c.peek(0) {
-            Some(t) if !matches!(t.kind, Kind::Close | Kind::End | Kind::Op) => {
-                self.primary(c, params)
+            Some(t) if !matches!(t.kind, TokenKind::Close | TokenKind::End | TokenKind::Op) => {
+                self.scan_primary(c, params)
             }
-            _ => (Val::Unknown, Target::None),
+            _ => (Val::Unknown, AssignTarget::None),
         }
     }
 
     /// A keyword at the cursor: true = it was handled.
-    pub(super) fn keyword(
+    pub(super) fn scan_keyword(
         &mut self,
         c: &mut Cursor,
         text: &str,
-        line: &mut Line,
-        args: &mut Vec<Arg>,
+        line: &mut StatementState,
+        args: &mut Vec<CallArg>,
         params: &mut Val,
     ) -> bool {
         use Lang::{Js, Lua, Perl, Php, Python, R, Ruby};
         let lang = self.lang;
         // A key or a member of that name.
-        if c.is(1, Kind::Op, ":") && !matches!(lang, Python)
-            || c.is(1, Kind::Op, "=>") && lang != Js
+        if c.is_token(1, TokenKind::Op, ":") && !matches!(lang, Python)
+            || c.is_token(1, TokenKind::Op, "=>") && lang != Js
         {
             return false;
         }
@@ -68,42 +68,44 @@ impl Scan<'_, '_> {
             (Python, "import" | "from") if line.cur.is_none() && line.op.is_none() => {
                 self.python_import(c)
             }
-            (Js, "import") if !c.is(1, Kind::Open, "(") && !c.is(1, Kind::Op, ".") => {
+            (Js, "import")
+                if !c.is_token(1, TokenKind::Open, "(") && !c.is_token(1, TokenKind::Op, ".") =>
+            {
                 self.js_import(c)
             }
             (Perl, "use" | "no" | "package") | (Php, "use" | "namespace") => used(c),
             (_, "def" | "function" | "sub" | "fn" | "func")
-                if lang != R || c.is(1, Kind::Open, "(") =>
+                if lang != R || c.is_token(1, TokenKind::Open, "(") =>
             {
                 c.at += 1;
-                self.define(c);
-                line.drop();
+                self.scan_definition(c);
+                line.drop_value();
             }
             (_, "class") => {
                 c.at += 1;
-                self.class = c.word(0).to_string();
+                self.class = c.name_at(0).to_string();
                 c.at += usize::from(!self.class.is_empty());
-                line.drop();
+                line.drop_value();
             }
             (Python, "lambda") => self.lambda(c, line, params),
             (Python | Ruby | Lua | R, "for") => self.for_in(c, line, args),
             (Perl, "for" | "foreach") => self.perl_for(c, line),
             (Js, "of" | "in") if line.cur.is_some() => {
                 c.at += 1;
-                line.loops = vec![std::mem::replace(&mut line.last, Target::None)];
-                line.drop();
+                line.loops = vec![std::mem::replace(&mut line.last, AssignTarget::None)];
+                line.drop_value();
             }
             (Php | Python, "as") => self.named_as(c, line),
             (Python, "if") if line.cur.is_some() => {
                 c.at += 1;
-                self.looped(c, line);
+                self.bind_loop_variables(c, line);
                 line.or();
                 line.op = None;
             }
             _ if BRANCHES.contains(&text) => {
                 c.at += 1;
-                self.looped(c, line);
-                line.drop();
+                self.bind_loop_variables(c, line);
+                line.drop_value();
                 line.guarded = true;
             }
             (Python | Ruby | Perl | Lua | Php, "or" | "xor") => {
@@ -113,26 +115,26 @@ impl Scan<'_, '_> {
             }
             (Ruby | Lua, "do" | "then") => {
                 c.at += 1;
-                self.looped(c, line);
-                line.drop();
-                if lang == Ruby && c.op("|") {
+                self.bind_loop_variables(c, line);
+                line.drop_value();
+                if lang == Ruby && c.is_operator("|") {
                     self.block_params(c, params);
                 }
                 line.guarded = true;
             }
-            (Perl, "do" | "eval") if c.is(1, Kind::Open, "{") => c.at += 1,
+            (Perl, "do" | "eval") if c.is_token(1, TokenKind::Open, "{") => c.at += 1,
             (Ruby | Lua, "end" | "begin" | "ensure" | "rescue" | "repeat") => {
                 c.at += 1;
-                self.comma(c, line, args, Stop::All);
-                self.statement(c, line);
+                self.finish_value(c, line, args, GroupEnd::All);
+                self.finish_statement(c, line);
             }
             _ if parts(lang, text)
                 || stands_before(lang, text)
-                    && !c.is(1, Kind::Op, "=")
-                    && !c.is(1, Kind::Op, ".") =>
+                    && !c.is_token(1, TokenKind::Op, "=")
+                    && !c.is_token(1, TokenKind::Op, ".") =>
             {
                 c.at += 1;
-                line.drop();
+                line.drop_value();
             }
             _ => return false,
         }
@@ -140,37 +142,42 @@ impl Scan<'_, '_> {
     }
 
     /// `lambda a, b:`
-    fn lambda(&mut self, c: &mut Cursor, line: &mut Line, params: &Val) {
-        let inside = |token: &Token| !matches!(token.kind, Kind::End | Kind::Open | Kind::Close);
+    fn lambda(&mut self, c: &mut Cursor, line: &mut StatementState, params: &Val) {
+        let inside = |token: &Token| {
+            !matches!(token.kind, TokenKind::End | TokenKind::Open | TokenKind::Close)
+        };
         c.at += 1;
-        while c.peek(0).is_some_and(inside) && !c.op(":") {
-            let name = c.word(0).to_string();
-            if !name.is_empty() && !c.is(1, Kind::Op, ".") {
-                self.bind(&name, params.clone(), false);
+        while c.peek(0).is_some_and(inside) && !c.is_operator(":") {
+            let name = c.name_at(0).to_string();
+            if !name.is_empty() && !c.is_token(1, TokenKind::Op, ".") {
+                self.bind_name(&name, params.clone(), false);
             }
             c.at += 1;
         }
-        c.at += usize::from(c.op(":"));
-        line.drop();
+        c.at += usize::from(c.is_operator(":"));
+        line.drop_value();
     }
 
     /// `for a, (b, c) in`
-    fn for_in(&mut self, c: &mut Cursor, line: &mut Line, args: &mut Vec<Arg>) {
-        self.looped(c, line);
-        if let Some(val) = line.value() {
-            args.push(Arg { key: line.key.take(), val, block: false });
+    fn for_in(&mut self, c: &mut Cursor, line: &mut StatementState, args: &mut Vec<CallArg>) {
+        self.bind_loop_variables(c, line);
+        if let Some(val) = line.take_value() {
+            args.push(CallArg { key: line.key.take(), val, block: false });
         }
         c.at += 1;
         let mut names = Vec::new();
-        let between =
-            |c: &Cursor| c.op(",") || c.is(0, Kind::Open, "(") || c.is(0, Kind::Close, ")");
-        while !matches!(c.word(0), "in" | "") || between(c) {
-            if !c.word(0).is_empty() {
-                names.push(Target::Name(c.word(0).to_string()));
+        let between = |c: &Cursor| {
+            c.is_operator(",")
+                || c.is_token(0, TokenKind::Open, "(")
+                || c.is_token(0, TokenKind::Close, ")")
+        };
+        while !matches!(c.name_at(0), "in" | "") || between(c) {
+            if !c.name_at(0).is_empty() {
+                names.push(AssignTarget::Name(c.name_at(0).to_string()));
             }
             c.at += 1;
         }
-        if c.word(0) == "in" {
+        if c.name_at(0) == "in" {
             c.at += 1;
             line.loops = names;
         }
@@ -178,43 +185,43 @@ impl Scan<'_, '_> {
     }
 
     /// The statement before it is complete; `$_` or the named variable runs over what follows.
-    fn perl_for(&mut self, c: &mut Cursor, line: &mut Line) {
-        line.drop();
+    fn perl_for(&mut self, c: &mut Cursor, line: &mut StatementState) {
+        line.drop_value();
         c.at += 1;
-        while matches!(c.word(0), "my" | "our") {
+        while matches!(c.name_at(0), "my" | "our") {
             c.at += 1;
         }
         let mut name = "$_".to_string();
-        if c.word(0).starts_with('$') && c.is(1, Kind::Open, "(") {
-            name = c.word(0).to_string();
+        if c.name_at(0).starts_with('$') && c.is_token(1, TokenKind::Open, "(") {
+            name = c.name_at(0).to_string();
             c.at += 1;
         }
-        line.loops = vec![Target::Name(name)];
+        line.loops = vec![AssignTarget::Name(name)];
         line.guarded = true;
-        if c.is(0, Kind::Open, "(") {
-            let (val, _) = self.primary(c, &Val::Unknown);
+        if c.is_token(0, TokenKind::Open, "(") {
+            let (val, _) = self.scan_primary(c, &Val::Unknown);
             line.cur = Some(val);
-            self.looped(c, line);
+            self.bind_loop_variables(c, line);
         }
     }
 
     /// `foreach ($x as $k => $v)`, `with x as y`
-    fn named_as(&mut self, c: &mut Cursor, line: &mut Line) {
+    fn named_as(&mut self, c: &mut Cursor, line: &mut StatementState) {
         c.at += 1;
         if self.lang == Lang::Python {
             let val = line.cur.take().unwrap_or(Val::Unknown);
-            let name = c.word(0).to_string();
+            let name = c.name_at(0).to_string();
             if !name.is_empty() {
                 c.at += 1;
-                self.bind(&name, val, false);
+                self.bind_name(&name, val, false);
             }
             return;
         }
-        let val = line.value().unwrap_or(Val::Unknown).element();
-        while c.peek(0).is_some_and(|t| matches!(t.kind, Kind::Name | Kind::Op)) {
-            let name = c.word(0).to_string();
+        let val = line.take_value().unwrap_or(Val::Unknown).loop_element();
+        while c.peek(0).is_some_and(|t| matches!(t.kind, TokenKind::Name | TokenKind::Op)) {
+            let name = c.name_at(0).to_string();
             if name.starts_with('$') {
-                self.bind(&name, val.clone(), false);
+                self.bind_name(&name, val.clone(), false);
             }
             c.at += 1;
         }
@@ -225,13 +232,13 @@ impl Scan<'_, '_> {
         c.at += 1;
         let mut i = 0;
         let mut rest = c.tokens.get(c.at..).unwrap_or_default().iter();
-        if !rest.any(|token| token.kind == Kind::Op && token.text == "|") {
+        if !rest.any(|token| token.kind == TokenKind::Op && token.text == "|") {
             return;
         }
-        while !c.op("|") {
-            let name = c.word(0).to_string();
+        while !c.is_operator("|") {
+            let name = c.name_at(0).to_string();
             if !name.is_empty() {
-                self.bind(&name, if i == 0 { params.clone() } else { Val::Unknown }, false);
+                self.bind_name(&name, if i == 0 { params.clone() } else { Val::Unknown }, false);
             }
             i += 1;
             c.at += 1;
@@ -240,12 +247,12 @@ impl Scan<'_, '_> {
     }
 
     /// Behind `def` and its like: the name and the parameters.
-    pub(super) fn define(&mut self, c: &mut Cursor) {
+    pub(super) fn scan_definition(&mut self, c: &mut Cursor) {
         let mut name = String::new();
         while c.peek(0).is_some_and(|t| {
-            t.kind == Kind::Name || t.kind == Kind::Op && (t.text == "." || t.text == "*")
+            t.kind == TokenKind::Name || t.kind == TokenKind::Op && (t.text == "." || t.text == "*")
         }) {
-            name = c.word(0).to_string();
+            name = c.name_at(0).to_string();
             c.at += 1;
         }
         if name == "__init__" || name == "constructor" || name == "initialize" {
@@ -256,41 +263,41 @@ impl Scan<'_, '_> {
             |i: usize| known.as_ref().and_then(|k| k.get(i).cloned()).unwrap_or(Val::Unknown);
         if self.lang == Lang::Perl {
             let all = known.clone().unwrap_or_else(|| vec![Val::Unknown]);
-            self.bind("@_", Val::list(all), false);
+            self.bind_name("@_", Val::list(all), false);
         }
-        if !c.is(0, Kind::Open, "(") {
+        if !c.is_token(0, TokenKind::Open, "(") {
             return;
         }
         c.at += 1;
         let (mut depth, mut i, mut first, mut own) = (0, 0, true, false);
         while let Some(token) = c.peek(0) {
             match token.kind {
-                Kind::Open => depth += 1,
-                Kind::Close if depth == 0 => {
+                TokenKind::Open => depth += 1,
+                TokenKind::Close if depth == 0 => {
                     c.at += 1;
                     break;
                 }
-                Kind::Close => depth -= 1,
-                Kind::Op if depth == 0 && token.text == "," => {
+                TokenKind::Close => depth -= 1,
+                TokenKind::Op if depth == 0 && token.text == "," => {
                     i += usize::from(!std::mem::take(&mut own));
                     first = true;
                 }
-                Kind::Name => {
+                TokenKind::Name => {
                     let typed = self.lang == Lang::Php && !token.text.starts_with('$');
                     if first && !typed && token.text != "self" && token.text != "cls" {
                         first = false;
-                        self.bind(&token.text, param(i), false);
+                        self.bind_name(&token.text, param(i), false);
                     } else if first && !typed {
                         // The object itself is no argument of the call.
                         own = true;
                     }
                 }
-                Kind::Text if depth == 0 && !first => {
+                TokenKind::Text if depth == 0 && !first => {
                     // A default.
                     if let Some(name) =
-                        c.tokens[..c.at].iter().rev().take(3).find(|t| t.kind == Kind::Name)
+                        c.tokens[..c.at].iter().rev().take(3).find(|t| t.kind == TokenKind::Name)
                     {
-                        self.bind(&name.text, Val::text(&token.text), true);
+                        self.bind_name(&name.text, Val::text(&token.text), true);
                     }
                 }
                 _ => {}
@@ -300,49 +307,49 @@ impl Scan<'_, '_> {
     }
 
     pub(super) fn python_import(&mut self, c: &mut Cursor) {
-        let from = c.word(0) == "from";
+        let from = c.name_at(0) == "from";
         c.at += 1;
         let mut module = String::new();
         if from {
-            while c.peek(0).is_some_and(|t| t.kind != Kind::End) && c.word(0) != "import" {
+            while c.peek(0).is_some_and(|t| t.kind != TokenKind::End) && c.name_at(0) != "import" {
                 module.push_str(&c.tokens[c.at].text);
                 c.at += 1;
             }
-            c.at += usize::from(c.word(0) == "import");
+            c.at += usize::from(c.name_at(0) == "import");
         }
         let mut bracket = false;
         loop {
             let mut name = String::new();
             while let Some(token) = c.peek(0) {
                 match token.kind {
-                    Kind::Open => bracket = true,
-                    Kind::Name if token.text != "as" => name.push_str(&token.text),
-                    Kind::Op if token.text == "." => name.push('.'),
-                    Kind::Op if token.text == "*" => name.push('*'),
-                    Kind::End if bracket => {}
+                    TokenKind::Open => bracket = true,
+                    TokenKind::Name if token.text != "as" => name.push_str(&token.text),
+                    TokenKind::Op if token.text == "." => name.push('.'),
+                    TokenKind::Op if token.text == "*" => name.push('*'),
+                    TokenKind::End if bracket => {}
                     _ => break,
                 }
                 c.at += 1;
             }
             let whole = if from { format!("{module}.{name}") } else { name.clone() };
             if name == "*" {
-                self.star(&module);
-            } else if c.word(0) == "as" {
-                let local = c.word(1).to_string();
+                self.import_all(&module);
+            } else if c.name_at(0) == "as" {
+                let local = c.name_at(1).to_string();
                 c.at += 2;
-                self.bind(&local, Val::name(&whole), false);
+                self.bind_name(&local, Val::name(&whole), false);
             } else if from {
-                self.bind(&name, Val::name(&whole), false);
+                self.bind_name(&name, Val::name(&whole), false);
             } else {
                 // `import os` unbinds what the name stood for.
                 let root = name.split('.').next().unwrap_or_default();
                 self.env.remove(root);
             }
-            if bracket && c.is(0, Kind::Close, ")") {
+            if bracket && c.is_token(0, TokenKind::Close, ")") {
                 c.at += 1;
                 break;
             }
-            if !c.op(",") {
+            if !c.is_operator(",") {
                 break;
             }
             c.at += 1;
@@ -350,14 +357,14 @@ impl Scan<'_, '_> {
     }
 
     /// `from os import *`: every row of that module.
-    pub(super) fn star(&mut self, module: &str) {
+    pub(super) fn import_all(&mut self, module: &str) {
         let rows: Vec<&'static str> = self.rows.keys().copied().collect();
         for row in rows {
             if let Some(name) = row.strip_prefix(module).and_then(|r| r.strip_prefix('.'))
                 && !name.is_empty()
                 && !name.contains('.')
             {
-                self.bind(name, Val::name(row), false);
+                self.bind_name(name, Val::name(row), false);
             }
         }
     }
@@ -365,10 +372,10 @@ impl Scan<'_, '_> {
     pub(super) fn js_import(&mut self, c: &mut Cursor) {
         c.at += 1;
         let from = c.at;
-        while c.peek(0).is_some_and(|t| t.kind != Kind::Text && t.text != ";") {
+        while c.peek(0).is_some_and(|t| t.kind != TokenKind::Text && t.text != ";") {
             c.at += 1;
         }
-        let Some(module) = c.peek(0).filter(|t| t.kind == Kind::Text) else { return };
+        let Some(module) = c.peek(0).filter(|t| t.kind == TokenKind::Text) else { return };
         let module = module_name(&module.text);
         let mut at = from;
         let mut inside = false;
@@ -377,17 +384,17 @@ impl Scan<'_, '_> {
             let renamed = c.tokens.get(at + 1).is_some_and(|t| t.text == "as");
             let local = if renamed { c.tokens.get(at + 2) } else { Some(token) };
             match (&token.kind, local) {
-                (Kind::Open, _) => inside = true,
-                (Kind::Close, _) => inside = false,
-                (Kind::Name, Some(_)) if matches!(token.text.as_ref(), "from" | "type") => {}
-                (Kind::Name | Kind::Op, Some(local)) if local.kind == Kind::Name => {
+                (TokenKind::Open, _) => inside = true,
+                (TokenKind::Close, _) => inside = false,
+                (TokenKind::Name, Some(_)) if matches!(token.text.as_ref(), "from" | "type") => {}
+                (TokenKind::Name | TokenKind::Op, Some(local)) if local.kind == TokenKind::Name => {
                     let val = if inside && token.text != "default" {
                         Val::name(&format!("{module}.{}", token.text))
                     } else {
                         Val::name(&module)
                     };
                     let local = local.text.to_string();
-                    self.bind(&local, val, false);
+                    self.bind_name(&local, val, false);
                     at += if renamed { 2 } else { 0 };
                 }
                 _ => {}

@@ -7,7 +7,7 @@ use crate::limits;
 /// A value while what is called on it is read.
 struct Chain {
     val: Val,
-    target: Target,
+    target: AssignTarget,
     /// It ends in a name that is not called yet.
     named: bool,
     called: bool,
@@ -16,24 +16,24 @@ struct Chain {
 impl Chain {
     /// It was called, and came to that.
     fn returned(&mut self, val: Val) {
-        *self = Chain { val, target: Target::None, named: false, called: true };
+        *self = Chain { val, target: AssignTarget::None, named: false, called: true };
     }
 
     /// What an assignment to a part of that name would write to.
-    fn part(&self, key: &str) -> Target {
+    fn part(&self, key: &str) -> AssignTarget {
         match &self.target {
-            Target::Name(name) if !self.called && name.len() + key.len() < limits::NAME => {
-                Target::Name(format!("{name}.{key}"))
+            AssignTarget::Name(name) if !self.called && name.len() + key.len() < limits::NAME => {
+                AssignTarget::Name(format!("{name}.{key}"))
             }
-            _ => Target::None,
+            _ => AssignTarget::None,
         }
     }
 }
 
 impl Scan<'_, '_> {
     /// A value with everything that is called on it.
-    pub(super) fn primary(&mut self, c: &mut Cursor, params: &Val) -> (Val, Target) {
-        let Some(token) = c.peek(0) else { return (Val::Unknown, Target::None) };
+    pub(super) fn scan_primary(&mut self, c: &mut Cursor, params: &Val) -> (Val, AssignTarget) {
+        let Some(token) = c.peek(0) else { return (Val::Unknown, AssignTarget::None) };
         let mut chain = self.first(c, token, params);
         // What is called on it goes on for as long as it does.
         while let Some(token) = c.peek(0) {
@@ -42,7 +42,7 @@ impl Scan<'_, '_> {
             }
         }
         if chain.named && !chain.called {
-            chain.val = self.bare(chain.val);
+            chain.val = self.resolve_bare(chain.val);
         }
         (chain.val, chain.target)
     }
@@ -51,24 +51,24 @@ impl Scan<'_, '_> {
     fn first(&mut self, c: &mut Cursor, token: &Token, params: &Val) -> Chain {
         let from = c.at;
         c.at += 1;
-        let mut target = Target::None;
+        let mut target = AssignTarget::None;
         let val = match token.kind {
-            Kind::Text => Val::text(&token.text),
-            Kind::Number => Val::Scalar,
-            Kind::Lost if token.text == "/" => Val::Scalar,
-            Kind::Open => {
+            TokenKind::Text => Val::text(&token.text),
+            TokenKind::Number => Val::Scalar,
+            TokenKind::Lost if token.text == "/" => Val::Scalar,
+            TokenKind::Open => {
                 let open = token.text.as_bytes().first().copied().unwrap_or(b'(');
-                let args = self.group(c, Stop::Bracket(open), params);
-                target = Target::Group(from, c.at.saturating_sub(1));
-                self.collected(open, args)
+                let args = self.scan_group(c, GroupEnd::Bracket(open), params);
+                target = AssignTarget::Group(from, c.at.saturating_sub(1));
+                self.collect_bracket(open, args)
             }
-            Kind::Name => {
-                target = Target::Name(token.text.to_string());
-                self.resolve(&token.text)
+            TokenKind::Name => {
+                target = AssignTarget::Name(token.text.to_string());
+                self.resolve_name(&token.text)
             }
             _ => Val::Unknown,
         };
-        Chain { val, target, named: token.kind == Kind::Name, called: false }
+        Chain { val, target, named: token.kind == TokenKind::Name, called: false }
     }
 
     /// One more thing that is called on a value; false = it ends before this token.
@@ -76,20 +76,20 @@ impl Scan<'_, '_> {
         let lang = self.lang;
         let open = chain.named || chain.called;
         match (token.kind, token.text.as_ref()) {
-            (Kind::End, "\n") => self.goes_on(c),
-            (Kind::Op, ".") => self.follow_member(c, chain),
-            (Kind::Open, "(") => self.follow_call(c, token, chain),
-            (Kind::Open, "[") => self.follow_index(c, token, chain),
-            (Kind::Open, "{") if lang == Lang::Perl && !token.space && chain.named => {
+            (TokenKind::End, "\n") => self.goes_on(c),
+            (TokenKind::Op, ".") => self.follow_member(c, chain),
+            (TokenKind::Open, "(") => self.follow_call(c, token, chain),
+            (TokenKind::Open, "[") => self.follow_index(c, token, chain),
+            (TokenKind::Open, "{") if lang == Lang::Perl && !token.space && chain.named => {
                 self.follow_key(c, chain)
             }
-            (Kind::Open, "{") if lang == Lang::Ruby && open => self.follow_block(c, chain),
-            (Kind::Name, "do") if lang == Lang::Ruby && open => self.follow_do(c, chain),
-            (Kind::Text, _) if lang == Lang::Lua && chain.named => {
+            (TokenKind::Open, "{") if lang == Lang::Ruby && open => self.follow_block(c, chain),
+            (TokenKind::Name, "do") if lang == Lang::Ruby && open => self.follow_do(c, chain),
+            (TokenKind::Text, _) if lang == Lang::Lua && chain.named => {
                 c.at += 1;
-                let arg = Arg { key: None, val: Val::text(&token.text), block: false };
-                let target = std::mem::replace(&mut chain.target, Target::None);
-                let val = self.call(chain.val.clone(), vec![arg]);
+                let arg = CallArg { key: None, val: Val::text(&token.text), block: false };
+                let target = std::mem::replace(&mut chain.target, AssignTarget::None);
+                let val = self.call_value(chain.val.clone(), vec![arg]);
                 chain.returned(val);
                 chain.target = target;
                 true
@@ -101,10 +101,10 @@ impl Scan<'_, '_> {
     /// A chain that goes on in the next line.
     fn goes_on(&self, c: &mut Cursor) -> bool {
         let mut n = 1;
-        while c.is(n, Kind::End, "\n") {
+        while c.is_token(n, TokenKind::End, "\n") {
             n += 1;
         }
-        let chains = self.lang != Lang::Python && c.is(n, Kind::Op, ".") && n < 8;
+        let chains = self.lang != Lang::Python && c.is_token(n, TokenKind::Op, ".") && n < 8;
         c.at += if chains { n } else { 0 };
         chains
     }
@@ -112,20 +112,20 @@ impl Scan<'_, '_> {
     /// `.name`, or a dot before brackets.
     fn follow_member(&mut self, c: &mut Cursor, chain: &mut Chain) -> bool {
         match c.peek(1) {
-            Some(member) if member.kind == Kind::Name => {
+            Some(member) if member.kind == TokenKind::Name => {
                 c.at += 2;
                 chain.target = match &chain.target {
-                    Target::Name(name) if !chain.called && name.len() < limits::NAME => {
-                        Target::Name(format!("{name}.{}", member.text))
+                    AssignTarget::Name(name) if !chain.called && name.len() < limits::NAME => {
+                        AssignTarget::Name(format!("{name}.{}", member.text))
                     }
-                    _ => Target::None,
+                    _ => AssignTarget::None,
                 };
                 let val = std::mem::replace(&mut chain.val, Val::Unknown);
-                chain.val = self.member(val, &member.text);
+                chain.val = self.resolve_member(val, &member.text);
                 (chain.named, chain.called) = (true, false);
                 true
             }
-            Some(next) if next.kind == Kind::Open => {
+            Some(next) if next.kind == TokenKind::Open => {
                 c.at += 1;
                 true
             }
@@ -144,15 +144,15 @@ impl Scan<'_, '_> {
             return false;
         }
         c.at += 1;
-        self.follow_args(c, Stop::Bracket(b'('), chain);
+        self.follow_args(c, GroupEnd::Bracket(b'('), chain);
         true
     }
 
     /// The arguments of a call, and the block behind them.
-    fn follow_args(&mut self, c: &mut Cursor, stop: Stop, chain: &mut Chain) {
-        let given = self.given(&chain.val);
-        let args = self.group(c, stop, &given);
-        let val = self.call(chain.val.clone(), args);
+    fn follow_args(&mut self, c: &mut Cursor, stop: GroupEnd, chain: &mut Chain) {
+        let given = self.callback_argument(&chain.val);
+        let args = self.scan_group(c, stop, &given);
+        let val = self.call_value(chain.val.clone(), args);
         let val = self.trailing_block(c, val, &given);
         chain.returned(val);
     }
@@ -163,66 +163,66 @@ impl Scan<'_, '_> {
             return self.follow_words(c, token, chain);
         }
         c.at += 1;
-        let args = self.group(c, Stop::Bracket(b'['), &Val::Unknown);
+        let args = self.scan_group(c, GroupEnd::Bracket(b'['), &Val::Unknown);
         chain.target = match args.first().map(|a| &a.val) {
             Some(Val::Text(key)) => chain.part(key),
-            _ => Target::None,
+            _ => AssignTarget::None,
         };
-        chain.val = self.index(chain.val.clone(), args);
+        chain.val = self.resolve_index(chain.val.clone(), args);
         true
     }
 
     /// `{key}` (Perl)
     fn follow_key(&mut self, c: &mut Cursor, chain: &mut Chain) -> bool {
         c.at += 1;
-        let key = c.word(0).to_string();
-        let bare = c.is(1, Kind::Close, "}").then_some(key);
-        let mut args = self.group(c, Stop::Bracket(b'{'), &Val::Unknown);
+        let key = c.name_at(0).to_string();
+        let bare = c.is_token(1, TokenKind::Close, "}").then_some(key);
+        let mut args = self.scan_group(c, GroupEnd::Bracket(b'{'), &Val::Unknown);
         if let Some(key) = bare {
-            args = vec![Arg { key: None, val: Val::text(&key), block: false }];
+            args = vec![CallArg { key: None, val: Val::text(&key), block: false }];
         }
-        chain.val = self.index(chain.val.clone(), args);
-        chain.target = Target::None;
+        chain.val = self.resolve_index(chain.val.clone(), args);
+        chain.target = AssignTarget::None;
         true
     }
 
     /// `{ |x| ... }` (Ruby)
     fn follow_block(&mut self, c: &mut Cursor, chain: &mut Chain) -> bool {
-        let given = self.given(&chain.val);
+        let given = self.callback_argument(&chain.val);
         if chain.named && !chain.called {
-            let val = self.call(chain.val.clone(), Vec::new());
+            let val = self.call_value(chain.val.clone(), Vec::new());
             chain.returned(val);
         }
         c.at += 1;
-        self.group(c, Stop::Bracket(b'{'), &given);
-        chain.target = Target::None;
+        self.scan_group(c, GroupEnd::Bracket(b'{'), &given);
+        chain.target = AssignTarget::None;
         true
     }
 
     /// `do |x|` (Ruby); what follows is no part of the value.
     fn follow_do(&mut self, c: &mut Cursor, chain: &mut Chain) -> bool {
-        let given = self.given(&chain.val);
+        let given = self.callback_argument(&chain.val);
         if chain.named && !chain.called {
-            chain.val = self.call(chain.val.clone(), Vec::new());
+            chain.val = self.call_value(chain.val.clone(), Vec::new());
         }
         c.at += 1;
-        if c.op("|") {
+        if c.is_operator("|") {
             self.block_params(c, &given);
         }
-        chain.target = Target::None;
+        chain.target = AssignTarget::None;
         false
     }
 
     /// A call without brackets.
     fn follow_words(&mut self, c: &mut Cursor, token: &Token, chain: &mut Chain) -> bool {
         // A tagged template.
-        let tagged = self.lang == Lang::Js && token.kind == Kind::Text;
+        let tagged = self.lang == Lang::Js && token.kind == TokenKind::Text;
         if tagged && matches!(chain.val, Val::Name(_)) || !chain.named || chain.called {
             return false;
         }
         let calls = self.words_call(c, token, &chain.val);
         if calls {
-            self.follow_args(c, Stop::Line, chain);
+            self.follow_args(c, GroupEnd::Line, chain);
         }
         calls
     }
@@ -232,14 +232,14 @@ impl Scan<'_, '_> {
         if self.lang != Lang::Ruby {
             return val;
         }
-        if c.is(0, Kind::Open, "{") {
-            let inner = if *given == Val::Unknown { val.element() } else { given.clone() };
+        if c.is_token(0, TokenKind::Open, "{") {
+            let inner = if *given == Val::Unknown { val.loop_element() } else { given.clone() };
             c.at += 1;
-            self.group(c, Stop::Bracket(b'{'), &inner);
-        } else if c.word(0) == "do" {
+            self.scan_group(c, GroupEnd::Bracket(b'{'), &inner);
+        } else if c.name_at(0) == "do" {
             c.at += 1;
-            let inner = if *given == Val::Unknown { val.element() } else { given.clone() };
-            if c.op("|") {
+            let inner = if *given == Val::Unknown { val.loop_element() } else { given.clone() };
+            if c.is_operator("|") {
                 self.block_params(c, &inner);
             }
         }
@@ -260,7 +260,7 @@ impl Scan<'_, '_> {
         match self.lang {
             Lang::Perl => {
                 !matches!(first, '$' | '@' | '%')
-                    && (token.kind != Kind::Op || self.rows.contains_key(name))
+                    && (token.kind != TokenKind::Op || self.rows.contains_key(name))
             }
             Lang::Ruby => {
                 let called =
@@ -281,11 +281,11 @@ impl Scan<'_, '_> {
             &["x", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "in", "as", "instanceof"];
         let text = token.text.as_ref();
         match token.kind {
-            Kind::Text | Kind::Number | Kind::Lost => true,
-            Kind::Name => !ends_call(self.lang, text) && !OPERATORS.contains(&text),
-            Kind::Open => text == "(" || text == "[" && token.space,
-            Kind::Op => {
-                let glued = |next: &Token| !next.space && next.kind != Kind::End;
+            TokenKind::Text | TokenKind::Number | TokenKind::Lost => true,
+            TokenKind::Name => !ends_call(self.lang, text) && !OPERATORS.contains(&text),
+            TokenKind::Open => text == "(" || text == "[" && token.space,
+            TokenKind::Op => {
+                let glued = |next: &Token| !next.space && next.kind != TokenKind::End;
                 matches!(text, "-" | "&" | "*" | "!") && token.space && c.peek(1).is_some_and(glued)
             }
             _ => false,
@@ -293,7 +293,7 @@ impl Scan<'_, '_> {
     }
 
     /// What a bracket holds, as a value.
-    fn collected(&self, open: u8, mut args: Vec<Arg>) -> Val {
+    fn collect_bracket(&self, open: u8, mut args: Vec<CallArg>) -> Val {
         match open {
             b'(' if args.len() == 1 && args[0].key.is_none() => args.remove(0).val,
             b'(' if args.is_empty() => Val::list(Vec::new()),
@@ -311,11 +311,11 @@ impl Scan<'_, '_> {
     }
 
     /// What the function in a call's arguments will be called with.
-    pub(super) fn given(&self, val: &Val) -> Val {
+    pub(super) fn callback_argument(&self, val: &Val) -> Val {
         let Val::Member(inner) = val else { return Val::Unknown };
         match inner.1.as_str() {
             "then" | "tap" | "pipe" => inner.0.clone(),
-            method if EACH.contains(&method) => inner.0.element(),
+            method if EACH.contains(&method) => inner.0.loop_element(),
             _ => Val::Unknown,
         }
     }

@@ -4,8 +4,8 @@ use super::*;
 
 impl Scan<'_, '_> {
     /// A statement is complete: what it assigned is bound.
-    pub(super) fn statement(&mut self, c: &Cursor, line: &mut Line) {
-        self.looped(c, line);
+    pub(super) fn finish_statement(&mut self, c: &Cursor, line: &mut StatementState) {
+        self.bind_loop_variables(c, line);
         let merge = self.depth > self.base + 1 || line.guarded;
         let mut right = std::mem::take(&mut line.right);
         if !line.assign.is_empty() {
@@ -19,8 +19,8 @@ impl Scan<'_, '_> {
         }
         line.before.clear();
         line.append = false;
-        line.noted = Target::None;
-        line.last = Target::None;
+        line.noted = AssignTarget::None;
+        line.last = AssignTarget::None;
         line.ternary = 0;
     }
 
@@ -28,72 +28,72 @@ impl Scan<'_, '_> {
     fn bind_all(
         &mut self,
         c: &Cursor,
-        line: &mut Line,
-        targets: Vec<Target>,
+        line: &mut StatementState,
+        targets: Vec<AssignTarget>,
         val: Val,
         merge: bool,
     ) {
         if !line.before.is_empty() {
             line.before.extend(targets);
             for (i, target) in std::mem::take(&mut line.before).iter().enumerate() {
-                self.assign(c.tokens, target, &part(&val, i), merge);
+                self.assign_target(c.tokens, target, &part_at(&val, i), merge);
             }
             return;
         }
         for target in &targets {
             let val = match target {
-                Target::Name(name) if line.append => {
+                AssignTarget::Name(name) if line.append => {
                     let old = self.env.get(name).cloned().unwrap_or(Val::Unknown);
                     old.join(if merge { &Val::Unknown } else { &val }, "")
                 }
                 _ => val.clone(),
             };
-            self.assign(c.tokens, target, &val, merge);
+            self.assign_target(c.tokens, target, &val, merge);
         }
     }
 
     /// A loop's list is complete: its variables are bound to what is in it.
-    pub(super) fn looped(&mut self, c: &Cursor, line: &mut Line) {
+    pub(super) fn bind_loop_variables(&mut self, c: &Cursor, line: &mut StatementState) {
         if line.loops.is_empty() {
             return;
         }
         let loops = std::mem::take(&mut line.loops);
-        let val = line.value().unwrap_or(Val::Unknown).element();
+        let val = line.take_value().unwrap_or(Val::Unknown).loop_element();
         if let [one] = &loops[..] {
-            self.assign(c.tokens, one, &val, false);
+            self.assign_target(c.tokens, one, &val, false);
         } else {
             for (i, target) in loops.iter().enumerate() {
-                self.assign(c.tokens, target, &part(&val, i), false);
+                self.assign_target(c.tokens, target, &part_at(&val, i), false);
             }
         }
     }
 
     /// An operator.
-    pub(super) fn operator(
+    pub(super) fn scan_operator(
         &mut self,
         c: &mut Cursor,
         text: &str,
-        line: &mut Line,
-        args: &mut Vec<Arg>,
-        stop: Stop,
+        line: &mut StatementState,
+        args: &mut Vec<CallArg>,
+        stop: GroupEnd,
         params: &Val,
     ) {
         let bracket = match stop {
-            Stop::Bracket(b) => b,
+            GroupEnd::Bracket(b) => b,
             _ => 0,
         };
         c.at += 1;
         match text {
-            "," => self.comma(c, line, args, stop),
+            "," => self.finish_value(c, line, args, stop),
             "=" | "+=" => self.assigns(c, text, line, bracket),
-            "&&" => line.drop(),
+            "&&" => line.drop_value(),
             "||" | "??" => {
                 line.or();
                 line.op = None;
             }
             "//" if self.lang == Lang::Perl => line.or(),
             "?" => {
-                line.drop();
+                line.drop_value();
                 line.ternary += 1;
             }
             ":" => self.colon(c, line, bracket),
@@ -107,7 +107,7 @@ impl Scan<'_, '_> {
             "/" => line.op = Some("/"),
             // `$x->[0]`, `f.()`: the value goes on behind it.
             "|>" | "." => {}
-            "=~" if self.lang == Lang::Perl => line.drop(),
+            "=~" if self.lang == Lang::Perl => line.drop_value(),
             "!" | "-" | "*" | "~" | "..." | "**" | "@" | "+" if line.cur.is_none() => {}
             "%" if matches!(line.cur, Some(Val::Text(_))) => self.format(c, line, params),
             _ => line.op = Some("?"),
@@ -115,18 +115,18 @@ impl Scan<'_, '_> {
     }
 
     /// `=` and `+=`: a named argument, or an assignment.
-    fn assigns(&mut self, c: &Cursor, text: &str, line: &mut Line, bracket: u8) {
+    fn assigns(&mut self, c: &Cursor, text: &str, line: &mut StatementState, bracket: u8) {
         let keyed = match self.lang {
             Lang::Python | Lang::R => bracket == b'(',
             Lang::Lua => bracket == b'{',
             _ => false,
         };
-        let mut target = std::mem::replace(&mut line.last, Target::None);
-        if let Target::None = target {
-            target = std::mem::replace(&mut line.noted, Target::None);
+        let mut target = std::mem::replace(&mut line.last, AssignTarget::None);
+        if let AssignTarget::None = target {
+            target = std::mem::replace(&mut line.noted, AssignTarget::None);
         }
         if keyed && c.tokens[c.at - 1].text == "=" {
-            if let Target::Name(name) = target {
+            if let AssignTarget::Name(name) = target {
                 line.key = Some(name);
             }
         } else {
@@ -136,21 +136,21 @@ impl Scan<'_, '_> {
             line.append = text == "+=";
             line.assign.push(target);
         }
-        line.drop();
+        line.drop_value();
         line.alts.clear();
     }
 
     /// `:` of a condition, behind a key, or before a block.
-    fn colon(&mut self, c: &Cursor, line: &mut Line, bracket: u8) {
+    fn colon(&mut self, c: &Cursor, line: &mut StatementState, bracket: u8) {
         if line.ternary > 0 {
             line.ternary -= 1;
             line.or();
             line.op = None;
             return;
         }
-        self.looped(c, line);
-        line.noted = std::mem::replace(&mut line.last, Target::None);
-        let cur = line.value();
+        self.bind_loop_variables(c, line);
+        line.noted = std::mem::replace(&mut line.last, AssignTarget::None);
+        let cur = line.take_value();
         if matches!(bracket, b'{' | b'(') {
             line.key = Some(key(cur, &line.noted));
         }
@@ -160,38 +160,38 @@ impl Scan<'_, '_> {
     }
 
     /// `=>`: the parameters of a function (JavaScript), or behind a key.
-    fn arrow(&mut self, c: &Cursor, line: &mut Line, params: &Val) {
-        let target = std::mem::replace(&mut line.last, Target::None);
+    fn arrow(&mut self, c: &Cursor, line: &mut StatementState, params: &Val) {
+        let target = std::mem::replace(&mut line.last, AssignTarget::None);
         if self.lang != Lang::Js {
-            line.key = Some(key(line.value(), &target));
+            line.key = Some(key(line.take_value(), &target));
             return;
         }
         let val = match target {
-            Target::Group(..) => Val::list(vec![params.clone()]),
+            AssignTarget::Group(..) => Val::list(vec![params.clone()]),
             _ => params.clone(),
         };
-        self.assign(c.tokens, &target, &val, false);
-        line.drop();
+        self.assign_target(c.tokens, &target, &val, false);
+        line.drop_value();
     }
 
     /// `"rm %s" % x`: the text with what stands behind it in its places.
-    fn format(&mut self, c: &mut Cursor, line: &mut Line, params: &Val) {
+    fn format(&mut self, c: &mut Cursor, line: &mut StatementState, params: &Val) {
         let left = line.cur.take().unwrap_or(Val::Unknown);
         let (val, _) = self.primary_or_none(c, params);
         let given = match val {
             Val::List(_, items) => items.to_vec(),
             one => vec![one],
         };
-        line.cur = Some(template(&left, &given));
+        line.cur = Some(fill_template(&left, &given));
         line.op = None;
     }
 }
 
 /// The name of an entry: a text, or a name that stands for itself.
-fn key(val: Option<Val>, target: &Target) -> String {
+fn key(val: Option<Val>, target: &AssignTarget) -> String {
     match (val, target) {
         (Some(Val::Text(text)), _) => text.to_string(),
-        (_, Target::Name(name)) => name.clone(),
+        (_, AssignTarget::Name(name)) => name.clone(),
         _ => String::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::effect::names::powershell::KEYWORDS;
-use crate::effect::program::table::{Program, Special, program};
+use crate::effect::program::table::{Program, Special, find_program};
 use crate::effect::windows;
 use crate::limits::Cap;
 
@@ -27,7 +27,7 @@ pub fn passes_objects(name: &str) -> bool {
 }
 
 /// The words of each command: between separators that do not stand in quotes.
-fn commands(text: &str, ends: &[char], quotes: &[char], escape: char) -> Vec<Vec<String>> {
+fn split_commands(text: &str, ends: &[char], quotes: &[char], escape: char) -> Vec<Vec<String>> {
     let (mut all, mut words, mut word) = (Vec::new(), Vec::new(), String::new());
     let (mut quote, mut open) = (None, false);
     let mut chars = text.chars();
@@ -60,15 +60,15 @@ fn commands(text: &str, ends: &[char], quotes: &[char], escape: char) -> Vec<Vec
 
 impl Sink<'_, '_> {
     /// Hands a command on: the words of a program of Windows as they are written.
-    fn command(&mut self, name: &str, args: &[String], cwd: Option<&Value>) {
-        if !Cap::Scripts.holds(self.next.len() + 1) {
+    fn run_command(&mut self, name: &str, args: &[String], cwd: Option<&Value>) {
+        if !Cap::Scripts.admits(self.next.len() + 1) {
             return;
         }
-        let found = program(name, self.out.place.programs);
+        let found = find_program(name, self.out.place.programs);
         let own = found.is_none_or(|p| p.windows);
         let value = |text: &String| match own {
             true => Value::known(text, self.span.clone()),
-            false => windows::value(text, &self.out.place.home, self.span.clone()),
+            false => windows::word_value(text, &self.out.place.home, self.span.clone()),
         };
         let words: Vec<Value> = std::iter::once(Value::known(name, self.span.clone()))
             .chain(args.iter().map(value))
@@ -77,8 +77,14 @@ impl Sink<'_, '_> {
     }
 
     /// The same with what comes through the pipe as its operand.
-    fn given(&mut self, name: &str, args: &[String], operand: Value, cwd: Option<&Value>) {
-        self.command(name, args, cwd);
+    fn run_piped_command(
+        &mut self,
+        name: &str,
+        args: &[String],
+        operand: Value,
+        cwd: Option<&Value>,
+    ) {
+        self.run_command(name, args, cwd);
         if let Some(Next::Words { words, .. }) = self.next.last_mut() {
             words.push(operand);
         }
@@ -87,19 +93,19 @@ impl Sink<'_, '_> {
     /// The program that a name stands for in PowerShell or cmd.exe.
     fn windows_program(&self, word: &str, aliases: bool) -> (String, Option<&'static Program>) {
         let own = self.out.place.programs;
-        let spelt = windows::program(word).unwrap_or_else(|| word.to_string());
-        let found = program(&spelt, own);
+        let spelt = windows::program_name(word).unwrap_or_else(|| word.to_string());
+        let found = find_program(&spelt, own);
         match found.filter(|p| aliases && !p.on_windows.is_empty()) {
-            Some(posix) => (posix.on_windows.to_string(), program(posix.on_windows, own)),
+            Some(posix) => (posix.on_windows.to_string(), find_program(posix.on_windows, own)),
             None => (spelt, found),
         }
     }
 
     /// Where the commands behind `cd DIR` run.
-    fn moved(&self, args: &[String]) -> Value {
+    fn changed_directory(&self, args: &[String]) -> Value {
         let dir = args.iter().find(|a| !a.starts_with(['-', '/']));
         let dir = dir.map_or("~", String::as_str);
-        windows::value(dir, &self.out.place.home, self.span.clone())
+        windows::word_value(dir, &self.out.place.home, self.span.clone())
     }
 }
 
@@ -107,18 +113,18 @@ impl Sink<'_, '_> {
 const NO_NAME: usize = 40;
 
 /// PowerShell, statement by statement.
-pub fn powershell(sink: &mut Sink, text: &str) {
+pub fn scan_powershell(sink: &mut Sink, text: &str) {
     let lower = text.to_ascii_lowercase();
     let encoded = text.len() > NO_NAME
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
     if encoded {
-        sink.hide("an encoded PowerShell command");
+        sink.emit_hidden("an encoded PowerShell command");
         return;
     }
     if ["[system.io.", "[io."].iter().any(|s| lower.contains(s))
         || lower.contains("::") && !lower.contains("::now")
     {
-        sink.hide("PowerShell that calls .NET");
+        sink.emit_hidden("PowerShell that calls .NET");
     }
     let mut fetched = false;
     if ["downloadstring", "downloadfile", "downloaddata", "openread("]
@@ -126,19 +132,19 @@ pub fn powershell(sink: &mut Sink, text: &str) {
         .any(|w| lower.contains(w))
     {
         fetched = true;
-        let mut urls = strings(text).into_iter().filter(|t| t.contains("://")).peekable();
+        let mut urls = string_literals(text).into_iter().filter(|t| t.contains("://")).peekable();
         if urls.peek().is_none() {
             sink.push(Word::Network);
         }
         for url in urls.collect::<Vec<_>>() {
-            let value = sink.value(&url);
-            sink.out.contact(&value, false, Source::Code);
+            let value = sink.text_value(&url);
+            sink.out.emit_contact(&value, false, Source::Code);
         }
     }
     let mut cwd: Option<Value> = None;
     let mut listed = false;
     let ends = [';', '|', '&', '{', '}', '(', ')'];
-    for words in commands(text, &ends, &['"', '\''], '`') {
+    for words in split_commands(text, &ends, &['"', '\''], '`') {
         let first = words
             .iter()
             .position(|w| !w.starts_with('$') && !matches!(&w[..], "=" | "+=" | "." | ""));
@@ -160,7 +166,7 @@ pub fn powershell(sink: &mut Sink, text: &str) {
         }
         match &name[..] {
             "cd" | "sl" | "chdir" | "set-location" | "push-location" | "pushd" => {
-                cwd = Some(sink.moved(args));
+                cwd = Some(sink.changed_directory(args));
                 continue;
             }
             "iex" | "invoke-expression" => {
@@ -171,12 +177,12 @@ pub fn powershell(sink: &mut Sink, text: &str) {
                 {
                     sink.push(Word::PipeToInterpreter);
                 } else {
-                    sink.hide("PowerShell that runs text");
+                    sink.emit_hidden("PowerShell that runs text");
                 }
                 continue;
             }
             "import-module" | "ipmo" | "add-type" => {
-                sink.hide("PowerShell that runs text");
+                sink.emit_hidden("PowerShell that runs text");
                 continue;
             }
             _ => {}
@@ -188,9 +194,9 @@ pub fn powershell(sink: &mut Sink, text: &str) {
         let given = pipe && args.iter().all(|a| a.starts_with('-') || object(a));
         listed = lists_here(&name, args) || listed && passes_objects(&name);
         if given {
-            let here = Value::known(".", sink.span.clone()).below();
+            let here = Value::known(".", sink.span.clone()).unknown_below();
             let own: Vec<String> = args.iter().filter(|a| !object(a)).cloned().collect();
-            sink.given(&name, &own, here, cwd.as_ref());
+            sink.run_piped_command(&name, &own, here, cwd.as_ref());
             continue;
         }
         fetched |= found.is_some_and(|p| p.effects.contains(&Word::Network));
@@ -198,18 +204,18 @@ pub fn powershell(sink: &mut Sink, text: &str) {
             // Where there is no such alias it is the program of that name: pwsh on other systems.
             let (plain, own) = sink.windows_program(word, false);
             if own.is_some_and(|p| !p.windows) {
-                sink.command(&plain, args, cwd.as_ref());
+                sink.run_command(&plain, args, cwd.as_ref());
             }
         }
-        sink.command(&name, args, cwd.as_ref());
+        sink.run_command(&name, args, cwd.as_ref());
     }
 }
 
 /// cmd.exe, command by command.
-pub fn cmd(sink: &mut Sink, text: &str) {
+pub fn scan_cmd(sink: &mut Sink, text: &str) {
     let mut cwd: Option<Value> = None;
     let mut loops = false;
-    for words in commands(text, &['&', '|', '(', ')'], &['"'], '^') {
+    for words in split_commands(text, &['&', '|', '(', ')'], &['"'], '^') {
         let known = |word: &String| {
             let (name, found) = sink.windows_program(word.trim_start_matches('@'), false);
             found.is_some() || name.contains(['/', '\\'])
@@ -236,7 +242,7 @@ pub fn cmd(sink: &mut Sink, text: &str) {
             let file = word[at..].trim_start_matches('>');
             let file = if file.is_empty() { rest.next().map_or("", String::as_str) } else { file };
             if !file.starts_with('&') && !file.eq_ignore_ascii_case("nul") && !file.is_empty() {
-                let file = windows::value(file, &sink.out.place.home, sink.span.clone());
+                let file = windows::word_value(file, &sink.out.place.home, sink.span.clone());
                 sink.out.code_path(Word::Write, &file);
             }
         }
@@ -250,14 +256,14 @@ pub fn cmd(sink: &mut Sink, text: &str) {
         };
         args.splice(0..0, switches);
         if matches!(&word.to_ascii_lowercase()[..], "cd" | "chdir" | "pushd") {
-            cwd = Some(sink.moved(&args));
+            cwd = Some(sink.changed_directory(&args));
             continue;
         }
         let (name, found) = sink.windows_program(word, false);
         // In cmd.exe `type` prints a file.
         let name = if name == "type" { "get-content".to_string() } else { name };
         if found.is_some() || !word.is_empty() {
-            sink.command(&name, &args, cwd.as_ref());
+            sink.run_command(&name, &args, cwd.as_ref());
         }
     }
 }

@@ -4,7 +4,12 @@ use super::*;
 use crate::effect::Extent;
 
 /// psql's and mysql's `\x`.
-pub(super) fn backslash(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
+pub(super) fn emit_backslash_command(
+    out: &mut Emitter,
+    text: &str,
+    span: &Range<usize>,
+    next: &mut Vec<Next>,
+) {
     let (name, rest) = match text.strip_prefix('!') {
         Some(rest) => ("!", rest),
         None => text.split_once([' ', '\t']).unwrap_or((text, "")),
@@ -60,17 +65,22 @@ pub(super) fn backslash(out: &mut Emitter, text: &str, span: &Range<usize>, next
         }
         "system" => next.push(script(rest)),
         "gexec" | "e" | "edit" | "ef" | "ev" => {
-            out.unknown("a client command that runs what nobody reads", span.clone())
+            out.emit_unknown("a client command that runs what nobody reads", span.clone())
         }
         _ => {}
     }
     if text.contains('`') && name != "!" {
-        out.unknown("a client command with a command in it", span.clone());
+        out.emit_unknown("a client command with a command in it", span.clone());
     }
 }
 
 /// sqlite's and duckdb's `.x`.
-pub(super) fn dotted(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
+pub(super) fn emit_dot_command(
+    out: &mut Emitter,
+    text: &str,
+    span: &Range<usize>,
+    next: &mut Vec<Next>,
+) {
     let mut words = text.split_whitespace();
     let name = words.next().unwrap_or_default();
     let rest = text.trim_start().get(name.len()..).unwrap_or_default().trim();
@@ -102,7 +112,7 @@ pub(super) fn dotted(out: &mut Emitter, text: &str, span: &Range<usize>, next: &
         file(Word::Write, &last);
     } else if is(&["import"]) {
         match rest.trim_matches(['\'', '"']).strip_prefix('|') {
-            Some(_) => out.unknown("a client command with a command in it", span.clone()),
+            Some(_) => out.emit_unknown("a client command with a command in it", span.clone()),
             None => file(Word::Read, &first),
         }
         out.push(WRITE, Grade::Certain, Source::Code, span.clone());
@@ -113,18 +123,19 @@ pub(super) fn dotted(out: &mut Emitter, text: &str, span: &Range<usize>, next: &
         file(Word::Read, &last);
         file(Word::Write, &last);
     } else if is(&["load"]) {
-        out.unknown("a database that loads code", span.clone());
+        out.emit_unknown("a database that loads code", span.clone());
     } else if is(&["cd"]) || name == "cd" {
         out.cwd = None;
     } else if is(&["archive", "excel", "edit"]) || name == "ar" || name.starts_with('w') {
-        out.unknown("a client command that writes files", span.clone());
+        out.emit_unknown("a client command that writes files", span.clone());
     }
 }
 
 /// redis-cli's words.
-pub fn redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
-    let text =
-        |n: usize| words.get(n).and_then(Value::plain).unwrap_or_default().to_ascii_uppercase();
+pub fn emit_redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
+    let text = |n: usize| {
+        words.get(n).and_then(Value::plain_text).unwrap_or_default().to_ascii_uppercase()
+    };
     let mut push = |word: Word| out.push(word, Grade::Certain, Source::Code, span.clone());
     match text(0).as_str() {
         "" if words.is_empty() => {}
@@ -135,12 +146,12 @@ pub fn redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
             if matches!(text(2).as_str(), "DIR" | "DBFILENAME")
                 && let Some(dir) = words.get(3)
             {
-                out.path(Word::Write, dir, Extent::Tree, Grade::Certain, Source::Code);
+                out.emit_path(Word::Write, dir, Extent::Tree, Grade::Certain, Source::Code);
             }
         }
         "EVAL" | "EVALSHA" | "FCALL" | "SCRIPT" | "FUNCTION" | "MODULE" | "" => {
             push(WRITE);
-            out.unknown("code that runs in a database", span.clone());
+            out.emit_unknown("code that runs in a database", span.clone());
         }
         "GET" | "MGET" | "KEYS" | "SCAN" | "INFO" | "PING" | "EXISTS" | "TTL" | "PTTL" | "TYPE"
         | "HGET" | "HGETALL" | "HMGET" | "HKEYS" | "HLEN" | "LRANGE" | "LLEN" | "SMEMBERS"
@@ -154,7 +165,7 @@ pub fn redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
 }
 
 /// mongosh's JavaScript: the methods that say what they do.
-pub fn mongo(out: &mut Emitter, text: &str, span: &Range<usize>) {
+pub fn emit_mongo(out: &mut Emitter, text: &str, span: &Range<usize>) {
     let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let mut push = |word: Word| out.push(word, Grade::Certain, Source::Code, span.clone());
     let has = |names: &[&str]| names.iter().any(|n| squeezed.contains(n));
@@ -201,6 +212,6 @@ pub fn mongo(out: &mut Emitter, text: &str, span: &Range<usize>) {
         push(WRITE);
     }
     if has(&["runProgram(", "run(", "load(", "eval(", "require("]) && !squeezed.contains(".run(") {
-        out.unknown("code that runs in a database client", span.clone());
+        out.emit_unknown("code that runs in a database client", span.clone());
     }
 }

@@ -1,20 +1,25 @@
 //! Aliases of git: those that a call brings along, and those that are written down.
 
-use super::settings::Setting;
+use super::settings::GitSetting;
 use crate::effect::Word;
 use crate::effect::emitter::Emitter;
 use crate::effect::program::effects::{Call, Next};
-use crate::effect::program::options::parse;
+use crate::effect::program::options::parse_arguments;
 use crate::effect::program::table::{OptSpec, Special, mark};
 use crate::effect::value::Value;
 
 /// An alias that this call itself brings along: git's own sub-commands cannot be aliases.
-pub fn expand(out: &mut Emitter, call: &Call, list: &[Setting], next: &mut Vec<Next>) -> bool {
+pub fn expand_alias(
+    out: &mut Emitter,
+    call: &Call,
+    list: &[GitSetting],
+    next: &mut Vec<Next>,
+) -> bool {
     let (None, Some(at)) = (call.parsed.program, call.parsed.operands.first()) else {
         return false;
     };
-    let Some(name) = call.args[*at].plain() else { return false };
-    let own = |setting: &&Setting| {
+    let Some(name) = call.args[*at].plain_text() else { return false };
+    let own = |setting: &&GitSetting| {
         let key = setting.key.as_deref().unwrap_or_default().to_ascii_lowercase();
         key.strip_prefix("alias.")
             .is_some_and(|key| key.trim_end_matches(".command").eq_ignore_ascii_case(name))
@@ -22,7 +27,7 @@ pub fn expand(out: &mut Emitter, call: &Call, list: &[Setting], next: &mut Vec<N
     let Some(setting) = list.iter().rfind(own) else { return false };
     let span = setting.span.clone();
     let Some(text) = &setting.value else {
-        out.unknown("an alias of git known only at run time", span);
+        out.emit_unknown("an alias of git known only at run time", span);
         return true;
     };
     let rest = &call.args[at + 1..];
@@ -33,8 +38,8 @@ pub fn expand(out: &mut Emitter, call: &Call, list: &[Setting], next: &mut Vec<N
         next.push(Next::Script { text, rest: words });
         return true;
     }
-    let Some(own) = words(text) else {
-        out.unknown("an alias of git with open quotes", span);
+    let Some(own) = split_alias(text) else {
+        out.emit_unknown("an alias of git with open quotes", span);
         return true;
     };
     let mut words = vec![Value::known(call.name, call.span.clone())];
@@ -46,7 +51,7 @@ pub fn expand(out: &mut Emitter, call: &Call, list: &[Setting], next: &mut Vec<N
 }
 
 /// An alias taken apart as git does it: blanks, quotes, backslashes. None = a quote is left open.
-fn words(text: &str) -> Option<Vec<String>> {
+fn split_alias(text: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     let mut letters = text.chars();
     while let Some(letter) = letters.next() {
@@ -66,21 +71,21 @@ fn words(text: &str) -> Option<Vec<String>> {
 }
 
 /// Would the alias lose or force something? What git only shows or records, it may be called.
-pub fn risky(out: &Emitter, value: &str) -> bool {
-    let words = if value.starts_with('!') { None } else { words(value) };
+pub fn is_risky(out: &Emitter, value: &str) -> bool {
+    let words = if value.starts_with('!') { None } else { split_alias(value) };
     let Some(words) = words else { return true };
     let args: Vec<Value> = words.into_iter().map(|word| Value::known(word, 0..0)).collect();
-    let parsed = parse("git", &args, out.place.programs);
+    let parsed = parse_arguments("git", &args, out.place.programs);
     let Some(program) = parsed.program else { return true };
     let loses = |word: &Word| matches!(word, Word::Named(name) if *name != "git.push");
     let forces = |spec: OptSpec| spec.effect.is_some() || spec.marks & mark::UNSAFE != 0;
     let discards = match program.special {
         Some(Special::GitClean) => true,
-        Some(Special::GitCheckout) => args.iter().any(|arg| arg.plain() == Some("--")),
+        Some(Special::GitCheckout) => args.iter().any(|arg| arg.plain_text() == Some("--")),
         _ => false,
     };
     parsed.options.iter().any(|option| option.spec.is_some_and(forces))
         || program.effects.iter().any(loses)
         || discards
-        || parsed.option("-c").is_some()
+        || parsed.find_option("-c").is_some()
 }

@@ -2,12 +2,12 @@
 //! files from outside, sub-commands that start or send something of their own.
 
 use super::is_within;
-use super::settings::{Setting, connects, given};
+use super::settings::{GitSetting, connects_to_remote, given_settings};
 use crate::effect::emitter::Emitter;
 use crate::effect::names::git_scope::{APART, LEADS, STRATEGIES, TEMPORARY, WIDER};
 use crate::effect::program::effects::Call;
 use crate::effect::value::Value;
-use crate::effect::{Scope, Word};
+use crate::effect::{AllowScope, Word};
 
 /// Sub-commands of two words that do, or that say where others go.
 const BELOW: &[(&str, &[&str])] = &[
@@ -17,10 +17,10 @@ const BELOW: &[(&str, &[&str])] = &[
     ("lfs", &["install", "uninstall", "update"]),
 ];
 /// Notes it with the command. `from` = its first effect.
-pub fn scope(out: &mut Emitter, call: &Call, from: usize) {
+pub fn note_scope(out: &mut Emitter, call: &Call, from: usize) {
     let Some(at) = out.command else { return };
     let words: Vec<Option<&str>> =
-        call.parsed.operands.iter().map(|at| call.args[*at].plain()).collect();
+        call.parsed.operands.iter().map(|at| call.args[*at].plain_text()).collect();
     let said = Said { words, call };
     let mut named = said.sub_command().max(said.place()).max(said.references());
     let mut whole = false;
@@ -31,11 +31,11 @@ pub fn scope(out: &mut Emitter, call: &Call, from: usize) {
     let dir = out.analysis.commands.get(at).and_then(|command| command.dir.clone());
     let moved = call.has_any(&["-C", "--work-tree"]);
     let elsewhere = moved && !dir.as_deref().is_some_and(|dir| is_inside(out, dir));
-    let leads = |setting: &Setting| setting.key.as_deref().is_none_or(leads);
+    let leads = |setting: &GitSetting| setting.key.as_deref().is_none_or(leads);
     if elsewhere
         || takes(out, from)
         || said.merges_strangely()
-        || connects(call) && given(out, call).iter().any(leads)
+        || connects_to_remote(call) && given_settings(out, call).iter().any(leads)
     {
         named = usize::MAX;
     }
@@ -43,7 +43,7 @@ pub fn scope(out: &mut Emitter, call: &Call, from: usize) {
     let wider = WIDER.iter().copied().find(|name| call.has(name)).filter(|_| pushes);
     let Some(command) = out.analysis.commands.get_mut(at) else { return };
     command.transparent &= !elsewhere && !whole;
-    command.scope = Scope { named, list: pushes.then_some(2), wider };
+    command.scope = AllowScope { named, list: pushes.then_some(2), wider };
 }
 
 /// Does a key of that name say where git goes, what it sends there or what it believes?
@@ -131,8 +131,8 @@ impl<'c> Said<'c, '_> {
     /// A strategy of merging that is a program.
     fn merges_strangely(&self) -> bool {
         let merges = matches!(self.word(0), "merge" | "pull" | "rebase" | "cherry-pick" | "revert");
-        let strategy = self.call.parsed.option("--strategy").filter(|_| merges);
-        let own = |value: &Value| STRATEGIES.contains(&value.plain().unwrap_or("?"));
+        let strategy = self.call.parsed.find_option("--strategy").filter(|_| merges);
+        let own = |value: &Value| STRATEGIES.contains(&value.plain_text().unwrap_or("?"));
         strategy.is_some_and(|option| !option.value.as_ref().is_some_and(own))
     }
 }

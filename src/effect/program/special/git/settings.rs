@@ -1,7 +1,7 @@
 //! Settings and variables of git that name programs or move trust.
 
 use super::BYPASS;
-use super::alias::{expand, risky};
+use super::alias::{expand_alias, is_risky};
 use crate::effect::emitter::Emitter;
 use crate::effect::names::git_settings::{CONNECTION, CORE, HOOKS, TAILS, TAME};
 use crate::effect::program::effects::{Call, Next};
@@ -12,7 +12,7 @@ use crate::effect::{Grade, Source, Word, secret};
 const PROGRAM: Word = Word::Named("git.program");
 
 /// Could this setting start a program, or lead git elsewhere? `value` None = not known.
-fn executes(key: &str, value: Option<&str>) -> bool {
+fn starts_program(key: &str, value: Option<&str>) -> bool {
     let key = key.to_ascii_lowercase();
     let tail = key.rsplit('.').next().unwrap_or_default();
     let Some(value) = value else { return true };
@@ -42,7 +42,7 @@ fn is_tame(value: &str) -> bool {
 }
 
 /// Settings that skip hooks or signatures.
-fn bypasses(key: &str, value: &str) -> bool {
+fn bypasses_checks(key: &str, value: &str) -> bool {
     match key.to_ascii_lowercase().as_str() {
         "core.hookspath" => matches!(value, "" | "/dev/null"),
         "commit.gpgsign" | "tag.gpgsign" => matches!(value, "false" | "no" | "off" | "0"),
@@ -52,7 +52,7 @@ fn bypasses(key: &str, value: &str) -> bool {
 
 /// Could a setting of that name start a program, whatever its value is?
 pub fn key_runs(key: &str) -> bool {
-    executes(key, Some("x y")) || key.to_ascii_lowercase().starts_with("alias.")
+    starts_program(key, Some("x y")) || key.to_ascii_lowercase().starts_with("alias.")
 }
 
 /// Does git look at that variable for a program, a setting, or for whether hooks run?
@@ -65,12 +65,12 @@ pub fn names_git(variable: &str) -> bool {
 }
 
 /// Does that variable hand git a setting that starts a program, whoever calls git?
-pub fn redirects(variable: &str, value: Option<&str>) -> bool {
+pub fn redirects_git(variable: &str, value: Option<&str>) -> bool {
     variable.starts_with("GIT_CONFIG_KEY_") && value.is_none_or(key_runs)
 }
 
 /// A setting that holds for this call only; None = not known.
-pub struct Setting {
+pub struct GitSetting {
     /// Its name.
     pub key: Option<String>,
     /// Its value.
@@ -80,7 +80,7 @@ pub struct Setting {
 }
 
 /// Those of `GIT_CONFIG_COUNT` and its kin, then those of `-c`, which come later for git as well.
-pub fn given(out: &Emitter, call: &Call) -> Vec<Setting> {
+pub fn given_settings(out: &Emitter, call: &Call) -> Vec<GitSetting> {
     let mut list = Vec::new();
     let variable = |name: &str| out.variables.iter().find(|(own, _)| own == name).map(|v| &v.1);
     let count = variable("GIT_CONFIG_COUNT")
@@ -91,7 +91,7 @@ pub fn given(out: &Emitter, call: &Call) -> Vec<Setting> {
         let Some(at) = name.strip_prefix("GIT_CONFIG_KEY_") else { continue };
         if at.parse::<usize>().is_ok_and(|at| at < count) {
             let value = variable(&format!("GIT_CONFIG_VALUE_{at}")).cloned().flatten();
-            list.push(Setting { key: key.clone(), value, span: call.span.clone() });
+            list.push(GitSetting { key: key.clone(), value, span: call.span.clone() });
         }
     }
     for option in &call.parsed.options {
@@ -101,12 +101,12 @@ pub fn given(out: &Emitter, call: &Call) -> Vec<Setting> {
         {
             continue;
         }
-        let known = value.plain().is_some() && option.name != "--config-env";
-        let (key, set) = match value.start().split_once('=') {
+        let known = value.plain_text().is_some() && option.name != "--config-env";
+        let (key, set) = match value.known_start().split_once('=') {
             Some((key, set)) => (Some(key), set),
-            None => (known.then_some(value.start()), "true"),
+            None => (known.then_some(value.known_start()), "true"),
         };
-        list.push(Setting {
+        list.push(GitSetting {
             key: key.map(str::to_string),
             value: known.then(|| set.to_string()),
             span: value.span.clone(),
@@ -116,25 +116,28 @@ pub fn given(out: &Emitter, call: &Call) -> Vec<Setting> {
 }
 
 /// What a key is last set to by this call: None = not at all, Some(None) = nobody knows to what.
-pub fn last(out: &Emitter, call: &Call, key: &str) -> Option<Option<String>> {
-    let own = |s: &Setting| s.key.as_ref().is_some_and(|k| k.eq_ignore_ascii_case(key));
-    given(out, call).into_iter().rfind(own).map(|s| s.value.map(|v| v.to_ascii_lowercase()))
+pub fn last_setting(out: &Emitter, call: &Call, key: &str) -> Option<Option<String>> {
+    let own = |s: &GitSetting| s.key.as_ref().is_some_and(|k| k.eq_ignore_ascii_case(key));
+    given_settings(out, call)
+        .into_iter()
+        .rfind(own)
+        .map(|s| s.value.map(|v| v.to_ascii_lowercase()))
 }
 
 /// What settings and variables of this call make git start. True where they say what the
 /// sub-command is: an alias.
-pub fn settings(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) -> bool {
+pub fn emit_settings(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) -> bool {
     if let Some(dir) = call.value("--exec-path") {
-        out.unknown("git with programs of another directory", dir.span.clone());
+        out.emit_unknown("git with programs of another directory", dir.span.clone());
     }
-    let list = given(out, call);
-    let expanded = expand(out, call, &list, next);
+    let list = given_settings(out, call);
+    let expanded = expand_alias(out, call, &list, next);
     if !expanded {
-        variables(out, call);
+        emit_variables(out, call);
     }
     for setting in list {
         match setting.key {
-            None => out.unknown(NAMES_PROGRAM, setting.span),
+            None => out.emit_unknown(NAMES_PROGRAM, setting.span),
             Some(key) if expanded || key.to_ascii_lowercase().starts_with("alias.") => {}
             Some(key) => set(out, call, &key, setting.value, setting.span, next),
         }
@@ -155,41 +158,41 @@ fn set(
     next: &mut Vec<Next>,
 ) {
     let off = |value: &str| matches!(value, "false" | "no" | "off" | "0");
-    if value.as_deref().is_some_and(|value| bypasses(key, value)) {
+    if value.as_deref().is_some_and(|value| bypasses_checks(key, value)) {
         return out.push(BYPASS, Grade::Certain, Source::Operand, span);
     }
     if key.to_ascii_lowercase().ends_with("sslverify") && value.as_deref().is_some_and(off) {
-        if connects(call) {
+        if connects_to_remote(call) {
             out.push(PROGRAM, Grade::Certain, Source::Operand, span);
         }
         return;
     }
-    let runs = executes(key, value.as_deref()) && may_execute(key, value.is_some());
-    if !runs || only_connects(key) && !connects(call) {
+    let runs = starts_program(key, value.as_deref()) && may_execute(key, value.is_some());
+    if !runs || only_connects(key) && !connects_to_remote(call) {
         return;
     }
     out.push(PROGRAM, Grade::Certain, Source::Operand, span.clone());
     match value.filter(|_| is_command(key)) {
         Some(text) => {
-            started(out, span.clone());
+            emit_started_program(out, span.clone());
             let text = text.strip_prefix('!').unwrap_or(&text).to_string();
             next.push(Next::script(Value::known(text, span)));
         }
-        None => out.unknown(NAMES_PROGRAM, span),
+        None => out.emit_unknown(NAMES_PROGRAM, span),
     }
 }
 
 /// A program is started that no allow on git speaks of.
-fn started(out: &mut Emitter, span: std::ops::Range<usize>) {
+fn emit_started_program(out: &mut Emitter, span: std::ops::Range<usize>) {
     let command = out.command.take();
     out.push(Word::Execute, Grade::Certain, Source::Assignment, span);
     out.command = command;
 }
 
 /// The variables that name a program for what this call does.
-fn variables(out: &mut Emitter, call: &Call) {
-    let connects = connects(call);
-    let diff = sub(call) == Some("diff") && !call.has("--no-ext-diff");
+fn emit_variables(out: &mut Emitter, call: &Call) {
+    let connects = connects_to_remote(call);
+    let diff = sub_command(call) == Some("diff") && !call.has("--no-ext-diff");
     let names = |(name, value): &(String, Option<String>)| {
         let there = match name.as_str() {
             "GIT_EXTERNAL_DIFF" => diff,
@@ -213,7 +216,7 @@ fn variables(out: &mut Emitter, call: &Call) {
         (name, value) => HOOKS.contains(&name) && !matches!(value, Some("" | "0" | "false")),
     };
     let hooked = matches!(
-        sub(call),
+        sub_command(call),
         Some("commit" | "push" | "merge" | "rebase" | "pull" | "am" | "cherry-pick" | "revert")
     );
     if hooked && out.variables.iter().any(skips) {
@@ -222,18 +225,18 @@ fn variables(out: &mut Emitter, call: &Call) {
 }
 
 /// The sub-command.
-fn sub<'a>(call: &'a Call) -> Option<&'a str> {
-    call.parsed.operands.first().and_then(|at| call.args[*at].plain())
+fn sub_command<'a>(call: &'a Call) -> Option<&'a str> {
+    call.parsed.operands.first().and_then(|at| call.args[*at].plain_text())
 }
 
 /// Does this call speak with a remote? A sub-command that nobody knows may.
-pub fn connects(call: &Call) -> bool {
+pub fn connects_to_remote(call: &Call) -> bool {
     let has = |name: &str| call.has(name);
-    let second = call.parsed.operands.get(1).and_then(|at| call.args[*at].plain());
-    if call.parsed.operands.is_empty() || call.parsed.has(mark::ONLY) {
+    let second = call.parsed.operands.get(1).and_then(|at| call.args[*at].plain_text());
+    if call.parsed.operands.is_empty() || call.parsed.has_mark(mark::ONLY) {
         return false;
     }
-    match (sub(call), second) {
+    match (sub_command(call), second) {
         (Some("clone" | "lfs" | "svn" | "p4" | "fetch-pack" | "maintenance"), _) => true,
         (Some("archive"), _) => has("--remote"),
         (Some("remote"), Some("add")) => has("--fetch"),
@@ -265,11 +268,11 @@ fn is_command(key: &str) -> bool {
 
 /// A value known only at run time matters only where the key does.
 fn may_execute(key: &str, known: bool) -> bool {
-    known || executes(key, Some("x y"))
+    known || starts_program(key, Some("x y"))
 }
 
 /// Settings that start nothing, and still make git trust others or send its data elsewhere.
-fn trusts(key: &str) -> bool {
+fn widens_trust(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     let tail = key.rsplit('.').next().unwrap_or_default();
     matches!(
@@ -287,17 +290,17 @@ fn trusts(key: &str) -> bool {
 }
 
 /// `git config`: which file is written, and whether the key can name a program.
-pub fn config(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let verb = values.first().and_then(Value::plain);
-    let changes = call.parsed.has(mark::SPARE)
+pub fn emit_config(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let verb = values.first().and_then(Value::plain_text);
+    let changes = call.parsed.has_mark(mark::SPARE)
         || matches!(verb, Some("set" | "unset" | "rename-section" | "remove-section"));
     let asks = matches!(verb, Some("get" | "list"));
     let file = call.value("--file");
     file.iter().for_each(|file| out.operand(Word::Read, file));
-    if call.parsed.has(mark::KEEP) || !changes && (values.len() < 2 || asks) {
+    if call.parsed.has_mark(mark::KEEP) || !changes && (values.len() < 2 || asks) {
         let mut keys = values.iter().skip(usize::from(asks));
-        if verb == Some("list") || keys.any(|key| secret::is_setting(key.start())) {
-            out.reveals("settings that may hold secrets are printed", call.span.clone());
+        if verb == Some("list") || keys.any(|key| secret::is_setting(key.known_start())) {
+            out.emit_disclosure("settings that may hold secrets are printed", call.span.clone());
         }
         return;
     }
@@ -309,8 +312,8 @@ pub fn config(out: &mut Emitter, call: &Call, values: &[Value]) {
         return;
     }
     let from = usize::from(verb == Some("set"));
-    let value = values.get(from + 1).and_then(Value::plain);
-    written(out, call, values.get(from).and_then(Value::plain), value);
+    let value = values.get(from + 1).and_then(Value::plain_text);
+    written(out, call, values.get(from).and_then(Value::plain_text), value);
 }
 
 /// The file that holds the settings of which a call speaks.
@@ -326,25 +329,25 @@ fn own_file(out: &Emitter, call: &Call) -> Value {
 
 /// A key is set from now on.
 fn written(out: &mut Emitter, call: &Call, key: Option<&str>, set: Option<&str>) {
-    let Some(key) = key else { return named(out, call, true) };
-    if set.is_some_and(|set| bypasses(key, set)) {
+    let Some(key) = key else { return emit_named_program(out, call, true) };
+    if set.is_some_and(|set| bypasses_checks(key, set)) {
         return out.push(BYPASS, Grade::Certain, Source::Operand, call.span.clone());
     }
     let alias = key.to_ascii_lowercase().starts_with("alias.");
-    let runs = executes(key, set) && (set.is_some() || may_execute(key, false));
+    let runs = starts_program(key, set) && (set.is_some() || may_execute(key, false));
     match () {
-        () if alias && set.is_some_and(|set| !risky(out, set)) => {}
-        () if alias => named(out, call, set.is_none_or(|set| set.starts_with('!'))),
-        () if runs => named(out, call, true),
-        () if trusts(key) => named(out, call, false),
+        () if alias && set.is_some_and(|set| !is_risky(out, set)) => {}
+        () if alias => emit_named_program(out, call, set.is_none_or(|set| set.starts_with('!'))),
+        () if runs => emit_named_program(out, call, true),
+        () if widens_trust(key) => emit_named_program(out, call, false),
         () => {}
     }
 }
 
 /// From now on git starts or trusts that; `unknown` = nobody knows what it will do.
-fn named(out: &mut Emitter, call: &Call, unknown: bool) {
+fn emit_named_program(out: &mut Emitter, call: &Call, unknown: bool) {
     out.push(PROGRAM, Grade::Certain, Source::Operand, call.span.clone());
     if unknown {
-        out.unknown(NAMES_PROGRAM, call.span.clone());
+        out.emit_unknown(NAMES_PROGRAM, call.span.clone());
     }
 }

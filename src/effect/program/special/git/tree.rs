@@ -33,7 +33,7 @@ impl Tree {
         let project = out.place.project.clone();
         let own = format!("{project}/.git");
         // Of a linked work tree the directory is told by the file `.git`.
-        let git = match out.whole(&own, Cap::Ignored) {
+        let git = match out.read_whole(&own, Cap::Ignored) {
             Some(text) => {
                 let text = String::from_utf8(text).ok()?;
                 join(&project, text.strip_prefix("gitdir:")?.trim())
@@ -42,7 +42,7 @@ impl Tree {
             None => return None,
         };
         let path = format!("{git}/index");
-        let index = match out.whole(&path, Cap::Index) {
+        let index = match out.read_whole(&path, Cap::Index) {
             Some(index) if is_told(&index) == Some(true) => index,
             // One that is not there tracks nothing.
             None if fs::symlink_metadata(&path).is_err_and(|e| e.kind() == ErrorKind::NotFound) => {
@@ -50,13 +50,13 @@ impl Tree {
             }
             _ => {
                 let why = "a git index that is not read, is cut, or whose names stand elsewhere";
-                out.unknown(why, 0..0);
+                out.emit_unknown(why, 0..0);
                 return None;
             }
         };
         let lists = [format!("{git}/info/exclude"), format!("{project}/.gitignore")];
         let ignored = lists.iter().filter_map(|list| {
-            Some(String::from_utf8_lossy(&out.whole(list, Cap::Ignored)?).into_owned())
+            Some(String::from_utf8_lossy(&out.read_whole(list, Cap::Ignored)?).into_owned())
         });
         let ignored = ignored.collect();
         Some(Tree { project, index, ignored })
@@ -64,14 +64,14 @@ impl Tree {
 
     /// Is the file one that git does not track, and, unless `all`, does not ignore?
     pub fn is_untracked(&self, file: &str, all: bool) -> bool {
-        self.name(file).is_some_and(|name| {
-            entry(&self.index, name).is_none() && (all || !self.is_ignored(name))
+        self.relative_name(file).is_some_and(|name| {
+            find_entry(&self.index, name).is_none() && (all || !self.is_ignored(name))
         })
     }
 
     /// Is the file tracked, and other than when git last looked at it?
     pub fn is_changed(&self, file: &str) -> bool {
-        let head = self.name(file).and_then(|name| entry(&self.index, name));
+        let head = self.relative_name(file).and_then(|name| find_entry(&self.index, name));
         let (Some(head), Ok(meta)) = (head, fs::metadata(file)) else { return false };
         let number = |at: usize| {
             let bytes = head.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
@@ -84,7 +84,7 @@ impl Tree {
             != (modified.as_secs() as u32, modified.subsec_nanos(), meta.len() as u32)
     }
 
-    fn name<'f>(&self, file: &'f str) -> Option<&'f str> {
+    fn relative_name<'f>(&self, file: &'f str) -> Option<&'f str> {
         file.strip_prefix(self.project.as_str())?.strip_prefix('/')
     }
 
@@ -96,7 +96,7 @@ impl Tree {
                 Some(rest) => (true, rest),
                 None => (false, line.trim()),
             };
-            if !pattern.is_empty() && !pattern.starts_with('#') && ignores(pattern, name) {
+            if !pattern.is_empty() && !pattern.starts_with('#') && is_ignored_by(pattern, name) {
                 ignored = !not;
             }
         }
@@ -141,7 +141,7 @@ fn is_told(index: &[u8]) -> Option<bool> {
 }
 
 /// The head of a file's entry.
-fn entry<'a>(index: &'a [u8], name: &str) -> Option<&'a [u8]> {
+fn find_entry<'a>(index: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let wanted = [name.as_bytes(), b"\0"].concat();
     memchr::memmem::find_iter(index, &wanted).find_map(|at| {
         let head = index.get(at.checked_sub(HEAD)?..at)?;
@@ -153,7 +153,7 @@ fn entry<'a>(index: &'a [u8], name: &str) -> Option<&'a [u8]> {
     })
 }
 
-fn ignores(pattern: &str, name: &str) -> bool {
+fn is_ignored_by(pattern: &str, name: &str) -> bool {
     let pattern = pattern.trim_end_matches('/');
     let mut above = name.match_indices('/').map(|(at, _)| &name[..at]).chain([name]);
     match pattern.trim_start_matches('/') {
