@@ -94,7 +94,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads every layer. `only`: as for [`file::read`].
+    /// Reads every layer. `only`: as for [`file::read_rules`].
     pub fn load(paths: &Paths, project: &Path, only: Option<Kind>) -> Config {
         let mut config = Config::default();
         let hook = only.map(|kind| (kind, paths.state.as_path()));

@@ -122,7 +122,7 @@ pub struct RuleContext<'a> {
     pub subject: Subject<'a>,
     /// How much is asked.
     pub profile: Profile,
-    /// Looks below a directory: see [`crate::effect::look::below`].
+    /// Looks below a directory: see [`crate::effect::look::list_below`].
     pub look: Look,
 }
 

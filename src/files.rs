@@ -5,7 +5,7 @@
 //! file is opened without waiting, what it is and how long is asked of the open file and not of its
 //! name, and no more is read than its reader has room for.
 //!
-//! What hookctl keeps for itself ([`state`]) counts only where nobody else could have put it there.
+//! What hookctl keeps for itself ([`read_state`]) counts only where nobody else could have put it there.
 
 use std::fmt;
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
@@ -127,7 +127,7 @@ pub fn read_protected(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
     read_content(&file, &meta, bound)
 }
 
-/// Reads what hookctl wrote itself: as [`own`], and no link leads to it.
+/// Reads what hookctl wrote itself: as [`read_protected`], and no link leads to it.
 ///
 /// # Errors
 /// Why it is not read.
@@ -169,7 +169,7 @@ pub fn kernel_bytes(path: &Path, bound: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What [`state`] reads, as text.
+/// What [`read_state`] reads, as text.
 ///
 /// # Errors
 /// Why it is not read.

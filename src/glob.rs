@@ -12,7 +12,7 @@ mod oracle;
 
 /// Does the glob hold for the whole text?
 ///
-/// Where the event's budget runs out it is a no, and [`limits::spent`] says so.
+/// Where the event's budget runs out it is a no, and [`limits::spent_resource`] says so.
 pub fn matches(glob: &str, text: &str) -> bool {
     matches_folded(glob, text, false)
 }

@@ -23,7 +23,7 @@ const LARGEST: u64 = 64 << 20;
 
 /// The claim on one event.
 pub enum Claim {
-    /// We are the first (or cannot know): run, then [`Claim::done`]. The note, and since when.
+    /// We are the first (or cannot know): run, then [`Claim::finish`]. The note, and since when.
     First(Option<(File, SystemTime)>),
     /// Another process ran already: this is what it left.
     Done(Vec<u8>),

@@ -463,7 +463,7 @@ fn longest_literal(pattern: &str) -> String {
     if run.len() > best.len() { run } else { best }
 }
 
-/// What stands in a pattern, for [`literal`].
+/// What stands in a pattern, for [`longest_literal`].
 enum Element {
     /// This character itself.
     Char(char),

@@ -264,7 +264,7 @@ fn directories(target: &SettingsTarget, old: Option<&Record>, records: &Records)
 }
 
 /// Takes our entries out, of that role if one is named: the original bytes where nobody else wrote since and
-/// none of ours is left, else these entries and nothing more. When the last of ours goes, what [`replace`]
+/// none of ours is left, else these entries and nothing more. When the last of ours goes, what [`replace_entries`]
 /// took out comes back, but not with a bridge whose file never had the guard: that is another's; and no
 /// entry whose program has gone since.
 ///

@@ -40,7 +40,7 @@ fn is_hidden_char(c: char, before: char) -> bool {
     }
 }
 
-/// The text with each character that [`hides`], but those that `keeps` says the length of, written by
+/// The text with each character that [`is_hidden_char`], but those that `keeps` says the length of, written by
 /// `escape`.
 fn replace_hidden<'t>(
     text: &'t str,

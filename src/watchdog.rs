@@ -5,7 +5,7 @@
 //! as that is known; a timer, a limit of the processor's time or a crash writes it and ends the
 //! process. Nothing is rendered or allocated then: the form is static text with room for a cause.
 //!
-//! An answer leaves once: [`answer`] and the watchdog claim the same word. A word that has been
+//! An answer leaves once: [`write_answer`] and the watchdog claim the same word. A word that has been
 //! claimed and cannot be written whole (nobody reads) ends with exit status 2 where it was to stop
 //! something.
 

@@ -77,7 +77,7 @@ pub(super) fn confirm_typed(context: &Context, lost: &str, words: &str) -> Resul
 /// the human's.
 ///
 /// # Errors
-/// As for [`confirms`].
+/// As for [`confirm_typed`].
 pub(super) fn confirms_if_attended(context: &Context, lost: &str, words: &str) -> Result<bool> {
     Ok(!is_attended() || confirm_typed(context, lost, words)?)
 }

@@ -276,7 +276,7 @@ fn is_mixed(rest: &[u8]) -> bool {
     digits && letters && longest >= 10
 }
 
-/// [`run`] that looks no further than any token is long, for it may be asked at every byte.
+/// [`run_length`] that looks no further than any token is long, for it may be asked at every byte.
 fn bounded_run_length(bytes: &[u8], holds: impl Fn(u8) -> bool) -> usize {
     run_length(&bytes[..bytes.len().min(2 * LOOK)], holds)
 }

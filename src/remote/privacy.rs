@@ -67,7 +67,7 @@ const PLACES: &[&str] = &[
     "parent_file_path",
 ];
 
-/// Fields of a tool's input that say what is called on what ([`Event::what`]): as places.
+/// Fields of a tool's input that say what is called on what ([`Event::call_summary`]): as places.
 const WHAT: &[&str] = &["command", "file_path", "notebook_path", "path", "url"];
 
 /// Fields with what a tool returned: nobody is asked about it, and it comes back changed.

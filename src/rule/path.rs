@@ -202,7 +202,7 @@ impl PathPattern {
         }
     }
 
-    /// What every path that the pattern names has in common: see [`needle`].
+    /// What every path that the pattern names has in common: see [`super::needle::path_needle`].
     pub fn common_needle(&self) -> String {
         let parts = self.read_parts().unwrap_or_default();
         let parts: Vec<&str> = parts

@@ -100,7 +100,7 @@ pub struct Program {
     pub settings: Option<&'static str>,
     /// The project's files that tell it what to do.
     pub recipes: Option<&'static str>,
-    /// The options, packed: see [`packed::option`].
+    /// The options, packed: see [`packed::unpack_option`].
     pub options: &'static str,
 }
 

@@ -335,7 +335,7 @@ fn addresses(value: &Item<'_>, r: &mut Reader<'_>) -> Vec<Url> {
     urls
 }
 
-/// Not by [`Reader::each`], whose faults quote the text.
+/// Not by [`Reader::read_each`], whose faults quote the text.
 fn address(what: &str, text: &str, span: Range<usize>, r: &mut Reader<'_>) -> Option<Url> {
     let url = Url::parse(text);
     if let Err(why) = &url {

@@ -278,7 +278,7 @@ pub fn directory_glob(start: &Value) -> Option<Value> {
     Some(Value::glob(format!("{dir}/*"), start.span.clone()))
 }
 
-/// The same as globs, where tests ask for a name. They stand beside [`Value::below`]: what is deleted or opened
+/// The same as globs, where tests ask for a name. They stand beside [`Value::unknown_below`]: what is deleted or opened
 /// up is more than a name.
 pub fn named_globs(start: &Value, args: &[Value]) -> Vec<Value> {
     let has = |words: &[&str]| args.iter().any(|a| words.contains(&a.known_start()));
