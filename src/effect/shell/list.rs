@@ -96,31 +96,20 @@ impl Walker<'_> {
         }
         let feed = self.redirect_feed(stmt);
         let outer = feed.map(|feed| std::mem::replace(&mut self.feed, feed));
-        let first = self.out.analysis.commands.len();
         // The shell opens what it redirects to before the command runs.
         let before = self.cwd();
         let mark = self.state.mark();
+        if !matches!(stmt.command, Command::Function(_) | Command::AnonymousFunction(_)) {
+            self.visit_redirects(stmt);
+        }
+        // What runs inside of the redirections is none of its commands.
+        let first = self.out.analysis.commands.len();
         match &stmt.command {
-            Command::Simple(simple) => {
-                self.visit_redirects(stmt);
-                self.walk_simple_command(simple, stmt, outer.clone());
-            }
-            Command::Decl(decl) => {
-                self.visit_redirects(stmt);
-                self.walk_declaration(decl);
-            }
-            Command::Builtin(builtin) => {
-                self.visit_redirects(stmt);
-                self.walk_builtin(builtin);
-            }
-            Command::Binary(binary) => {
-                self.visit_redirects(stmt);
-                self.walk_binary(binary);
-            }
-            Command::Compound(compound) => {
-                self.visit_redirects(stmt);
-                self.walk_compound(compound);
-            }
+            Command::Simple(simple) => self.walk_simple_command(simple, stmt, outer.clone()),
+            Command::Decl(decl) => self.walk_declaration(decl),
+            Command::Builtin(builtin) => self.walk_builtin(builtin),
+            Command::Binary(binary) => self.walk_binary(binary),
+            Command::Compound(compound) => self.walk_compound(compound),
             Command::Function(function) => self.define_function(function),
             Command::AnonymousFunction(function) => {
                 let mut values = vec![Value::unknown(self.source_range(stmt.span))];

@@ -204,12 +204,31 @@ fn skip_wrappers<'w>(words: &'w [Value], own: &'static [Program]) -> &'w [Value]
     }
 }
 
+/// How many words of `exec` stand before its command: `-c`, `-l`, `-a NAME`, also in one word.
+fn skip_exec_options(args: &[Value]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(letters) = args.get(at)?.plain_text().and_then(|text| text.strip_prefix('-')) {
+        at += 1;
+        match letters {
+            "-" => break,
+            _ if letters.is_empty() || letters.contains(|c| !matches!(c, 'a' | 'c' | 'l')) => {
+                return None;
+            }
+            _ if letters.ends_with('a') => at += 1,
+            // The name is in the same word.
+            _ => {}
+        }
+    }
+    Some(at)
+}
+
 /// The command that this one starts, if nothing changes where it runs or what it finds there.
 fn inner_command<'w>(words: &'w [Value], own: &'static [Program]) -> Option<&'w [Value]> {
     let (first, args) = words.split_first()?;
     let name = split(first.plain_text()?).1;
     let at = match name {
-        "command" | "builtin" | "time" | "exec" => {
+        "exec" => skip_exec_options(args)?,
+        "command" | "builtin" | "time" => {
             args.iter().take_while(|a| matches!(a.plain_text(), Some("-p" | "--"))).count()
         }
         _ => {
