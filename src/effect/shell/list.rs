@@ -126,7 +126,6 @@ impl Walker<'_> {
         // Its substitutions came before it: they end before it does.
         let ends = |at: &usize| self.out.analysis.commands[*at].span.end;
         let command = (first..self.out.analysis.commands.len())
-            .rev()
             .filter(|at| simple && self.out.analysis.commands[*at].parent == self.frame.parent)
             .max_by_key(ends);
         self.redirect_effects(stmt, command.or(self.frame.parent), before);
