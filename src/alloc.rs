@@ -21,11 +21,11 @@ const LARGEST: usize = 16 << 10;
 const FINE: usize = 1 << 10;
 const LISTS: usize = FINE / 16 + 5;
 
-#[repr(align(4096))]
+/// The blocks, which `build/features.ld` leaves behind everything small: a page that both lie on is touched once.
+#[repr(align(16))]
 struct Memory(UnsafeCell<[u8; ARENA]>);
 
 struct Arena {
-    memory: Memory,
     /// Where nothing was handed out yet.
     next: Cell<usize>,
     /// By size: the block that was given back last; each begins with the place of the one before it.
@@ -35,9 +35,11 @@ struct Arena {
 // SAFETY: only the thread whose `OWNS` is set reads or writes any of it but the blocks themselves, each of
 // which belongs to whoever it was handed out to; `TAKEN` lets one thread have it.
 unsafe impl Sync for Arena {}
+// SAFETY: as above; it is reached by the arena alone.
+unsafe impl Sync for Memory {}
 
-static ARENA_OF_ONE: Arena = Arena {
-    memory: Memory(UnsafeCell::new([0; ARENA])),
+static MEMORY: Memory = Memory(UnsafeCell::new([0; ARENA]));
+static BOOKS_OF_ONE: Arena = Arena {
     next: Cell::new(0),
     free: [const { Cell::new(ptr::null_mut()) }; LISTS],
 };
@@ -55,7 +57,7 @@ pub struct Allocator;
 #[inline(always)]
 fn owned() -> Option<&'static Arena> {
     let owns = OWNS.get() || !TAKEN.load(Ordering::Relaxed) && take();
-    owns.then_some(&ARENA_OF_ONE)
+    owns.then_some(&BOOKS_OF_ONE)
 }
 
 #[cold]
@@ -83,7 +85,7 @@ const fn list(rounded: usize) -> usize {
 
 impl Arena {
     fn base(&self) -> *mut u8 {
-        self.memory.0.get().cast()
+        MEMORY.0.get().cast()
     }
 
     /// Is this one of its blocks?
@@ -145,7 +147,7 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        if !ARENA_OF_ONE.holds(block) {
+        if !BOOKS_OF_ONE.holds(block) {
             // SAFETY: the block came from dlmalloc with this layout.
             return unsafe { dlmalloc::GlobalDlmalloc.dealloc(block, layout) };
         }
@@ -156,7 +158,7 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !ARENA_OF_ONE.holds(block) {
+        if !BOOKS_OF_ONE.holds(block) {
             // SAFETY: the block came from dlmalloc with this layout.
             return unsafe { dlmalloc::GlobalDlmalloc.realloc(block, layout, size) };
         }
