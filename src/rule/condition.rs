@@ -244,8 +244,8 @@ impl Conditions {
             return s.analysis.commands.is_empty() || !self.any_scope(|scope| scope == Scope::Text);
         }
         let execute = effect.word == Word::Execute && !self.command.is_empty();
-        // What needs no look at the disk is asked first.
-        (self.names_commands() || !self.leaves_out(s, effect)) && self.all_cover(s, effect, execute)
+        // Of many rules most are on other paths: that is told before what a name tells.
+        self.all_cover(s, effect, execute) && (self.names_commands() || !self.leaves_out(s, effect))
     }
 
     /// Is it what a program itself does to its own operands? An allow on a command is about that.
@@ -279,7 +279,9 @@ impl Conditions {
             _ => None,
         });
         let mut patterns = self.path.named().iter().chain(files);
-        let mut paths = [&target.lexical, &target.resolved].into_iter();
+        // Most have but one form.
+        let forms = 1 + usize::from(target.lexical != target.resolved);
+        let mut paths = [&target.lexical, &target.resolved].into_iter().take(forms);
         let secret = match target.extent {
             Extent::Exact | Extent::Glob => paths.any(|path| secret::is_file(path)),
             Extent::Tree | Extent::Visible | Extent::Children => {
