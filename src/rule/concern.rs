@@ -38,7 +38,8 @@ impl Signature {
             true => ALL,
             false => bits(commands.iter().map(|command| command.name.as_str())),
         };
-        let [on, tool] = [call.event.kind.name(), &call.event.tool].map(|name| bits([name]));
+        let names = [call.event.kind.name(), name_of_tool(&call.event.tool)];
+        let [on, tool] = names.map(|name| bits([name]));
         Signature([on, tool, bits(words), programs].map(|bits| bits | ANY))
     }
 }
@@ -48,7 +49,7 @@ impl Signature {
 pub struct Concern<'t> {
     /// The events by name, `*` for all.
     pub on: &'t str,
-    /// The tools, where all are plain names.
+    /// The tools, where all are plain names or of servers: see [`name_of_tool`].
     pub tools: &'t str,
     /// The words of `effect`.
     pub words: &'t str,
@@ -57,7 +58,7 @@ pub struct Concern<'t> {
     /// The longest literal part of each path pattern.
     pub needles: &'t str,
     /// `unknown` = only what is not understood; `shipped` = it does not fire on that; `keen` = that,
-    /// but it fires on what is only possible.
+    /// but it fires on what is only possible; `reads` = an allow that also covers a call of nothing but executes.
     pub kind: &'t str,
 }
 
@@ -86,7 +87,7 @@ impl<'t> Concern<'t> {
     /// Could the rule speak of this call? What tells most rules apart from it is asked first.
     pub fn may_concern(&self, call: &RuleQuery<'_>) -> bool {
         self.could_do(call)
-            && (self.tools.is_empty() || is_listed(self.tools, &call.event.tool))
+            && (self.tools.is_empty() || is_listed(self.tools, name_of_tool(&call.event.tool)))
             && (self.on == "*" || is_listed(self.on, call.event.kind.name()))
             && (self.programs.is_empty()
                 || self.kind == "unknown"
@@ -99,7 +100,9 @@ impl<'t> Concern<'t> {
         if self.kind == "unknown" {
             return effects.iter().any(|effect| effect.grade == Grade::Unknown);
         }
-        if self.words.is_empty() && self.needles.is_empty() {
+        if self.words.is_empty() && self.needles.is_empty()
+            || self.kind == "reads" && effects.iter().all(|effect| effect.word == Word::Execute)
+        {
             return true;
         }
         // Most effects have the word of the one before them.
@@ -225,6 +228,14 @@ pub fn holds_word(command: &SubCommand, program: &str, word: &str) -> bool {
     command.args.iter().any(|arg| arg.text.as_deref().is_none_or(|text| text == word))
 }
 
+/// What lines call a tool: those of servers go by more names than their own, and all of them are one here.
+pub fn name_of_tool(name: &str) -> &str {
+    if name.starts_with(OF_SERVERS) { OF_SERVERS } else { name }
+}
+
+/// How the names of servers' tools begin.
+const OF_SERVERS: &str = "mcp__";
+
 fn is_listed(list: &str, name: &str) -> bool {
     list_items(list).any(|item| item == name)
 }
@@ -266,20 +277,23 @@ pub fn concern_line(rule: &Rule) -> String {
     let mut line = ConcernLine::default();
     rule.conditions.add_concerns(&mut line);
     let conditions = &rule.conditions;
-    if matches!(rule.verdict, Verdict::Allow { closed: false, .. })
-        && (conditions.effect.contains(&Word::Read) || !conditions.command.is_empty())
-    {
+    let allows = matches!(rule.verdict, Verdict::Allow { closed: false, .. });
+    let reads = allows && conditions.effect.contains(&Word::Read);
+    if reads || allows && !conditions.command.is_empty() {
         // An allow on reads covers a call that does nothing but run what is harmless as well, one on a command its being run.
         if !line.words.is_empty() {
             line.words.push(Word::Execute.text().to_string());
         }
-        line.needles.clear();
+        if !conditions.command.is_empty() {
+            line.needles.clear();
+        }
     }
     let kind = match (rule.certainty, rule.layer()) {
         _ if matches!(rule.verdict, Verdict::NotUnderstood { .. }) => "unknown",
         (Certainty::Possible, Layer::Pack) => "keen",
         (_, Layer::Pack) if rule.severity == Severity::Critical => "keen",
         (_, Layer::Pack) => "shipped",
+        _ if reads => "reads",
         _ => "",
     };
     let ConcernLine { tools, words, programs, needles } = line;
@@ -312,7 +326,7 @@ mod tests {
     use crate::rule::file;
 
     #[test]
-    fn an_allow_on_reads_concerns_what_only_runs_something() {
+    fn an_allow_on_reads_concerns_what_only_runs_something_and_reads_there() {
         let line = |text: &str| {
             let text = format!("[rule.a]\n{text}");
             let file = file::read_rules(&text, std::path::Path::new("/f.toml"), Layer::User, None);
@@ -320,11 +334,13 @@ mod tests {
         };
         let concern = |line: &str| {
             let concern = Concern::parse(line).expect("a line");
-            (concern.words.to_string(), concern.needles.to_string())
+            [concern.words, concern.needles, concern.kind].map(str::to_string)
         };
-        let (words, needles) = concern(&line("effect = 'read'\npath = './'\nallow = 'x'"));
-        assert_eq!((words.as_str(), needles.as_str()), ("read,execute", ""));
-        let (words, needles) = concern(&line("effect = 'read'\npath = './x'\ndeny = 'x'"));
-        assert_eq!((words.as_str(), needles.as_str()), ("read", "./x"));
+        let allow = concern(&line("effect = 'read'\npath = './x'\nallow = 'x'"));
+        assert_eq!(allow, ["read,execute", "./x", "reads"]);
+        let command = "command = 'cat'\neffect = 'read'\npath = './x'\nallow = 'x'";
+        assert_eq!(concern(&line(command)), ["read,execute", "", "reads"]);
+        let deny = concern(&line("effect = 'read'\npath = './x'\ndeny = 'x'"));
+        assert_eq!(deny, ["read", "./x", ""]);
     }
 }

@@ -22,7 +22,7 @@ use super::signature::Signature;
 use super::{Layer, Rule};
 
 /// Changes with the format and with the program: an index of another version is none.
-const HEADER: &str = concat!("hookctl-index 7 ", env!("CARGO_PKG_VERSION"), " ");
+const HEADER: &str = concat!("hookctl-index 8 ", env!("CARGO_PKG_VERSION"), " ");
 /// Stands between the entries and the content.
 const END: &str = "\n--\n";
 /// The checksum, in bytes.

@@ -9,8 +9,9 @@ use super::{
 };
 use crate::effect::{Effect, Grade, Word};
 use crate::event::Kind;
+use crate::glob;
 use crate::rule::command::CommandPattern;
-use crate::rule::concern::ConcernLine;
+use crate::rule::concern::{ConcernLine, name_of_tool};
 use crate::rule::path::PathPattern;
 use crate::rule::reader::{Item, Reader};
 use crate::rule::{PatternList, Regex, Truth};
@@ -189,13 +190,12 @@ impl Condition for Tool {
         !s.event.tool.is_empty() && asked.holds_tool(&s.event.tool)
     }
 
-    /// The tools as events name them, where each is a plain name that stands for itself alone.
+    /// The tools as events name them, where each is a plain name that stands for itself alone, or of servers.
     fn add_concern(asked: &Self::Value, line: &mut ConcernLine) {
-        let plain = |name: &NamePattern| match name.plain_name()? {
-            // Servers' tools go by more names than their own.
-            text if text.is_empty() || text.starts_with("mcp__") => None,
-            "Task" => Some("Agent".to_string()),
-            text => Some(text.to_string()),
+        let plain = |name: &NamePattern| match (name, name_of_tool(name.text())) {
+            (NamePattern::Regex(_), _) | (_, "") => None,
+            (_, "Task") => Some("Agent".to_string()),
+            (_, tools) => (!glob::is_glob(tools)).then(|| tools.to_string()),
         };
         if asked.excluded().is_empty() {
             line.tools = asked.named().iter().map(plain).collect::<Option<_>>().unwrap_or_default();

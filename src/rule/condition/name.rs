@@ -26,14 +26,6 @@ impl NamePattern {
         }
     }
 
-    /// The name, where it stands for itself alone.
-    pub(super) fn plain_name(&self) -> Option<&str> {
-        match self {
-            NamePattern::Glob(text) if !glob::is_glob(text) => Some(text),
-            _ => None,
-        }
-    }
-
     /// Reads a glob, or a list of exact names.
     pub fn parse_globs(text: &str) -> Vec<NamePattern> {
         parse_exact_names(text).unwrap_or_else(|| vec![NamePattern::Glob(text.to_string())])
