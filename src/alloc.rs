@@ -39,10 +39,8 @@ unsafe impl Sync for Arena {}
 unsafe impl Sync for Memory {}
 
 static MEMORY: Memory = Memory(UnsafeCell::new([0; ARENA]));
-static BOOKS_OF_ONE: Arena = Arena {
-    next: Cell::new(0),
-    free: [const { Cell::new(ptr::null_mut()) }; LISTS],
-};
+static BOOKS_OF_ONE: Arena =
+    Arena { next: Cell::new(0), free: [const { Cell::new(ptr::null_mut()) }; LISTS] };
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 thread_local! {

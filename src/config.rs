@@ -1,12 +1,13 @@
 //! The layers: which rule files there are, which of them count, and what is wrong with them.
 
+use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::effect::program::table::Program;
 use crate::event::{Kind, KindSet};
-use crate::files::{self, Refusal};
+use crate::files::{self, OpenFile, Refusal};
 use crate::limits;
 use crate::paths::{self, Paths};
 use crate::rule::concern::RuleQuery;
@@ -28,7 +29,7 @@ pub struct LayerFile {
     /// Where it is.
     pub path: PathBuf,
     /// Its text, empty where it could not be read.
-    pub text: String,
+    pub text: Cow<'static, str>,
     /// What was read of it.
     pub file: RuleFile,
     /// A project's file that a human approved; always true for managed and user files.
@@ -44,7 +45,7 @@ impl LayerFile {
         LayerFile {
             layer,
             path,
-            text: String::new(),
+            text: Cow::default(),
             file: RuleFile::default(),
             trusted: !layer.is_project(),
             refused: None,
@@ -69,7 +70,7 @@ impl LayerFile {
     /// A file whose text somebody else has read.
     pub fn from_text(layer: Layer, path: PathBuf, text: String) -> LayerFile {
         let file = file::read_rules(&text, &path, layer, None);
-        LayerFile { text, file, ..LayerFile::new(layer, path) }
+        LayerFile { text: text.into(), file, ..LayerFile::new(layer, path) }
     }
 }
 
@@ -386,16 +387,35 @@ fn effective_rule(source: &LayerFile, rule: &Rc<Rule>) -> Option<Rc<Rule>> {
 /// used, or one is left for later events.
 pub fn read_source(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> Option<LayerFile> {
     let mut source = LayerFile::new(layer, path);
-    let bytes = match read_bytes(&source.path, layer) {
-        Ok(Some(bytes)) => bytes,
+    let opened = match open_source(&source.path, layer) {
+        Ok(Some(opened)) => opened,
         Ok(None) => return None,
         Err(why) => {
             source.refused = Some(why);
             return Some(source);
         }
     };
+    if let Some((_, state)) = hook
+        && !source.is_settings()
+        && let Some(index) = Index::load(state, &source.path, |content| opened.holds_text(content))
+        && let Some(text) = index.content()
+        && let Some(rest) = index.read_rest(&source.path, layer)
+    {
+        (source.text, source.index, source.file) = (Cow::Borrowed(text), Some(index), rest);
+        return Some(source);
+    }
+    let bytes = match opened.read() {
+        Ok(bytes) => bytes,
+        Err(refusal) => {
+            source.refused = Some(refusal.describe_for(&source.path));
+            return Some(source);
+        }
+    };
     match String::from_utf8(bytes) {
-        Ok(text) => source.text = text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text),
+        Ok(text) => {
+            let plain = text.strip_prefix(files::BYTE_ORDER_MARK).map(str::to_string);
+            source.text = plain.unwrap_or(text).into();
+        }
         Err(error) => {
             let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
                 .iter()
@@ -414,13 +434,10 @@ pub fn read_source(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> 
         return Some(source);
     }
     if let Some((kind, state)) = hook {
-        let (path, text) = (&source.path, &source.text);
-        let index =
-            Index::load(state, path, text).or_else(|| index::make_index(state, path, layer, text));
-        if let Some((index, rest)) = index.and_then(|index| {
-            let rest = index.read_rest(&source.path, layer)?;
-            Some((index, rest))
-        }) {
+        let index = index::make_index(state, &source.path, layer, &source.text);
+        if let Some((index, rest)) =
+            index.and_then(|index| Some((index, index.read_rest(&source.path, layer)?)))
+        {
             (source.index, source.file) = (Some(index), rest);
             return Some(source);
         }
@@ -431,14 +448,14 @@ pub fn read_source(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> 
     Some(source)
 }
 
-/// The bytes; None where there is no file.
-fn read_bytes(path: &Path, layer: Layer) -> Result<Option<Vec<u8>>, String> {
-    let read = match layer.is_project() {
-        true => files::read(path, limits::PROJECT_FILE),
-        false => files::read_protected(path, limits::OWN_FILE),
+/// The file; None where there is none.
+fn open_source(path: &Path, layer: Layer) -> Result<Option<OpenFile>, String> {
+    let opened = match layer.is_project() {
+        true => OpenFile::open(path, limits::PROJECT_FILE),
+        false => OpenFile::open_protected(path, limits::OWN_FILE),
     };
-    match read {
-        Ok(bytes) => Ok(Some(bytes)),
+    match opened {
+        Ok(opened) => Ok(Some(opened)),
         // Of the user's own, a link to nowhere and a path through a file are meant to lead somewhere.
         Err(Refusal::Absent) if layer.is_project() || !files::is_link(path) => Ok(None),
         Err(Refusal::Absent) => Err(format!("{} is a link that leads nowhere", path.display())),

@@ -9,9 +9,13 @@
 
 use std::fmt;
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+#[cfg(unix)]
+#[path = "files/map.rs"]
+mod map;
 
 /// The largest small file of our own, in bytes: notes, counts, what is paused or trusted.
 pub const SMALL: u64 = 1 << 20;
@@ -19,6 +23,9 @@ pub const SMALL: u64 = 1 << 20;
 pub const LARGE: u64 = 16 << 20;
 /// The largest file that is read piece by piece, in bytes: no journal grows to this.
 pub const LONG: u64 = 2 << 30;
+
+/// What some editors put in front of a text.
+pub const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// Why a file is not read.
 #[derive(Debug)]
@@ -117,14 +124,56 @@ pub fn read_head(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
     Ok(bytes)
 }
 
-/// Reads a file whose word counts as that of the user or of root: nobody else can have written it.
-///
-/// # Errors
-/// Why it is not read.
-pub fn read_protected(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
-    let (file, meta) = open_any(path)?;
-    check_protected(path, &meta)?;
-    read_content(&file, &meta, bound)
+/// A file that is open to be read.
+#[derive(Debug)]
+pub struct OpenFile {
+    file: File,
+    meta: Metadata,
+    bound: u64,
+}
+
+impl OpenFile {
+    /// A file of anybody's, of which at most so many bytes are read.
+    ///
+    /// # Errors
+    /// Why it is not read.
+    pub fn open(path: &Path, bound: u64) -> Result<OpenFile, Refusal> {
+        let (file, meta) = open_any(path)?;
+        Ok(OpenFile { file, meta, bound })
+    }
+
+    /// A file whose word counts as that of the user or of root: nobody else can have written it.
+    ///
+    /// # Errors
+    /// Why it is not read.
+    pub fn open_protected(path: &Path, bound: u64) -> Result<OpenFile, Refusal> {
+        let open = OpenFile::open(path, bound)?;
+        check_protected(path, &open.meta)?;
+        Ok(open)
+    }
+
+    /// Is that its text, whether or not a byte order mark stands in front of it? Asked before [`OpenFile::read`]. No memory is
+    /// taken for its own: a page that nobody had before costs as much as copying ten.
+    pub fn holds_text(&self, mut text: &[u8]) -> bool {
+        let mut piece = [0; 16 << 10];
+        let mut mark = BYTE_ORDER_MARK.as_bytes();
+        while let Ok(length @ 1..) = (&self.file).read(&mut piece) {
+            let piece = &piece[..length];
+            let piece = piece.strip_prefix(std::mem::take(&mut mark)).unwrap_or(piece);
+            let Some(rest) = text.strip_prefix(piece) else { return false };
+            text = rest;
+        }
+        text.is_empty()
+    }
+
+    /// Its bytes.
+    ///
+    /// # Errors
+    /// Why it is not read.
+    pub fn read(&self) -> Result<Vec<u8>, Refusal> {
+        (&self.file).rewind()?;
+        read_content(&self.file, &self.meta, self.bound)
+    }
 }
 
 /// Reads what hookctl wrote itself: as [`read_protected`], and no link leads to it.
@@ -135,6 +184,26 @@ pub fn read_state(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
     let (file, meta) = open_regular(path, OpenOptions::new().read(true), false)?;
     check_protected(path, &meta)?;
     read_content(&file, &meta, bound)
+}
+
+/// The bytes of what hookctl wrote itself, for as long as the process lives, and only those that are looked at are read.
+/// What is written whole and replaced whole can be read so: nobody changes it where it stands, and whoever cuts it short
+/// ends the process as a crash does, with an answer.
+///
+/// # Errors
+/// Why it is not read.
+pub fn map_state(path: &Path, bound: u64) -> Result<&'static [u8], Refusal> {
+    #[cfg(unix)]
+    {
+        let (file, meta) = open_regular(path, OpenOptions::new().read(true), false)?;
+        check_protected(path, &meta)?;
+        if meta.len() > bound {
+            return Err(Refusal::Large(bound));
+        }
+        Ok(map::map_file(&file, meta.len() as usize)?)
+    }
+    #[cfg(not(unix))]
+    read_state(path, bound).map(|bytes| &*bytes.leak())
 }
 
 /// Reads text of anybody's to which no link leads: what is read is what lies there.

@@ -64,7 +64,7 @@ pub fn run(context: &Context, args: &TestArgs) -> Result<Exit> {
             suites.push(Suite {
                 name: display_path(context, &source.path),
                 cases: case::read_cases(&source.text, base),
-                text: source.text.clone(),
+                text: source.text.to_string(),
                 own: None,
             });
         }

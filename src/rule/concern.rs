@@ -9,7 +9,7 @@ use crate::effect::{Analysis, Effect, Extent, Grade, Place, SubCommand, Target, 
 use crate::event::Event;
 
 use super::path::FOLD;
-use super::signature::{ALL, ANY, Signature, bits};
+use super::signature::{ALL, ANY, Signature, bit, bits};
 use super::{Certainty, Layer, Rule, Severity, Verdict};
 use crate::limits;
 
@@ -33,15 +33,24 @@ impl Signature {
     /// Of a call.
     pub fn of_call(call: &RuleQuery<'_>) -> Signature {
         let words = call.analysis.effects.iter().map(|effect| effect.word.text());
-        let commands = &call.analysis.commands;
-        let programs = match commands.iter().any(|command| command.name.is_empty()) {
-            true => ALL,
-            false => bits(commands.iter().map(|command| command.name.as_str())),
-        };
+        let programs = call.analysis.commands.iter().map(bits_of_command);
+        let programs = programs.fold(0, |all, bits| all | bits);
         let names = [call.event.kind.name(), name_of_tool(&call.event.tool)];
         let [on, tool] = names.map(|name| bits([name]));
         Signature([on, tool, bits(words), programs].map(|bits| bits | ANY))
     }
+}
+
+/// Of its name, and of that with each operand: what lists of programs could hold. Who runs what is not known could run any.
+fn bits_of_command(command: &SubCommand) -> u64 {
+    let name = command.name.as_str();
+    let mut known = !name.is_empty();
+    let bits = command.args.iter().fold(bits([name]), |bits, arg| {
+        let text = arg.text.as_deref();
+        known &= text.is_some();
+        bits | bit(name.bytes().chain([b' ']).chain(text.unwrap_or_default().bytes()))
+    });
+    if known { bits } else { ALL }
 }
 
 /// The line of a rule, taken apart. Lists are separated by commas, needles by bars.
