@@ -9,8 +9,8 @@ use std::ops::Range;
 use std::str::Chars;
 
 use shuck_ast::{
-    ArithmeticExpr, HeredocBody, HeredocBodyPart, LiteralText, ParameterExpansionSyntax, Span,
-    Word, WordPart, WordPartNode,
+    ArithmeticExpr, HeredocBody, HeredocBodyPart, HeredocBodyPartNode, LiteralText,
+    ParameterExpansionSyntax, Span, Word, WordPart, WordPartNode,
 };
 
 use super::brace::expand_braces;
@@ -374,12 +374,21 @@ impl Walker<'_> {
 
     /// The text of a heredoc, with blanks; None = a stranger prints some of it.
     pub fn heredoc_text(&mut self, body: &HeredocBody) -> Option<String> {
+        let literal = |part: &HeredocBodyPartNode| match &part.kind {
+            HeredocBodyPart::Literal(text) => {
+                Some(text.as_str(&self.frame.source, part.span).to_string())
+            }
+            _ => None,
+        };
+        // Nothing in most of them is expanded, and they may be whole files.
+        if let Some(text) = body.parts.iter().map(literal).collect() {
+            return Some(text);
+        }
         let mut atoms = Vec::new();
         for part in &body.parts {
             match &part.kind {
                 HeredocBodyPart::Literal(text) => {
-                    let text = text.as_str(&self.frame.source, part.span).to_string();
-                    atoms.extend(quoted_atoms(&text));
+                    atoms.extend(quoted_atoms(text.as_str(&self.frame.source, part.span)));
                 }
                 HeredocBodyPart::Variable(name) => {
                     self.expand_variable(name.as_str(), true, &mut atoms)
