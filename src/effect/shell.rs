@@ -117,17 +117,18 @@ fn cut_to_cap(text: &str) -> &str {
     let mut marks = 0;
     let mut before = 0;
     for (at, byte) in text.bytes().take(end).enumerate() {
-        marks += match byte {
+        let mark = match byte {
             b';' | b'|' | b'&' | b'<' | b'>' | b'`' => 1,
             // A substitution is a parse of its own.
             b'(' if before == b'$' => 4,
             _ => 0,
         };
-        if !Cap::Marks.admits(marks) {
+        before = byte;
+        marks += mark;
+        if mark > 0 && !Cap::Marks.admits(marks) {
             end = at;
             break;
         }
-        before = byte;
     }
     if end == text.len() {
         return text;
