@@ -89,10 +89,8 @@ fn max_value_count(bytes: &[u8]) -> usize {
     while let Some(byte) = bytes.get(at).filter(|_| depth < DEEPEST) {
         match byte {
             b'"' => {
-                at += 1;
-                while let Some(next) = bytes.get(at).filter(|b| **b != b'"') {
-                    at += if *next == b'\\' { 2 } else { 1 };
-                }
+                at = string_at(bytes, at).map_or(bytes.len(), |(_, end)| end);
+                continue;
             }
             b'[' | b'{' => (count, depth) = (count + 1, depth + 1),
             b']' | b'}' => depth = depth.saturating_sub(1),
@@ -142,10 +140,10 @@ pub fn sniff_event(bytes: &[u8]) -> Option<&str> {
 fn string_at(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
     let mut end = at + 1;
     loop {
-        match bytes.get(end)? {
+        end += memchr::memchr2(b'"', b'\\', bytes.get(end..)?)?;
+        match bytes[end] {
             b'"' => return Some((&bytes[at + 1..end], end + 1)),
-            b'\\' => end += 2,
-            _ => end += 1,
+            _ => end += 2,
         }
     }
 }
