@@ -5,6 +5,8 @@
 
 mod autopilot;
 
+use memchr::memmem;
+
 use crate::effect::{Analysis, Effect, Extent, Grade, Source, SubCommand, Target, Word};
 use crate::event::{Event, Kind};
 use crate::limits;
@@ -257,7 +259,7 @@ impl RuleContext<'_> {
         }
         found.unknown = true;
         let text = self.subject.event.command().unwrap_or(&self.subject.analysis.text);
-        if danger.iter().any(|word| text.contains(word.as_str())) {
+        if danger.iter().any(|word| memmem::find(text.as_bytes(), word.as_bytes()).is_some()) {
             found.verb = Some(Verb::Deny);
         }
         Some(found)
