@@ -74,9 +74,7 @@ pub fn mask_secrets(text: &str) -> Cow<'_, str> {
     let (mut out, mut at) = (String::new(), 0);
     // What is shorter holds none.
     let bytes = if text.len() >= SHORTEST { scan.bytes } else { &[] };
-    while let Some(skipped) =
-        bytes.get(at..).unwrap_or_default().windows(2).position(may_start_secret)
-    {
+    while let Some(skipped) = find_start(bytes.get(at..).unwrap_or_default()) {
         at += skipped;
         let Some(found) = scan.find_secret(at, CLASSES[usize::from(bytes[at])]) else {
             at += 1;
@@ -119,18 +117,22 @@ static CLASSES: [u8; 256] = {
     }
 };
 
-/// The first two letters of what tells of a secret, and of headers; then those of what stands in the middle.
-const PAIRS: &[[u8; 2]] = &[
-    *b"au", *b"ba", *b"be", *b"co", *b"cr", *b"ke", *b"pa", *b"pw", *b"se", *b"to", //
-    *b":/", *b":A", *b"--", *b"-u", *b"Q~", *b"NR", *b"?s", *b"&s",
-];
+/// The first three letters of what tells of a secret, and of headers.
+const HEADS: [[u8; 3]; 10] =
+    [*b"aut", *b"bas", *b"bea", *b"coo", *b"cre", *b"key", *b"pas", *b"pwd", *b"sec", *b"tok"];
+
+/// The first two letters of what stands in the middle of a secret.
+const PAIRS: [[u8; 2]; 8] = [*b":/", *b":A", *b"--", *b"-u", *b"Q~", *b"NR", *b"?s", *b"&s"];
 
 /// For each byte those that may follow where a token or such a word begins, by their last five bits, which
 /// are the same for both cases of a letter.
 static SECONDS: [u32; 256] = {
     let (mut seconds, mut at) = (tokens::SECONDS, 0);
-    while at < PAIRS.len() {
-        let [first, second] = PAIRS[at];
+    while at < HEADS.len() + PAIRS.len() {
+        let (first, second) = match at.checked_sub(HEADS.len()) {
+            None => (HEADS[at][0], HEADS[at][1]),
+            Some(at) => (PAIRS[at][0], PAIRS[at][1]),
+        };
         seconds[first as usize] |= 1 << (second & 31);
         seconds[first.to_ascii_uppercase() as usize] |= 1 << (second & 31);
         at += 1;
@@ -140,9 +142,15 @@ static SECONDS: [u32; 256] = {
     seconds
 };
 
-/// Do the two bytes here leave it open that anything of a secret stands here? Nearly all of a text ends here.
-fn may_start_secret(pair: &[u8]) -> bool {
-    matches!(pair, [first, second] if SECONDS[usize::from(*first)] >> (second & 31) & 1 != 0)
+/// The first place where two bytes leave it open that anything of a secret stands there. Most texts have few.
+fn find_start(bytes: &[u8]) -> Option<usize> {
+    let (first, rest) = bytes.split_first()?;
+    let mut seconds = SECONDS[usize::from(*first)];
+    rest.iter().position(|second| {
+        let starts = seconds >> (second & 31) & 1 != 0;
+        seconds = SECONDS[usize::from(*second)];
+        starts
+    })
 }
 
 fn is_word(b: u8) -> bool {
@@ -155,18 +163,19 @@ fn run_length(bytes: &[u8], holds: impl Fn(u8) -> bool) -> usize {
 }
 
 fn begins_with(bytes: &[u8], lower: &str) -> bool {
-    bytes.get(..lower.len()).is_some_and(|start| start.eq_ignore_ascii_case(lower.as_bytes()))
+    let same = |(own, lower): (&u8, u8)| own.eq_ignore_ascii_case(&lower);
+    bytes.len() >= lower.len() && bytes.iter().zip(lower.bytes()).all(same)
 }
 
 /// Does a word begin here? So it does behind what is escaped: `\\n`, `\\u003d`, `%3D`.
 fn is_start(bytes: &[u8], at: usize) -> bool {
     let hex = |from: usize| bytes[from..at].iter().all(u8::is_ascii_hexdigit);
     match &bytes[..at] {
+        [.., last] if !is_word(*last) => true,
         [.., b'\\', b'n' | b't' | b'r' | b'b' | b'f'] => true,
         [.., b'\\', b'u', _, _, _, _] if hex(at - 4) => true,
         [.., b'%', _, _] if hex(at - 2) => true,
-        [.., last] => !is_word(*last),
-        [] => true,
+        [..] => at == 0,
     }
 }
 
@@ -205,7 +214,9 @@ impl SecretScan<'_> {
                 _ => tokens::token_around(self.bytes, self.done, at),
             };
         }
-        if class & WORD == 0 {
+        let [first, second, third, ..] = rest else { return None };
+        let head = [first | 0x20, second | 0x20, third | 0x20];
+        if class & WORD == 0 || !HEADS.contains(&head) {
             return None;
         }
         let option = self.bytes[..at].ends_with(b"--");
