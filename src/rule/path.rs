@@ -16,8 +16,8 @@ mod component;
 mod oracle;
 
 use self::component::{
-    is_glob_of, match_below, names_only_hidden, overlap_globs, same_name, shortest_named,
-    split_components, split_glob,
+    is_glob_of, match_below, match_component, names_only_hidden, overlap_globs, same_name,
+    shortest_named, split_components, split_glob,
 };
 use super::Truth;
 use super::compiled::{self, Base, Part};
@@ -226,8 +226,8 @@ impl PathPattern {
         path_needle(&format!("{base}{}{end}", parts.join("/")))
     }
 
-    fn hits_form(&self, path: &[&str], extent: Extent, bases: &Bases) -> Truth {
-        limits::spend_steps(path.len() * 8);
+    fn hits_form(&self, path: &SplitPath<'_>, extent: Extent, bases: &Bases) -> Truth {
+        limits::spend_steps(path.names.len() * 8);
         if self.is_elsewhere(path, extent) {
             return Truth::No;
         }
@@ -235,31 +235,33 @@ impl PathPattern {
         let read = |test: &dyn Fn(&[Part<'_>]) -> Truth| {
             self.read_parts().map_or(Truth::Yes, |parts| test(&parts))
         };
-        let hits = |base: &String| {
-            let way =
-                if extent == Extent::Glob { Inside::Meets } else { relate_to_base(base, path) };
-            match way {
-                Inside::Elsewhere => Truth::No,
-                Inside::Above(left) => read(&|parts| match_above(left, parts, extent)),
-                Inside::Below(rest) => read(&|parts| self.hits_parts(parts, rest, extent)),
-                Inside::Meets => {
-                    read(&|parts| self.hits_parts(&absolute_parts(base, parts), path, extent))
-                }
+        let hits = |base: &String| match relate_to_base(base, path) {
+            Inside::Elsewhere => Truth::No,
+            Inside::Above(left) => read(&|parts| match_above(left, parts, extent)),
+            Inside::Below(rest) => read(&|parts| self.hits_parts(parts, rest, extent)),
+            Inside::Meets => {
+                read(&|parts| self.hits_parts(&absolute_parts(base, parts), &path.names, extent))
             }
         };
         bases.forms_of(self.base).iter().map(hits).fold(Truth::No, Truth::or)
     }
 
     /// Does a pattern with that beginning surely lie elsewhere? That is told before it is read.
-    fn is_elsewhere(&self, path: &[&str], extent: Extent) -> bool {
-        let names = match (self.base, extent) {
+    fn is_elsewhere(&self, path: &SplitPath<'_>, extent: Extent) -> bool {
+        let (literal, globs) = path.names.split_at(path.literal);
+        let (names, globs) = match (self.base, extent) {
             _ if FOLD => return false,
-            (_, Extent::Glob) => return false,
-            (Base::Root, _) if !path.is_empty() => &path[..1],
-            (Base::Anywhere, Extent::Exact) => path,
+            (Base::Root, _) if path.literal > 0 => (&literal[..1], &[][..]),
+            (Base::Anywhere, Extent::Exact | Extent::Glob) if !globs.contains(&"**") => {
+                (literal, globs)
+            }
             _ => return false,
         };
-        matches!(compiled::first_part(&self.parts), Some(Part::Literal(first)) if !names.contains(&first))
+        compiled::first_part(&self.parts).is_some_and(|first| {
+            let met = |name: &&str| match_component(&first, name) != Truth::No;
+            matches!(first, Part::Literal(first) if !names.contains(&first))
+                && !globs.iter().any(met)
+        })
     }
 
     fn hits_parts(&self, parts: &[Part<'_>], path: &[&str], extent: Extent) -> Truth {
@@ -322,10 +324,13 @@ enum Inside<'p> {
     Meets,
 }
 
-fn relate_to_base<'p>(base: &'p str, path: &'p [&'p str]) -> Inside<'p> {
+fn relate_to_base<'p>(base: &'p str, path: &'p SplitPath<'p>) -> Inside<'p> {
     let unslashed = |text: &'p str| &text[text.bytes().take_while(|byte| *byte == b'/').count()..];
-    let (mut left, mut rest) = (unslashed(base), path);
+    let (mut left, mut rest) = (unslashed(base), &path.names[..]);
     while !left.is_empty() {
+        if rest.len() + path.literal == path.names.len() && !rest.is_empty() {
+            return Inside::Meets;
+        }
         let Some((name, below)) = rest.split_first() else { return Inside::Above(left) };
         match left.split_at_checked(name.len()) {
             Some((part, behind))
@@ -357,17 +362,33 @@ fn match_above(left: &str, parts: &[Part<'_>], extent: Extent) -> Truth {
 /// A target taken apart, once for all patterns of a list.
 struct Split<'t> {
     /// As it is called and, where that is another, as it is resolved.
-    forms: Vec<Vec<&'t str>>,
+    forms: Vec<SplitPath<'t>>,
     extent: Extent,
 }
 
 impl<'t> Split<'t> {
     fn new(target: &'t Target) -> Split<'t> {
-        let mut forms = vec![split_glob(&target.lexical, target.extent)];
+        let mut forms = vec![SplitPath::new(&target.lexical, target.extent)];
         if target.lexical != target.resolved {
-            forms.push(split_glob(&target.resolved, target.extent));
+            forms.push(SplitPath::new(&target.resolved, target.extent));
         }
         Split { forms, extent: target.extent }
+    }
+}
+
+/// The components of a path or of a glob.
+struct SplitPath<'t> {
+    names: Vec<&'t str>,
+    /// How many of the first ones stand for themselves.
+    literal: usize,
+}
+
+impl<'t> SplitPath<'t> {
+    fn new(path: &'t str, extent: Extent) -> SplitPath<'t> {
+        let names = split_glob(path, extent);
+        let plain = |name: &&&str| extent != Extent::Glob || !glob::is_glob(name);
+        let literal = names.iter().take_while(plain).count();
+        SplitPath { names, literal }
     }
 }
 
