@@ -73,11 +73,12 @@ pub fn is_shared(_meta: &Metadata) -> bool {
 /// The name without signs of a glob that stand for themselves: `hook[s]`.
 fn literal_name(name: &str) -> Option<Cow<'_, str>> {
     let name = name.strip_suffix("/.").unwrap_or(name);
-    let holds = |signs: [u8; 2]| name.bytes().any(|byte| signs.contains(&byte));
-    if holds(*b"*?") {
-        return None;
+    let sign = name.bytes().find(|byte| matches!(byte, b'*' | b'?' | b'[' | b']'));
+    match sign {
+        None => Some(name.into()),
+        Some(_) if name.contains(['*', '?']) => None,
+        Some(_) => Some(name.replace(['[', ']'], "").into()),
     }
-    Some(if holds(*b"[]") { name.replace(['[', ']'], "").into() } else { name.into() })
 }
 
 impl Place {
@@ -91,9 +92,9 @@ impl Place {
         for name in self.guarded.names.iter().filter(|name| !name.ends_with("/.")) {
             let Some(name) = literal_name(name) else { continue };
             match name.strip_prefix("~/") {
-                Some(rest) => out.push(format!("{}/{rest}", self.home)),
+                Some(rest) => out.push([&self.home, "/", rest].concat()),
                 None if name.starts_with('/') => out.push(name.into_owned()),
-                None => out.extend(roots.iter().map(|root| format!("{root}/{name}"))),
+                None => out.extend(roots.iter().map(|root| [root, "/", &name].concat())),
             }
         }
         out
