@@ -34,6 +34,11 @@ pub fn matches_folded(glob: &str, text: &str, fold: bool) -> bool {
         Some(own) if !is_active(own) => return false,
         Some(_) => {}
     }
+    // `*x*`, as most words of rules are that say what is somewhere in a text.
+    let within = glob.strip_prefix('*').and_then(|rest| rest.strip_suffix('*'));
+    if let Some(within) = within.filter(|within| !fold && !is_glob(within)) {
+        return limits::spend_steps(text.len()) && text.contains(within);
+    }
     let pieces = parse_pieces(glob);
     // What is left of both: one piece takes one character, and only the last `*` is tried again.
     let (mut at, mut rest) = (0, text.chars());
