@@ -451,8 +451,8 @@ pub fn read_source(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> 
 /// The file; None where there is none.
 fn open_source(path: &Path, layer: Layer) -> Result<Option<OpenFile>, String> {
     let opened = match layer.is_project() {
-        true => OpenFile::open(path, limits::PROJECT_FILE),
-        false => OpenFile::open_protected(path, limits::OWN_FILE),
+        true => OpenFile::any(path, limits::PROJECT_FILE),
+        false => OpenFile::protected(path, limits::OWN_FILE),
     };
     match opened {
         Ok(opened) => Ok(Some(opened)),

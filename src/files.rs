@@ -137,7 +137,7 @@ impl OpenFile {
     ///
     /// # Errors
     /// Why it is not read.
-    pub fn open(path: &Path, bound: u64) -> Result<OpenFile, Refusal> {
+    pub fn any(path: &Path, bound: u64) -> Result<OpenFile, Refusal> {
         let (file, meta) = open_any(path)?;
         Ok(OpenFile { file, meta, bound })
     }
@@ -146,8 +146,8 @@ impl OpenFile {
     ///
     /// # Errors
     /// Why it is not read.
-    pub fn open_protected(path: &Path, bound: u64) -> Result<OpenFile, Refusal> {
-        let open = OpenFile::open(path, bound)?;
+    pub fn protected(path: &Path, bound: u64) -> Result<OpenFile, Refusal> {
+        let open = OpenFile::any(path, bound)?;
         check_protected(path, &open.meta)?;
         Ok(open)
     }

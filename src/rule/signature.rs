@@ -37,5 +37,5 @@ pub fn bit(name: impl IntoIterator<Item = u8>) -> u64 {
             _ => hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193),
         }
     }
-    1 << ((hash >> 8) % 63)
+    1 << (hash % 63)
 }
