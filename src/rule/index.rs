@@ -49,7 +49,7 @@ struct Row {
 
 impl Row {
     /// Five words of eight bytes.
-    const LENGTH: usize = 40;
+    const LENGTH: usize = 5 * 8;
 
     fn write(&self, out: &mut Vec<u8>) {
         let words = self.signature.0.into_iter().chain([self.end as u64]);

@@ -6,7 +6,7 @@
 pub struct Signature(pub [u64; 4]);
 
 /// The bit that every call has: of a rule that speaks of any.
-pub const ANY: u64 = 1 << 63;
+pub const ANY: u64 = u64::MAX ^ (u64::MAX / 2);
 /// All there are.
 pub const ALL: u64 = u64::MAX;
 
