@@ -140,7 +140,7 @@ const NO_CAPS: &[(&str, &str)] = &[
     ("mode.bytes().rev().take(3)", "the digits of a mode"),
     ("files.iter().take(1)", "scp's first operand"),
     ("self.place(name)? + 1..].iter().take(2)", "what stands right behind a keyword"),
-    (".rev().take(3).find(|t| t.kind == Kind::Name)", "what stands right before a default"),
+    (".rev().take(3).find(|t| t.kind == TokenKind::Name)", "what stands right before a default"),
     ("const NO_NAME: usize = 40", "what base64 looks like"),
     ("for round in 0..3", "a loop's body is forgotten in the last round"),
     ("chars().take(200)", "what is shown of a line"),
