@@ -93,7 +93,8 @@ pub fn judge(text: &str) {
                 _ => ("Bash", serde_json::json!({ "command": call })),
             };
         let cwd = project.to_string_lossy().into_owned();
-        let event = dry::parse_event(dry::tool_call_payload(Kind::PreToolUse, tool, input, &cwd), None);
+        let event =
+            dry::parse_event(dry::tool_call_payload(Kind::PreToolUse, tool, input, &cwd), None);
         let place = Place {
             cwd: cwd.clone(),
             project: cwd,
