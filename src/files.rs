@@ -176,7 +176,7 @@ impl OpenFile {
     }
 }
 
-/// Reads what hookctl wrote itself: as [`read_protected`], and no link leads to it.
+/// Reads what hookctl wrote itself: as [`OpenFile::protected`], and no link leads to it.
 ///
 /// # Errors
 /// Why it is not read.
