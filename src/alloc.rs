@@ -23,7 +23,7 @@ const LISTS: usize = FINE / 16 + 5;
 
 /// The blocks, which `build/features.ld` leaves behind everything small: a page that both lie on is touched once.
 #[repr(align(16))]
-struct Memory(UnsafeCell<[u8; ARENA]>);
+struct ArenaMemory(UnsafeCell<[u8; ARENA]>);
 
 struct Arena {
     /// Where nothing was handed out yet.
@@ -36,9 +36,9 @@ struct Arena {
 // which belongs to whoever it was handed out to; `TAKEN` lets one thread have it.
 unsafe impl Sync for Arena {}
 // SAFETY: as above; it is reached by the arena alone.
-unsafe impl Sync for Memory {}
+unsafe impl Sync for ArenaMemory {}
 
-static MEMORY: Memory = Memory(UnsafeCell::new([0; ARENA]));
+static MEMORY: ArenaMemory = ArenaMemory(UnsafeCell::new([0; ARENA]));
 static BOOKS_OF_ONE: Arena =
     Arena { next: Cell::new(0), free: [const { Cell::new(ptr::null_mut()) }; LISTS] };
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -53,13 +53,13 @@ pub struct Allocator;
 
 /// The first thread that asks has the arena: that of main, before there is another.
 #[inline(always)]
-fn owned() -> Option<&'static Arena> {
-    let owns = OWNS.get() || !TAKEN.load(Ordering::Relaxed) && take();
+fn thread_arena() -> Option<&'static Arena> {
+    let owns = OWNS.get() || !TAKEN.load(Ordering::Relaxed) && claim_arena();
     owns.then_some(&BOOKS_OF_ONE)
 }
 
 #[cold]
-fn take() -> bool {
+fn claim_arena() -> bool {
     let first = !TAKEN.swap(true, Ordering::Relaxed);
     OWNS.set(first);
     first
@@ -67,13 +67,13 @@ fn take() -> bool {
 
 /// How long a block of that size is: all begin on a 16-byte boundary.
 #[inline(always)]
-const fn rounded(size: usize) -> usize {
+const fn block_size(size: usize) -> usize {
     if size <= FINE { (size + 15) & !15 } else { size.next_power_of_two() }
 }
 
 /// The list of the blocks that are so long.
 #[inline(always)]
-const fn list(rounded: usize) -> usize {
+const fn free_list_index(rounded: usize) -> usize {
     if rounded <= FINE {
         rounded / 16
     } else {
@@ -87,12 +87,12 @@ impl Arena {
     }
 
     /// Is this one of its blocks?
-    fn holds(&self, block: *mut u8) -> bool {
+    fn contains_block(&self, block: *mut u8) -> bool {
         (block as usize).wrapping_sub(self.base() as usize) < ARENA
     }
 
-    fn take(&self, size: usize) -> Option<*mut u8> {
-        let free = &self.free[list(size)];
+    fn take_block(&self, size: usize) -> Option<*mut u8> {
+        let free = &self.free[free_list_index(size)];
         let block = free.get();
         if !block.is_null() {
             // SAFETY: a block in a list begins with the place of the next one.
@@ -117,13 +117,13 @@ impl Arena {
         if self.is_last(block, size) {
             return self.next.set(self.next.get() - size);
         }
-        let free = &self.free[list(size)];
+        let free = &self.free[free_list_index(size)];
         // SAFETY: nobody uses the block any more, and it has room for this: the shortest is 16 bytes long.
         unsafe { block.cast::<*mut u8>().write(free.replace(block)) };
     }
 
     /// Makes the last block longer or shorter where it stands.
-    fn resize(&self, block: *mut u8, old: usize, new: usize) -> bool {
+    fn resize_last_block(&self, block: *mut u8, old: usize, new: usize) -> bool {
         let fits = self.is_last(block, old) && self.next.get() - old + new <= ARENA;
         if fits {
             self.next.set(self.next.get() - old + new);
@@ -137,31 +137,32 @@ impl Arena {
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let small = layout.size() <= LARGEST && layout.align() <= 16;
-        let arena = if small { owned() } else { None };
-        arena.and_then(|arena| arena.take(rounded(layout.size()))).unwrap_or_else(|| {
+        let arena = if small { thread_arena() } else { None };
+        arena.and_then(|arena| arena.take_block(block_size(layout.size()))).unwrap_or_else(|| {
             // SAFETY: the caller's promises are those dlmalloc asks for.
             unsafe { dlmalloc::GlobalDlmalloc.alloc(layout) }
         })
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        if !BOOKS_OF_ONE.holds(block) {
+        if !BOOKS_OF_ONE.contains_block(block) {
             // SAFETY: the block came from dlmalloc with this layout.
             return unsafe { dlmalloc::GlobalDlmalloc.dealloc(block, layout) };
         }
         // What another thread was handed and drops stays as it is.
-        if let Some(arena) = owned() {
-            arena.give_back(block, rounded(layout.size()));
+        if let Some(arena) = thread_arena() {
+            arena.give_back(block, block_size(layout.size()));
         }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !BOOKS_OF_ONE.holds(block) {
+        if !BOOKS_OF_ONE.contains_block(block) {
             // SAFETY: the block came from dlmalloc with this layout.
             return unsafe { dlmalloc::GlobalDlmalloc.realloc(block, layout, size) };
         }
-        let (old, new) = (rounded(layout.size()), rounded(size));
-        let stays = size <= LARGEST && owned().is_some_and(|arena| arena.resize(block, old, new));
+        let (old, new) = (block_size(layout.size()), block_size(size));
+        let stays = size <= LARGEST
+            && thread_arena().is_some_and(|arena| arena.resize_last_block(block, old, new));
         // What was rounded up is still free.
         if stays || new <= old {
             return block;

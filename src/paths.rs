@@ -136,7 +136,7 @@ impl Paths {
 
 /// Config and state directory of the platform.
 #[cfg(any(target_os = "macos", windows))]
-fn platform(home: &Path) -> (PathBuf, PathBuf) {
+fn platform_directories(home: &Path) -> (PathBuf, PathBuf) {
     match directories::ProjectDirs::from("", "", "hookctl") {
         Some(dirs) => (dirs.config_dir().to_path_buf(), dirs.data_local_dir().join("state")),
         None => (home.join(".config/hookctl"), home.join(".local/state/hookctl")),

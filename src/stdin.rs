@@ -105,6 +105,6 @@ fn wait_readable(deadline: Instant) -> bool {
 }
 
 #[cfg(not(unix))]
-fn readable(deadline: Instant) -> bool {
+fn wait_readable(deadline: Instant) -> bool {
     Instant::now() < deadline
 }

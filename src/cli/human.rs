@@ -94,7 +94,7 @@ fn open_terminal() -> io::Result<(File, File)> {
 }
 
 #[cfg(not(unix))]
-fn terminal() -> io::Result<(File, File)> {
+fn open_terminal() -> io::Result<(File, File)> {
     let out = OpenOptions::new().write(true).open("CONOUT$")?;
     Ok((out, OpenOptions::new().read(true).write(true).open("CONIN$")?))
 }

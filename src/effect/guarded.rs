@@ -42,7 +42,7 @@ pub fn link_count(meta: &Metadata) -> u64 {
 }
 
 #[cfg(not(unix))]
-pub fn links(_meta: &Metadata) -> u64 {
+pub fn link_count(_meta: &Metadata) -> u64 {
     1
 }
 
@@ -54,7 +54,7 @@ pub fn file_id(meta: &Metadata) -> Option<Id> {
 }
 
 #[cfg(not(unix))]
-pub fn id(_meta: &Metadata) -> Option<Id> {
+pub fn file_id(_meta: &Metadata) -> Option<Id> {
     None
 }
 

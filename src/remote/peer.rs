@@ -25,7 +25,7 @@ pub(super) fn check_tcp(stream: &TcpStream) -> io::Result<()> {
 
 /// Elsewhere no table tells it.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn tcp(_: &TcpStream) -> io::Result<()> {
+pub(super) fn check_tcp(_: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 
@@ -44,7 +44,7 @@ pub(super) fn check_unix(stream: &std::os::unix::net::UnixStream) -> io::Result<
 
 /// Elsewhere it is not asked: the socket's directory keeps others out.
 #[cfg(all(unix, not(target_os = "linux")))]
-pub(super) fn unix(_: &std::os::unix::net::UnixStream) -> io::Result<()> {
+pub(super) fn check_unix(_: &std::os::unix::net::UnixStream) -> io::Result<()> {
     Ok(())
 }
 

@@ -75,11 +75,11 @@ pub fn start_sender(paths: &Paths) -> io::Result<()> {
 /// # Errors
 /// Why nothing can be sent.
 #[cfg(not(unix))]
-pub fn start(paths: &Paths) -> io::Result<()> {
+pub fn start_sender(paths: &Paths) -> io::Result<()> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let paths = paths.clone();
     crate::threads::thread_builder().spawn(move || {
-        flush_spools(&paths, Spool::all(&paths.spool()), false);
+        flush_spools(&paths, Spool::all_spools(&paths.spool()), false);
         let _ = sender.send(());
     })?;
     let _ = receiver.recv_timeout(Duration::from_secs(2));

@@ -114,7 +114,7 @@ fn connect_unix(path: &std::path::Path, until: Instant, own: bool) -> Result<Tcp
 }
 
 #[cfg(not(unix))]
-fn unix(path: &std::path::Path, _: Instant, _: bool) -> Result<TcpStream, Error> {
+fn connect_unix(path: &std::path::Path, _: Instant, _: bool) -> Result<TcpStream, Error> {
     let why = format!("{}: there are no Unix sockets here", path.display());
     Err(io::Error::new(io::ErrorKind::HostUnreachable, why).into())
 }

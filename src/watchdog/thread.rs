@@ -10,8 +10,8 @@ static END: Mutex<Option<Instant>> = Mutex::new(None);
 /// How often it looks.
 const PULSE: Duration = Duration::from_millis(20);
 
-pub(super) fn start() {
-    let _ = crate::threads::builder().spawn(|| {
+pub(super) fn start_watching() {
+    let _ = crate::threads::thread_builder().spawn(|| {
         loop {
             thread::sleep(PULSE);
             let end = END.lock().map_or(None, |end| *end);
@@ -23,14 +23,14 @@ pub(super) fn start() {
     });
 }
 
-pub(super) fn clock(left: Duration) {
+pub(super) fn set_clock(left: Duration) {
     if let Ok(mut end) = END.lock() {
         *end = Some(Instant::now() + left);
     }
 }
 
 /// Nothing here tells the processor's time: the clock's limits hold.
-pub(super) fn processor(_: Duration) {}
+pub(super) fn set_processor_timer(_: Duration) {}
 
 /// Writes all of it to stdout: false where it cannot be written.
 pub(super) fn write_stdout(parts: &[&str]) -> bool {

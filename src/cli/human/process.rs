@@ -147,7 +147,7 @@ mod linux {
 
 /// The process of that number.
 #[cfg(all(unix, not(target_os = "linux")))]
-pub(super) fn look(pid: u32) -> Option<Process> {
+pub(super) fn read_process(pid: u32) -> Option<Process> {
     use std::process::Command;
     let ask = |what: &str| {
         let out =
@@ -165,19 +165,19 @@ pub(super) fn look(pid: u32) -> Option<Process> {
 
 /// The leader of its session.
 #[cfg(all(unix, not(target_os = "linux")))]
-pub(super) fn beside(_pid: u32) -> Vec<u32> {
+pub(super) fn related_processes(_pid: u32) -> Vec<u32> {
     let leader = rustix::process::getsid(None);
     leader.into_iter().map(|pid| pid.as_raw_nonzero().get() as u32).collect()
 }
 
 /// Nothing is known.
 #[cfg(not(unix))]
-pub(super) fn look(_pid: u32) -> Option<Process> {
+pub(super) fn read_process(_pid: u32) -> Option<Process> {
     None
 }
 
 /// Nothing is known.
 #[cfg(not(unix))]
-pub(super) fn beside(_pid: u32) -> Vec<u32> {
+pub(super) fn related_processes(_pid: u32) -> Vec<u32> {
     Vec::new()
 }

@@ -392,7 +392,7 @@ fn has_mode(wanted: &str, meta: &Metadata) -> Option<bool> {
 }
 
 #[cfg(not(unix))]
-fn permits(_wanted: &str, _meta: &Metadata) -> Option<bool> {
+fn has_mode(_wanted: &str, _meta: &Metadata) -> Option<bool> {
     None
 }
 
