@@ -204,60 +204,35 @@ fn skip_wrappers<'w>(words: &'w [Value], own: &'static [Program]) -> &'w [Value]
     }
 }
 
-/// How many words of `exec` stand before its command: `-c`, `-l`, `-a NAME`, also in one word.
-fn skip_exec_options(args: &[Value]) -> Option<usize> {
-    let mut at = 0;
-    while let Some(letters) = args.get(at)?.plain_text().and_then(|text| text.strip_prefix('-')) {
-        at += 1;
-        match letters {
-            "-" => break,
-            _ if letters.is_empty() || letters.contains(|c| !matches!(c, 'a' | 'c' | 'l')) => {
-                return None;
-            }
-            _ if letters.ends_with('a') => at += 1,
-            // The name is in the same word.
-            _ => {}
-        }
-    }
-    Some(at)
-}
-
 /// The command that this one starts, if nothing changes where it runs or what it finds there.
 fn inner_command<'w>(words: &'w [Value], own: &'static [Program]) -> Option<&'w [Value]> {
     let (first, args) = words.split_first()?;
     let name = split(first.plain_text()?).1;
-    let at = match name {
-        "exec" => skip_exec_options(args)?,
-        "command" | "builtin" | "time" => {
-            args.iter().take_while(|a| matches!(a.plain_text(), Some("-p" | "--"))).count()
+    let program = table::find_program(name, own)?;
+    let place = match program.special {
+        Some(Special::Env) => 0,
+        Some(Special::FlagC) => 1,
+        None | Some(Special::OwnShell) => {
+            program.before.iter().position(|r| *r == Role::Command)?
         }
-        _ => {
-            let program = table::find_program(name, own)?;
-            let place = match program.special {
-                Some(Special::Env) => 0,
-                Some(Special::FlagC) => 1,
-                None | Some(Special::OwnShell) => {
-                    program.before.iter().position(|r| *r == Role::Command)?
-                }
-                _ => return None,
-            };
-            let parsed = options::parse_arguments(name, args, own);
-            let known = parsed.options.iter().all(|o| o.spec.is_some());
-            // `chroot DIR`: another root.
-            let elsewhere = program.special == Some(Special::OwnShell) && place > 0;
-            if !known || elsewhere || parsed.subs > 0 || parsed.has_mark(mark::CHDIR | mark::SPLITS)
-            {
-                return None;
-            }
-            let set = |at: &&usize| args[**at].known_start().contains('=');
-            let set = parsed.operands.iter().take_while(|at| program.assignments && set(at));
-            // mktemp goes by it.
-            if set.clone().any(|at| args[*at].known_start().starts_with("TMPDIR=")) {
-                return None;
-            }
-            *parsed.operands.get(place + set.count())?
-        }
+        _ => return None,
     };
+    let parsed = options::parse_arguments(name, args, own);
+    let known = parsed.options.iter().all(|o| o.spec.is_some());
+    // `chroot DIR`: another root.
+    let elsewhere = program.special == Some(Special::OwnShell) && place > 0;
+    // With `command -v` nothing is started.
+    let starts = !parsed.has_mark(mark::CHDIR | mark::SPLITS | mark::ONLY);
+    if !known || elsewhere || parsed.subs > 0 || !starts {
+        return None;
+    }
+    let set = |at: &&usize| args[**at].known_start().contains('=');
+    let set = parsed.operands.iter().take_while(|at| program.assignments && set(at));
+    // mktemp goes by it.
+    if set.clone().any(|at| args[*at].known_start().starts_with("TMPDIR=")) {
+        return None;
+    }
+    let at = *parsed.operands.get(place + set.count())?;
     let rest = args.get(at..)?;
     let word = rest.first()?.plain_text()?;
     (!word.starts_with('-') && !word.contains('=')).then_some(rest)

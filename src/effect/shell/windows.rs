@@ -213,14 +213,6 @@ impl Walker<'_> {
                 }
             }
         }
-        let told = parsed
-            .program
-            .filter(|p| !p.on_windows.is_empty())
-            .filter(|p| spelling::is_told(p, &words[1..]) || written_path(written));
-        if let Some(program) = told {
-            reading.also.extend(unescaped(program.on_windows));
-            reading.also.push(call(program.on_windows, verbatim()));
-        }
         // `type server.pem`: no program has such a name.
         let named = |value: &Value| {
             value.plain_text().and_then(|t| t.rsplit_once('.')).is_some_and(|(stem, end)| {
@@ -228,10 +220,12 @@ impl Walker<'_> {
                 !stem.starts_with('-') && (1..=10).contains(&end.len()) && end.chars().all(letter)
             })
         };
-        if told.is_none()
-            && split(word).1 == "type"
-            && let Some(program) = parsed.program.filter(|_| words.iter().skip(1).any(named))
-        {
+        let shows_file = || split(word).1 == "type" && words.iter().skip(1).any(named);
+        let told = parsed
+            .program
+            .filter(|p| !p.on_windows.is_empty())
+            .filter(|p| spelling::is_told(p, &words[1..]) || written_path(written) || shows_file());
+        if let Some(program) = told {
             reading.also.extend(unescaped(program.on_windows));
             reading.also.push(call(program.on_windows, verbatim()));
         }
