@@ -10,7 +10,6 @@ pub mod emitter;
 pub mod guarded;
 pub mod host;
 pub mod look;
-mod names;
 pub mod patch;
 pub mod path;
 pub mod place;

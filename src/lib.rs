@@ -27,6 +27,7 @@ pub mod journal;
 pub mod json;
 pub mod judge;
 pub mod limits;
+mod names;
 pub mod once;
 pub mod order;
 pub mod paths;

@@ -6,6 +6,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::env;
+use crate::names::roots::{OWN, SHARED, SYSTEM};
 
 /// The managed layer: rules of the machine's administrator.
 pub const MANAGED_CONFIG: &str = "/etc/hookctl/config.toml";
@@ -184,43 +185,6 @@ fn is_marked(dir: &Path) -> bool {
     // By name: what is there counts, whether it can be read or not.
     [PROJECT_FILE, ".git"].iter().any(|name| dir.join(name).symlink_metadata().is_ok())
 }
-
-/// Directories of a root that hold the projects, homes and files of many.
-const SHARED: &[&str] = &["home", "users", "opt", "srv", "mnt", "media", "tmp", "volumes"];
-/// Directories of a root that are the system's, with what lies below them.
-const SYSTEM: &[&str] = &[
-    "bin",
-    "boot",
-    "dev",
-    "etc",
-    "lib",
-    "lib32",
-    "lib64",
-    "proc",
-    "run",
-    "sbin",
-    "snap",
-    "sys",
-    "usr",
-    "var",
-    "system",
-    "library",
-    "applications",
-    "windows",
-    "program files",
-    "program files (x86)",
-    "programdata",
-];
-/// Below these, people put what is their own.
-const OWN: &[&str] = &[
-    "usr/src/",
-    "usr/local/src/",
-    "var/www/",
-    "var/tmp/",
-    "var/folders/",
-    "dev/shm/",
-    "run/user/",
-];
 
 /// May an allow, or an exception from a rule, speak of all that lies below this root? Not below `/`, a
 /// home or a directory above one, nor below one of the system's that no project marks.

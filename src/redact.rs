@@ -12,6 +12,7 @@ use std::ops::Range;
 use memchr::memmem;
 use serde_json::{Map, Value};
 
+use crate::names::redact::{ABOUT, FIELDS, KEYS, WORDS};
 use crate::rule::Regex;
 
 mod tokens;
@@ -24,49 +25,6 @@ const SHORTEST: usize = 6;
 
 /// How much of a value is looked at to tell whether it is one, in bytes.
 const LOOK: usize = 4096;
-
-/// Words of which a key that holds one has a secret for its value.
-const WORDS: &[&str] = &["password", "passwd", "passphrase", "secret", "token", "credential"];
-
-/// The same in front of `key`, with `_`, `-` or nothing between.
-const KEYS: &[&str] = &[
-    "access",
-    "account",
-    "api",
-    "auth",
-    "encryption",
-    "master",
-    "private",
-    "signing",
-    "subscription",
-];
-
-/// But not if its last word is one of these: it speaks of the secret and does not hold it.
-const ABOUT: &[&str] = &[
-    "budget",
-    "count",
-    "dir",
-    "expires",
-    "expiry",
-    "file",
-    "length",
-    "limit",
-    "name",
-    "path",
-    "size",
-    "stdin",
-    "tokenize",
-    "tokenizer",
-    "ttl",
-    "type",
-    "uri",
-    "url",
-    "usage",
-];
-
-/// Keys of a JSON object that are too short or too common to be looked for in texts.
-const FIELDS: &[&str] =
-    &["auth", "authorization", "cookie", "pass", "proxy-authorization", "set-cookie"];
 
 /// The text with everything that looks like a secret masked; borrowed where nothing does.
 pub fn mask_secrets(text: &str) -> Cow<'_, str> {

@@ -10,26 +10,12 @@ use super::args::UninstallArgs;
 use super::install::{by_program, count_removed, left_out, refuse_loosening, unified_diff};
 use super::others::noted_elsewhere;
 use super::{Context, Exit, human, make_visible, print, print_stderr, scope};
+use crate::names::state::OWN_STATE;
 use crate::settings::beside::SettingsFile;
 use crate::settings::file::SettingsTarget;
 use crate::settings::program::Roots;
 use crate::settings::record::Records;
 use crate::settings::{self, EditMode, Error};
-
-/// What hookctl puts into its state directory: names that begin so are its own.
-const OWN_STATE: &[&str] = &[
-    "journal",
-    "trust",
-    "pause",
-    "installs",
-    "backups",
-    "notes",
-    "index",
-    "spool",
-    "remote",
-    "memory",
-    ".hookctl-",
-];
 
 /// Does it and says what was done.
 ///

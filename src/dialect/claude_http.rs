@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::answer::merge_patch;
 use super::{Dialect, Facts, Reply, Request, SettingKey, Settings, Takes, object};
 use crate::event::{Event, Kind};
+use crate::names::claude_http::KNOWN;
 use crate::verdict::Verb;
 
 pub(super) struct ClaudeHttp;
@@ -20,18 +21,6 @@ const MERGE: SettingKey = SettingKey {
     doc: "claude-http: true = a changed input needs only what changes",
     takes: Takes::Flag(false),
 };
-
-/// What hookctl hands on of `hookSpecificOutput`.
-const KNOWN: &[&str] = &[
-    "hookEventName",
-    "permissionDecision",
-    "permissionDecisionReason",
-    "updatedInput",
-    "additionalContext",
-    "decision",
-    "updatedToolOutput",
-    "updatedMCPToolOutput",
-];
 
 static FACTS: Facts =
     Facts { names: &["claude-http", "raw"], keys: &[TEXT, MERGE], is_plain: false, ..Facts::ASKED };

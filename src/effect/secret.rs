@@ -3,11 +3,9 @@
 //! Wider than what the shipped rules stop: reading such a thing is no harm by itself, but an allow on a place, or on a
 //! program in general, does not speak of it.
 
-use crate::effect::names::secret::{
-    CERTIFICATE, DATA, FILES, KEYS, PARTS, PATTERNS, PLACED, SHOWN, WORDS,
-};
 use crate::effect::path::split;
 use crate::glob;
+use crate::names::secret::{CERTIFICATE, DATA, FILES, KEYS, PARTS, PATTERNS, PLACED, SHOWN, WORDS};
 
 /// Would nobody want to see the value of a variable of that name printed?
 pub fn is_variable(name: &str) -> bool {

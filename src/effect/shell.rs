@@ -43,7 +43,6 @@ use std::rc::Rc;
 use shuck_ast::Span;
 use shuck_parser::parser::{Parser, ShellDialect};
 
-pub use self::call::SYSTEM_DIRS;
 use self::frame::{Frame, Room};
 use self::state::{ShellState, StateKey, StateValue};
 use super::emitter::Emitter;

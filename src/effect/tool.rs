@@ -11,9 +11,9 @@ use super::host::host_of;
 use super::program::{code, table};
 use super::value::Value;
 use super::{Analysis, Extent, Grade, Place, Source, Word, path, shell};
-use crate::effect::names::tool::{QUIET, READERS, WRITERS};
 use crate::event::Event;
 use crate::limits::{self, Cap};
+use crate::names::tool::{QUIET, READERS, WRITERS};
 
 mod grep;
 

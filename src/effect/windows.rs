@@ -8,30 +8,10 @@ use std::ops::Range;
 use super::value::Value;
 use crate::glob;
 use crate::limits;
+use crate::names::windows::VARIABLES;
 
 /// Drives with more than one letter: PowerShell's own.
 const PROVIDERS: &[&str] = &["HKLM:", "HKCU:", "HKCR:", "HKU:", "HKCC:", "CERT:", "WSMAN:"];
-/// Variables whose value every machine has: cmd.exe's `%NAME%`, PowerShell's `$env:NAME`; `~` is
-/// the home directory.
-const VARIABLES: &[(&str, &str)] = &[
-    ("userprofile", "~"),
-    ("home", "~"),
-    ("homedrive", ""),
-    ("homepath", "~"),
-    ("appdata", "~/AppData/Roaming"),
-    ("localappdata", "~/AppData/Local"),
-    ("temp", "~/AppData/Local/Temp"),
-    ("tmp", "~/AppData/Local/Temp"),
-    ("onedrive", "~/OneDrive"),
-    ("systemdrive", "C:"),
-    ("systemroot", "C:/Windows"),
-    ("windir", "C:/Windows"),
-    ("programfiles", "C:/Program Files"),
-    ("programfiles(x86)", "C:/Program Files (x86)"),
-    ("programdata", "C:/ProgramData"),
-    ("allusersprofile", "C:/ProgramData"),
-    ("public", "C:/Users/Public"),
-];
 /// What a program's file name ends in.
 const SUFFIXES: &[&str] = &[".exe", ".cmd", ".bat", ".com", ".ps1"];
 

@@ -2,6 +2,7 @@
 //! a new line here.
 
 use super::{is_start, is_word, run_length};
+use crate::names::redact::HOOKS;
 
 /// What the rest of a token is made of, beside letters and digits.
 #[derive(Clone, Copy, PartialEq)]
@@ -356,18 +357,6 @@ fn discord_length(rest: &[u8]) -> Option<usize> {
     let length = bounded_run_length(last, |b| Of::Url.accepts_byte(b));
     ((27..=40).contains(&length) && is_mixed(last)).then_some(8 + length)
 }
-
-/// Addresses that whoever knows them may post to: the part up to the secret, and what it is made of.
-const HOOKS: &[&str] = &[
-    "hooks.slack.com/services/",
-    "hooks.slack.com/workflows/",
-    "hooks.slack.com/triggers/",
-    "discord.com/api/webhooks/",
-    "discordapp.com/api/webhooks/",
-    "webhook.office.com/webhookb2/",
-    "hooks.zapier.com/hooks/catch/",
-    "outlook.office.com/webhook/",
-];
 
 /// Behind `://`: where the secret of such an address begins, and where it ends.
 pub(super) fn webhook_secret(bytes: &[u8]) -> Option<std::ops::Range<usize>> {

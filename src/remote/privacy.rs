@@ -14,58 +14,12 @@ use serde_json::{Map, Value};
 use crate::dialect::{self, Note, Request};
 use crate::event::Event;
 use crate::files;
+use crate::names::privacy::{NAMES, PLACES};
 use crate::payload;
 use crate::redact;
 use crate::rule::file::remote::Send;
 use crate::text;
 use crate::trust;
-
-/// Fields of the payload that stay readable in a summary and beside hashes, with all below them.
-const NAMES: &[&str] = &[
-    // Which event of which session it is: what a server finds its own record of it by.
-    "hook_event_name",
-    "session_id",
-    "prompt_id",
-    "correlation_id",
-    "tool_use_id",
-    "agent_id",
-    "task_id",
-    "message_id",
-    // Who does what: names and words of the agent's own, which a policy decides by.
-    "tool_name",
-    "agent_type",
-    "permission_mode",
-    "command_name",
-    "command_source",
-    "mcp_server_name",
-    "notification_type",
-    "expansion_type",
-    "memory_type",
-    "load_reason",
-    "source",
-    "trigger",
-    "event",
-    "mode",
-    "action",
-    "model",
-    "from_model",
-    "to_model",
-    "requested_model",
-    "effort",
-];
-
-/// Fields that say where it happens: readable in a summary, a hash beside hashes.
-const PLACES: &[&str] = &[
-    "cwd",
-    "old_cwd",
-    "new_cwd",
-    "directory",
-    "worktree_path",
-    "transcript_path",
-    "agent_transcript_path",
-    "file_path",
-    "parent_file_path",
-];
 
 /// Fields of a tool's input that say what is called on what ([`Event::call_summary`]): as places.
 const WHAT: &[&str] = &["command", "file_path", "notebook_path", "path", "url"];

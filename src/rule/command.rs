@@ -3,9 +3,9 @@
 //! The program and the first operands stand in this order; options of the pattern may stand
 //! anywhere and in any spelling. Words are globs, `**` is any operands, `$` forbids more.
 
-use crate::effect::shell::SYSTEM_DIRS;
 use crate::effect::{Arg, Opt, SubCommand};
 use crate::limits;
+use crate::names::shell::SYSTEM_DIRS;
 
 use super::Truth;
 use super::compiled::{self, Form, Group, Item, OptionPattern};

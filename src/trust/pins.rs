@@ -9,26 +9,9 @@ use crate::effect::program::table::{self, Class, Special};
 use crate::effect::{self, Analysis, Extent, Grade, Place, Source, SubCommand, Target, Word};
 use crate::env;
 use crate::glob;
+use crate::names::pins::SYSTEM;
 use crate::rule::file::RuleFile;
 use crate::rule::{Action, Command, Text};
-
-/// Where the system's own programs are: the project has no part in them.
-const SYSTEM: &[&str] = &[
-    "/bin",
-    "/sbin",
-    "/usr",
-    "/lib",
-    "/lib64",
-    "/opt",
-    "/nix",
-    "/snap",
-    "/System",
-    "/Library",
-    "/dev",
-    "/proc",
-    "/etc",
-    "/run/current-system",
-];
 
 /// Adds what the file's commands run, as it is now.
 pub(super) fn add_pins(root: &Path, file: &RuleFile, entry: &mut TrustEntry) {

@@ -19,23 +19,12 @@ use crate::event::{Kind, KindSet};
 use crate::files::{self, Refusal};
 use crate::journal::Line;
 use crate::judge::WOULD_ASK;
+use crate::names::journal::TOLD;
 use crate::paths;
 use crate::rule::condition::{Conditions, NamePattern};
 use crate::trial::Ground;
 use crate::verdict::Verb;
 
-/// Tools whose effects the one text of a journal line tells.
-const TOLD: &[&str] = &[
-    "Bash",
-    "Read",
-    "Write",
-    "Edit",
-    "MultiEdit",
-    "NotebookEdit",
-    "NotebookRead",
-    "LS",
-    "WebFetch",
-];
 /// The fields of a tool's input that a journal line holds.
 const HELD: &[&str] = &["command", "file_path", "notebook_path", "path", "url"];
 

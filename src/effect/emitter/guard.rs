@@ -8,13 +8,13 @@ use std::fs::{self, Metadata};
 
 use super::{Emitter, Spot};
 use crate::effect::guarded::{GuardedFile, Guards, NAME, file_id, is_shared, link_count};
-use crate::effect::names::guard::{COMMANDS, GRIPS, PROGRAM_DIRS};
 use crate::effect::path::{self, is_below, split};
 use crate::effect::value::Value;
 use crate::effect::{Effect, Extent, Grade, Source, SubCommand, Target, Word, look};
 use crate::files;
 use crate::glob;
 use crate::limits::{self, Cap};
+use crate::names::guard::{COMMANDS, FINDERS, GRIPS, PROGRAM_DIRS};
 
 impl Emitter<'_> {
     /// A file that a look needs whole: regular, not larger than that, and within what one call may read.
@@ -205,22 +205,12 @@ impl Emitter<'_> {
         let mut open = self.analysis.effects.iter().filter(signals).filter(|one| !told(one));
         let Some(span) = open.next().map(|signal| signal.span.clone()) else { return };
         let asks = |command: &SubCommand| {
-            matches!(
-                command.name.as_str(),
-                "pgrep"
-                    | "pidof"
-                    | "grep"
-                    | "egrep"
-                    | "rg"
-                    | "awk"
-                    | "gawk"
-                    | "mawk"
-                    | "sed"
-                    | "lsof"
-                    | "ps"
-            ) && command.args.iter().any(|arg| {
-                arg.text.as_deref().is_some_and(|text| text.replace(['[', ']'], "").contains(NAME))
-            })
+            FINDERS.contains(&command.name.as_str())
+                && command.args.iter().any(|arg| {
+                    arg.text
+                        .as_deref()
+                        .is_some_and(|text| text.replace(['[', ']'], "").contains(NAME))
+                })
         };
         if self.analysis.commands.iter().any(asks) {
             self.guard_ended(span);

@@ -27,6 +27,7 @@ use super::table::{self, Language};
 use crate::effect::emitter::Emitter;
 use crate::effect::value::{BLANK, Value};
 use crate::effect::{Grade, Source, Word};
+use crate::names::generic::ENDLESS;
 
 pub use sftp::emit_transfer;
 pub use small::{lists_here, passes_objects};
@@ -192,21 +193,7 @@ fn is_fork_bomb(text: &str) -> bool {
         return false;
     }
     let bare: String = text.chars().filter(|c| !c.is_whitespace() && !"();".contains(*c)).collect();
-    [
-        "whileTrue:os.fork",
-        "while1:os.fork",
-        "forkwhile",
-        "while1{fork",
-        "whiletrue{pcntl_fork",
-        "while1{pcntl_fork",
-        "loop{fork",
-        "loop{Process.fork",
-        "loopdofork",
-        "whiletruefork",
-        "whiletruedofork",
-    ]
-    .iter()
-    .any(|endless| bare.contains(endless))
+    ENDLESS.iter().any(|endless| bare.contains(endless))
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use super::table::{
     Arity, Known, OptSpec, PLAIN, Program, Role, Special, find_program as find, has_below, mark,
     packed,
 };
-use crate::effect::names::options::WORDS;
 use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Arg, Opt, Word};
+use crate::names::options::WORDS;
 
 /// An option as it was found.
 #[derive(Debug, Clone)]

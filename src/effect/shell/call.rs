@@ -18,17 +18,7 @@ use crate::effect::program::{self, Call, Next, table};
 use crate::effect::value::{Printer, Value};
 use crate::effect::{AllowScope, Extent, Grade, Source, SubCommand, Target, Word};
 use crate::limits;
-
-/// Directories whose programs are the system's own.
-pub const SYSTEM_DIRS: &[&str] = &[
-    "/bin",
-    "/sbin",
-    "/usr/bin",
-    "/usr/sbin",
-    "/usr/local/bin",
-    "/usr/local/sbin",
-    "/opt/homebrew/bin",
-];
+use crate::names::shell::SYSTEM_DIRS;
 
 /// `-i`, and what makes a number in zsh: what such a variable is given is evaluated.
 const INTEGER: &[char] = &['i', 'E', 'F'];

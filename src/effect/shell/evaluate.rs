@@ -13,37 +13,7 @@ use super::state::{StateKey, StateValue};
 use super::word::{Atom, Quote, number_var};
 use crate::effect::value::Value;
 use crate::limits::Cap;
-
-/// Variables that are numbers: what is assigned to one is evaluated.
-const INTEGERS: &[&str] = &[
-    "COLUMNS",
-    "LINES",
-    "HISTSIZE",
-    "SAVEHIST",
-    "HISTCMD",
-    "SECONDS",
-    "RANDOM",
-    "SRANDOM",
-    "OPTIND",
-    "LINENO",
-    "TMOUT",
-    "KEYTIMEOUT",
-    "LISTMAX",
-    "LOGCHECK",
-    "MAILCHECK",
-    "PERIOD",
-    "DIRSTACKSIZE",
-    "REPORTTIME",
-    "REPORTMEMORY",
-    "FUNCNEST",
-    "SHLVL",
-    "UID",
-    "EUID",
-    "GID",
-    "EGID",
-    "EPOCHSECONDS",
-    "TRY_BLOCK_ERROR",
-];
+use crate::names::arithmetic::INTEGERS;
 
 /// A row of atoms as arithmetic reads it.
 struct ArithmeticText {

@@ -9,63 +9,11 @@ use shuck_ast::{Word as ShellWord, WordPart, WordPartNode};
 use super::Walker;
 use super::state::{StateKey, StateValue};
 use crate::effect::value::Value;
-
-/// Parameters whose elements are code, or the paths of programs.
-const CODE: &[&str] = &[
-    "functions",
-    "dis_functions",
-    "aliases",
-    "dis_aliases",
-    "galiases",
-    "dis_galiases",
-    "saliases",
-    "dis_saliases",
-];
-
-/// Parameters that lead to other programs, files and settings.
-const LEADING: &[&str] = &[
-    "commands",
-    "builtins",
-    "dis_builtins",
-    "reswords",
-    "options",
-    "parameters",
-    "modules",
-    "nameddirs",
-    "userdirs",
-    "dirstack",
-    "path",
-    "fpath",
-    "cdpath",
-    "manpath",
-    "mailpath",
-    "module_path",
-    "mapfile",
-    "NULLCMD",
-    "READNULLCMD",
-    "TMPPREFIX",
-];
+use crate::names::zsh::{CHANGING, CODE, LEADING};
 
 /// Functions that zsh calls on its own.
 const HOOKS: &[&str] =
     &["chpwd", "precmd", "preexec", "periodic", "zshaddhistory", "zshexit", "zsh_directory_name"];
-
-/// Builtins that change how zsh reads what follows, or what runs there.
-const CHANGING: &[&str] = &[
-    "setopt",
-    "unsetopt",
-    "emulate",
-    "zmodload",
-    "zstyle",
-    "disable",
-    "unhash",
-    "autoload",
-    "functions",
-    "zle",
-    "sched",
-    "bindkey",
-    "compdef",
-];
 
 /// How `:` goes on behind a parameter where it changes the value: `$x:h`.
 const MODIFIERS: &str = "aAcefFghlpPqQrstuwWx&";

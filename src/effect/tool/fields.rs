@@ -8,14 +8,15 @@ use serde_json::Value as Json;
 use super::{looks_like_path, resolve_location, split_name, tool_path};
 use crate::effect::emitter::Emitter;
 use crate::effect::guarded;
-use crate::effect::names::fields::{
-    ARGUMENTS, CHANGES, CODE, ENDS, GOALS, LINE_ENDS, LINES, LINKS, OPERATIONS, PATCHES, PATHS,
-    PLACES, PROCESSES, PROGRAMS, REMOVES, SOURCES, TAKES, TERMINALS, TEXTS, TYPED, VARIABLES,
-};
 use crate::effect::patch;
 use crate::effect::path;
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits::{self, Cap};
+use crate::names::fields::{
+    ARGUMENTS, CHANGES, CODE, DIRECTORIES, ENDS, GOALS, LINE_ENDS, LINES, LINKS, OPERATIONS,
+    PATCHES, PATHS, PLACES, PROCESSES, PROGRAMS, REMOVES, SOURCES, TAKES, TERMINALS, TEXTS, TYPED,
+    UNGUARDED, VARIABLES,
+};
 
 /// What the tool does to the files that its fields name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,17 +177,8 @@ pub fn ends_guard(name: &str, input: &Json) -> bool {
 
 /// The field that says where a command runs.
 pub fn directory_field(input: &Json) -> Option<&Json> {
-    let names = [
-        "cwd",
-        "workdir",
-        "working_directory",
-        "workingdirectory",
-        "working_dir",
-        "directory",
-        "dir",
-    ];
     let map = input.as_object()?;
-    let holds = |key: &str| names.contains(&key.to_ascii_lowercase().as_str());
+    let holds = |key: &str| DIRECTORIES.contains(&key.to_ascii_lowercase().as_str());
     map.iter().find(|(key, value)| holds(key) && value.is_string()).map(|(_, value)| value)
 }
 
@@ -277,15 +269,8 @@ fn mentions_guard(line: &str, guards: &[&str]) -> bool {
 /// Does the field start an agent without its guards?
 fn disables_guards(key: &str, value: &Json) -> bool {
     let key: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
-    let off = [
-        "disableallhooks",
-        "dangerouslyskippermissions",
-        "allowdangerouslyskippermissions",
-        "dangerouslybypassapprovalsandsandbox",
-        "skippermissions",
-    ];
     match value {
-        Json::Bool(true) => off.contains(&key.as_str()),
+        Json::Bool(true) => UNGUARDED.contains(&key.as_str()),
         Json::String(text) => {
             ["mode", "sandbox", "policy"].iter().any(|end| key.ends_with(end))
                 && matches!(text.as_str(), "bypassPermissions" | "dontAsk" | "danger-full-access")

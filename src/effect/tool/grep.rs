@@ -13,32 +13,10 @@ use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Target, Word, look};
 use crate::glob;
 use crate::limits;
+use crate::names::grep::TYPES;
 
 /// What the client itself leaves out.
 const VERSIONS: &[&str] = &[".git", ".svn", ".hg", ".bzr", ".jj", ".sl"];
-
-/// What ripgrep calls the kinds of files, as far as their names are plain.
-#[rustfmt::skip]
-const TYPES: &[(&str, &[&str])] = &[
-    ("c", &["*.[chH]", "*.[chH].in", "*.cats"]),
-    ("cpp", &["*.[ChH]", "*.[ChH].in", "*.[ch]pp", "*.[ch]pp.in", "*.[ch]xx", "*.[ch]xx.in", "*.cc", "*.cc.in",
-              "*.hh", "*.hh.in", "*.inl"]),
-    ("cs", &["*.cs"]), ("css", &["*.css", "*.scss"]), ("csv", &["*.csv"]), ("dart", &["*.dart"]),
-    ("elixir", &["*.ex", "*.eex", "*.exs", "*.heex", "*.leex", "*.livemd"]),
-    ("go", &["*.go"]), ("graphql", &["*.graphql", "*.graphqls"]),
-    ("haskell", &["*.hs", "*.lhs", "*.cpphs", "*.c2hs", "*.hsc"]),
-    ("html", &["*.htm", "*.html", "*.ejs"]), ("java", &["*.java", "*.jsp", "*.jspx", "*.properties"]),
-    ("js", &["*.js", "*.jsx", "*.vue", "*.cjs", "*.mjs"]),
-    ("json", &["*.json", "composer.lock", "*.sarif"]), ("kotlin", &["*.kt", "*.kts"]), ("lua", &["*.lua"]),
-    ("markdown", &["*.markdown", "*.md", "*.mdown", "*.mdwn", "*.mdx", "*.mkd", "*.mkdn"]),
-    ("md", &["*.markdown", "*.md", "*.mdown", "*.mdwn", "*.mdx", "*.mkd", "*.mkdn"]),
-    ("php", &["*.php", "*.php3", "*.php4", "*.php5", "*.php7", "*.php8", "*.pht", "*.phtml"]),
-    ("py", &["*.py", "*.pyi"]), ("python", &["*.py", "*.pyi"]), ("rust", &["*.rs"]),
-    ("scala", &["*.scala", "*.sbt"]), ("sql", &["*.sql", "*.psql"]), ("svelte", &["*.svelte", "*.svelte.ts"]),
-    ("swift", &["*.swift"]), ("toml", &["*.toml", "Cargo.lock"]),
-    ("ts", &["*.ts", "*.tsx", "*.cts", "*.mts"]), ("typescript", &["*.ts", "*.tsx", "*.cts", "*.mts"]),
-    ("txt", &["*.txt"]), ("vue", &["*.vue"]), ("yaml", &["*.yaml", "*.yml"]), ("zig", &["*.zig"]),
-];
 
 /// One glob of `-g`, its components.
 struct Glob {

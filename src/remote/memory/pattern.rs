@@ -6,6 +6,7 @@
 use crate::effect::program::table::{self, Class, Program, Role, Special};
 use crate::effect::{Analysis, Arg, Place, SubCommand, Word};
 use crate::event::Event;
+use crate::names::similar::TEXTS;
 use serde_json::Value;
 
 /// Sub-commands behind which anything is run, one a line: a program, a script, what a package brings.
@@ -16,14 +17,6 @@ const WHOLE: &[&str] = &["docker", "podman", "kubectl", "just", "pipx", "uv"];
 const FILES: &[&str] = &["Write", "Edit", "Read"];
 /// What says nothing of where and as whom a command runs. Anything else may take it out of its sandbox.
 const TALK: &[&str] = &["command", "description", "timeout", "run_in_background"];
-/// Keys of other tools' input whose text is run, or agreed to, wherever in it they stand.
-#[rustfmt::skip]
-const TEXTS: &[&str] = &[
-    "args", "argv", "arguments", "bash", "cmd", "cmds", "code", "command", "command_line", "commandline",
-    "commands", "entrypoint", "exec", "executable", "expression", "function", "input", "javascript", "js",
-    "patch", "plan", "powershell", "program", "python", "query", "script", "scripts", "shell",
-    "shell_command", "snippet", "source", "sql", "statement", "statements", "steps", "task", "tasks",
-];
 /// A shell's blanks: no others part its words.
 const BLANKS: &[char] = &[' ', '\t'];
 /// The longest command that is remembered, in bytes.

@@ -4,10 +4,10 @@
 //! program is code and nothing more; with one it is also an execution that nobody understands.
 
 use crate::effect::emitter::Emitter;
-use crate::effect::names::generic::{HARMLESS, SIGNS};
 use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits::{self, Cap};
+use crate::names::generic::{HARMLESS, SIGNS};
 
 /// Looks at a program in a language that nothing else here knows.
 pub fn emit(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) {

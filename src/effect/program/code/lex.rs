@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use crate::names::lex::OPERATORS;
+
 mod name;
 mod pattern;
 mod quote;
@@ -169,28 +171,7 @@ impl<'a> Lexer<'a> {
             TokenKind::Number | TokenKind::Text | TokenKind::Close | TokenKind::Lost => true,
             TokenKind::Name => match self.lang {
                 Lang::Perl => last.text.starts_with(['$', '@', '%']),
-                _ => !matches!(
-                    last.text.as_ref(),
-                    "return"
-                        | "typeof"
-                        | "case"
-                        | "in"
-                        | "of"
-                        | "if"
-                        | "unless"
-                        | "and"
-                        | "or"
-                        | "not"
-                        | "when"
-                        | "else"
-                        | "await"
-                        | "while"
-                        | "until"
-                        | "then"
-                        | "do"
-                        | "puts"
-                        | "yield"
-                ),
+                _ => !OPERATORS.contains(&last.text.as_ref()),
             },
             _ => false,
         }

@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use crate::effect::emitter::Emitter;
-use crate::effect::names::jq::REACHING;
-use crate::effect::names::vim::READING;
 use crate::effect::program::Next;
 use crate::effect::value::{BLANK, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits::{self, Cap};
+use crate::names::applescript::ACTING;
+use crate::names::jq::REACHING;
+use crate::names::vim::READING;
 
 mod powershell;
 
@@ -359,24 +360,7 @@ pub fn scan_apple(sink: &mut Sink, text: &str) {
         }
         rest = at + 14;
     }
-    if [
-        "do script",
-        "run script",
-        "load script",
-        "keystroke",
-        "key code",
-        "delete ",
-        "empty trash",
-        "empty the trash",
-        "shut down",
-        "restart",
-        "log out",
-        "erase",
-        "eval(",
-    ]
-    .iter()
-    .any(|w| lower.contains(w))
-    {
+    if ACTING.iter().any(|words| lower.contains(words)) {
         sink.emit_hidden("a script that may execute or delete");
     }
 }

@@ -11,7 +11,7 @@ mod client;
 
 pub use client::{emit_mongo, emit_redis};
 
-use crate::effect::names::sql::{KEPT, STATEMENTS, WRITERS};
+use crate::names::sql::{KEPT, STATEMENTS, WRITERS};
 use client::{emit_backslash_command, emit_dot_command};
 
 /// A word, a string (`'`), a quoted name (`"`), or one other byte.

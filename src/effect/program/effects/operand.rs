@@ -5,11 +5,11 @@ use super::super::{code, options};
 use super::maybe::{emit_source, maybe_path, maybe_read, without_selection};
 use super::{Call, Next, emit_file_write, note_written, sends_data};
 use crate::effect::emitter::{Emitter, Spot};
-use crate::effect::names::imagemagick::SCHEMES;
 use crate::effect::path::{self, split};
 use crate::effect::value::{BLANK, Printer, Value};
 use crate::effect::{Extent, Grade, Source, Target, Word};
 use crate::glob;
+use crate::names::imagemagick::SCHEMES;
 
 /// The operands by the roles of the row.
 pub fn emit_operands(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) {

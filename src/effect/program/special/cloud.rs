@@ -5,35 +5,7 @@ use super::super::table::Program;
 use crate::effect::emitter::Emitter;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
-
-const READS: &str = "\
-    get list ls describe show head search query scan lookup status info version versions \
-    view wait tail logs log log-events read check validate preview diff inspect print \
-    download fetch help whoami history select test estimate simulate decode verify count \
-    filter explain plan open ps releases regions config-helper poll summarize discover \
-    doctor dns-lookup exists dashboard docs login logout auth analyze stat du cat";
-const DELETES: &str = "\
-    delete remove rm terminate destroy purge del erase wipe drop deregister flush prune nuke \
-    uninstall empty reset expunge cleanup";
-const WRITES: &str = "\
-    create update put set add attach enable modify deploy start stop restart reboot run \
-    invoke apply associate disassociate detach disable register import export restore copy \
-    tag untag upload send publish patch scale resize promote rollback move replace submit \
-    execute call cancel revoke release rotate change configure edit upgrade migrate failover \
-    reimage redeploy suspend resume rename clone write insert load mk cp mv sync push up \
-    init unset allocate assign request accept reject abort complete link unlink launch lock \
-    unlock generate join leave merge connect transfer initiate deactivate activate archive \
-    undelete recover backup swap approve authorize grant bind exec sns new install down \
-    drain";
-/// What holds everything else: to delete one is more than to delete a resource.
-const WHOLES: &str = "\
-    stack stacks project projects cluster clusters account accounts organization \
-    organizations org orgs app apps site sites stack-set directory machine-pool \
-    resource-group";
-
-fn has_word(words: &str, word: &str) -> bool {
-    !word.is_empty() && words.split(' ').any(|one| one == word)
-}
+use crate::names::cloud::{DELETES, READS, WHOLES, WRITES};
 
 #[derive(Clone, Copy, PartialEq)]
 enum CloudVerb {
@@ -52,7 +24,7 @@ fn classify_verb(word: &str) -> Option<CloudVerb> {
     }
     [(READS, CloudVerb::Read), (DELETES, CloudVerb::Delete), (WRITES, CloudVerb::Write)]
         .into_iter()
-        .find(|(words, _)| has_word(words, first) || has_word(words, last))
+        .find(|(words, _)| words.contains(&first) || words.contains(&last))
         .map(|(_, verb)| verb)
 }
 
@@ -140,7 +112,7 @@ fn is_whole(words: &[&str]) -> bool {
     let noun = word.split_once('-').map_or("", |(_, noun)| noun);
     let group = word.split_once(':').map_or("", |(group, _)| group);
     let before = if at > 0 && noun.is_empty() { words[at - 1] } else { "" };
-    [noun, group, before].iter().any(|n| has_word(WHOLES, n))
+    [noun, group, before].iter().any(|n| WHOLES.contains(n))
 }
 
 /// Files that parameters name: `file://x`, `--template-file x`, `@x`.

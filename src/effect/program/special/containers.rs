@@ -3,10 +3,10 @@
 use super::super::effects::{Call, Next, join_words};
 use super::Invocation;
 use crate::effect::emitter::{Emitter, Spot};
-use crate::effect::names::containers::{CAPABILITIES, GRAVE, OPEN, USUAL};
 use crate::effect::path;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
+use crate::names::containers::{CAPABILITIES, GRAVE, OPEN, USUAL};
 
 fn emit_escape(out: &mut Emitter, value: &Value) {
     let word = Word::Named("container.escape");

@@ -6,12 +6,12 @@ use super::super::table::{self, Program, Role, Special, mark};
 use super::{Invocation, search};
 use crate::effect::archive;
 use crate::effect::emitter::{Emitter, Spot};
-use crate::effect::names::find::{ALONE, VALUED};
 use crate::effect::path::{join, normalise_path, split};
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Target, Word};
 use crate::glob;
 use crate::limits::{self, Cap};
+use crate::names::find::{ALONE, VALUED};
 
 /// Is that word an action of find's on what it finds?
 fn is_action(word: &str) -> bool {

@@ -6,9 +6,9 @@ use super::files::emit_members;
 use super::search::compile_expression;
 use crate::effect::emitter::Emitter;
 use crate::effect::guarded;
-use crate::effect::names::machine::{ASKING, ASKING_STARTS, IP_CHANGES};
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
+use crate::names::machine::{ASKING, ASKING_STARTS, IP_CHANGES};
 
 /// The state of the machine changes, unless the words only ask.
 pub fn emit_machine_change(out: &mut Emitter, call: &Call, values: &[Value]) {

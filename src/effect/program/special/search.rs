@@ -11,11 +11,11 @@ use super::super::table::mark;
 use crate::effect::Extent;
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::guarded;
-use crate::effect::names::find::HOLDING;
 use crate::effect::path::split;
 use crate::effect::value::Value;
 use crate::glob;
 use crate::limits::{self, Cap};
+use crate::names::find::HOLDING;
 
 /// Tests on the whole path.
 const PATH_TESTS: &[&str] = &["-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex"];

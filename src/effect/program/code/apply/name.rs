@@ -1,6 +1,7 @@
 //! Names: what they stand for, and what their members and elements are.
 
 use super::*;
+use crate::names::scan::{GLOBALS, INNER};
 
 impl Scan<'_, '_> {
     /// What a name stands for.
@@ -16,31 +17,12 @@ impl Scan<'_, '_> {
 
     /// A member of a value.
     pub fn resolve_member(&mut self, val: Val, name: &str) -> Val {
-        if matches!(
-            name,
-            "__globals__"
-                | "__builtins__"
-                | "__subclasses__"
-                | "__getattribute__"
-                | "__loader__"
-                | "__mro__"
-                | "__import__"
-        ) {
+        if INNER.contains(&name) {
             self.emit_hidden("a program that reaches into its interpreter");
         }
         match val {
             Val::Name(from) => {
-                if matches!(
-                    from.as_ref(),
-                    "globalThis"
-                        | "global"
-                        | "window"
-                        | "builtins"
-                        | "Kernel"
-                        | "__builtin__"
-                        | "CORE"
-                        | "CORE.GLOBAL"
-                ) {
+                if GLOBALS.contains(&from.as_ref()) {
                     return Val::name(name);
                 }
                 if from.as_ref() == "fs" && name == "promises" {

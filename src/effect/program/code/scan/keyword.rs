@@ -1,7 +1,7 @@
 //! Keywords, definitions and imports.
 
 use super::*;
-use crate::effect::names::scan::{BEFORE, BRANCHES};
+use crate::names::scan::{BEFORE, BRANCHES};
 
 /// Goes behind a declaration that only says what the names of others are.
 fn used(c: &mut Cursor) {

@@ -1,8 +1,8 @@
 //! Values: literals, names, calls, what is in brackets.
 
 use super::*;
-use crate::effect::names::scan::EACH;
 use crate::limits;
+use crate::names::scan::EACH;
 
 /// A value while what is called on it is read.
 struct Chain {

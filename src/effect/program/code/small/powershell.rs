@@ -1,10 +1,10 @@
 //! PowerShell and cmd.exe: text as the commands that stand in it. What they do say the tables.
 
 use super::*;
-use crate::effect::names::powershell::KEYWORDS;
 use crate::effect::program::table::{Program, Special, find_program};
 use crate::effect::windows;
 use crate::limits::Cap;
+use crate::names::powershell::KEYWORDS;
 
 /// Get-ChildItem of the current directory.
 pub fn lists_here<T: AsRef<str>>(name: &str, args: &[T]) -> bool {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::effect::Extent;
+use crate::names::mongo;
 
 /// psql's and mysql's `\x`.
 pub(super) fn emit_backslash_command(
@@ -169,46 +170,11 @@ pub fn emit_mongo(out: &mut Emitter, text: &str, span: &Range<usize>) {
     let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let mut push = |word: Word| out.push(word, Grade::Certain, Source::Code, span.clone());
     let has = |names: &[&str]| names.iter().any(|n| squeezed.contains(n));
-    if has(&[
-        ".dropDatabase(",
-        ".drop(",
-        ".dropCollection(",
-        "dropDatabase:",
-        ".dropIndexes(",
-        ".dropAllUsers(",
-    ]) {
+    if has(mongo::DROPS) {
         push(DROP);
-    } else if has(&[
-        ".deleteMany({})",
-        ".deleteMany()",
-        ".remove({})",
-        ".remove()",
-        ".updateMany({},",
-        ".update({},",
-    ]) {
+    } else if has(mongo::ALL) {
         push(ALL);
-    } else if has(&[
-        ".delete",
-        ".remove(",
-        ".insert",
-        ".update",
-        ".replaceOne(",
-        ".findOneAnd",
-        ".findAndModify(",
-        ".bulkWrite(",
-        ".create",
-        ".rename",
-        ".save(",
-        "runCommand(",
-        "adminCommand(",
-        ".dropUser(",
-        ".dropIndex(",
-        ".grant",
-        ".revoke",
-        "$out",
-        "$merge",
-        ".shutdownServer(",
-    ]) {
+    } else if has(mongo::CHANGES) {
         push(WRITE);
     }
     if has(&["runProgram(", "run(", "load(", "eval(", "require("]) && !squeezed.contains(".run(") {

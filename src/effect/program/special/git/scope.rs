@@ -4,18 +4,11 @@
 use super::is_within;
 use super::settings::{GitSetting, connects_to_remote, given_settings};
 use crate::effect::emitter::Emitter;
-use crate::effect::names::git_scope::{APART, LEADS, STRATEGIES, TEMPORARY, WIDER};
 use crate::effect::program::effects::Call;
 use crate::effect::value::Value;
 use crate::effect::{AllowScope, Word};
+use crate::names::git_scope::{APART, BELOW, LEADS, STRATEGIES, TEMPORARY, WIDER};
 
-/// Sub-commands of two words that do, or that say where others go.
-const BELOW: &[(&str, &[&str])] = &[
-    ("remote", &["add", "set-url", "remove", "rm", "rename", "set-head", "set-branches"]),
-    ("submodule", &["add", "foreach", "set-url", "set-branch"]),
-    ("maintenance", &["register", "unregister", "start", "stop"]),
-    ("lfs", &["install", "uninstall", "update"]),
-];
 /// Notes it with the command. `from` = its first effect.
 pub fn note_scope(out: &mut Emitter, call: &Call, from: usize) {
     let Some(at) = out.command else { return };

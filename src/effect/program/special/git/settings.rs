@@ -3,11 +3,11 @@
 use super::BYPASS;
 use super::alias::{expand_alias, is_risky};
 use crate::effect::emitter::Emitter;
-use crate::effect::names::git_settings::{CONNECTION, CORE, HOOKS, TAILS, TAME};
 use crate::effect::program::effects::{Call, Next};
 use crate::effect::program::table::mark;
 use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word, secret};
+use crate::names::git_settings::{CONNECTION, CORE, HOOKS, TAILS, TAME, WIDENING};
 
 const PROGRAM: Word = Word::Named("git.program");
 
@@ -275,16 +275,8 @@ fn may_execute(key: &str, known: bool) -> bool {
 fn widens_trust(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     let tail = key.rsplit('.').next().unwrap_or_default();
-    matches!(
-        tail,
-        "helper"
-            | "sslcainfo"
-            | "sslcapath"
-            | "sslverify"
-            | "proxy"
-            | "insteadof"
-            | "pushinsteadof"
-    ) || matches!(key.as_str(), "safe.directory" | "safe.barerepository" | "core.worktree")
+    WIDENING.contains(&tail)
+        || matches!(key.as_str(), "safe.directory" | "safe.barerepository" | "core.worktree")
         || key.starts_with("protocol.") && key != "protocol.version"
         || key.starts_with("include")
 }

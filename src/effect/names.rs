@@ -1,3 +1,0 @@
-//! Lists of names that the analysis looks up. They stand in `config/names.toml`, with what each means.
-
-include!(concat!(env!("OUT_DIR"), "/names.rs"));
