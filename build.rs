@@ -17,6 +17,8 @@ mod names;
 mod programs;
 #[path = "build/shipped.rs"]
 mod shipped;
+#[path = "build/tokens.rs"]
+mod tokens;
 #[path = "build/variables.rs"]
 mod variables;
 
@@ -35,6 +37,7 @@ fn main() {
     cli::write().expect("completions and man page");
     generate(&out, "names", names::compile);
     programs::generate();
+    generate(&out, "tokens", tokens::compile);
     generate(&out, "variables", variables::compile);
     shipped::generate(&out);
     // Only where panics abort: the release profile says so, a debug build unwinds.

@@ -1,5 +1,5 @@
-//! The shapes of tokens: what each service begins its own with, and what follows. A new service is
-//! a new line here.
+//! The shapes of tokens: what each service begins its own with, and what follows. They stand in
+//! `config/tokens.toml`.
 
 use super::{is_start, is_word, run_length};
 use crate::names::redact::HOOKS;
@@ -55,113 +55,16 @@ const fn mixed_shape(prefixes: &'static [&'static str], of: Of, least: usize) ->
     Shape { mixed: true, ..open_shape(prefixes, of, least) }
 }
 
-const fn exact_shape(prefixes: &'static [&'static str], of: Of, length: usize) -> Shape {
-    Shape { most: length, mixed: true, ..open_shape(prefixes, of, length) }
+const fn plain_shape(prefixes: &'static [&'static str], of: Of, length: usize) -> Shape {
+    Shape { most: length, ..open_shape(prefixes, of, length) }
 }
 
-#[rustfmt::skip]
-const SHAPES: &[Shape] = &[
-    // GitHub, GitLab
-    open_shape(&["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], Of::Dotted, 20),
-    open_shape(&["github_pat_"], Of::Url, 20),
-    open_shape(&["glpat-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-",
-           "gloas-", "glsoat-", "glffct-", "glwt-", "GR1348941"], Of::Dotted, 16),
-    // AWS, Google, Azure DevOps, Alibaba, Tencent, DigitalOcean
-    Shape { mixed: false, ..exact_shape(&["AKIA", "ASIA", "ABIA", "ACCA"], Of::Upper, 16) },
-    open_shape(&["ABSK"], Of::Base64, 100),
-    open_shape(&["bedrock-api-key-"], Of::Base64, 40),
-    open_shape(&["AIza"], Of::Url, 30),
-    open_shape(&["GOCSPX-"], Of::Url, 20),
-    open_shape(&["ya29."], Of::Dotted, 20),
-    open_shape(&["1//0"], Of::Url, 40),
-    mixed_shape(&["LTAI"], Of::Alnum, 16),
-    mixed_shape(&["AKID"], Of::Alnum, 28),
-    open_shape(&["dop_v1_", "doo_v1_", "dor_v1_"], Of::Hex, 40),
-    // Slack, Stripe, Square, PayPal, Shopify, Plaid, Shippo, EasyPost, Flutterwave
-    open_shape(&["xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-",
-           "xapp-", "xwfp-"], Of::Dotted, 10),
-    open_shape(&["sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "rk_prod_", "sk_org_"], Of::Alnum, 10),
-    open_shape(&["whsec_"], Of::Base64, 20),
-    open_shape(&["sq0atp-", "sq0csp-", "sq0idp-"], Of::Url, 22),
-    mixed_shape(&["EAAA", "EAAC", "EAAB", "EAAG"], Of::Url, 56),
-    open_shape(&["access_token$production$", "access_token$sandbox$"], Of::Alnum, 10),
-    open_shape(&["A21AA"], Of::Url, 80),
-    open_shape(&["shpat_", "shpca_", "shppa_", "shpss_", "shpua_"], Of::Alnum, 24),
-    open_shape(&["access-production-", "access-sandbox-", "access-development-"], Of::Url, 36),
-    open_shape(&["shippo_live_", "shippo_test_"], Of::Hex, 40),
-    mixed_shape(&["EZAK", "EZTK"], Of::Alnum, 54),
-    open_shape(&["FLWSECK-", "FLWSECK_TEST-"], Of::Url, 12),
-    // OpenAI, Anthropic, Hugging Face and others that serve models
-    open_shape(&["sk-ant-"], Of::Url, 16),
-    mixed_shape(&["sk-proj-", "sk-svcacct-", "sk-admin-", "sk-or-v1-", "sk-lf-", "sk-"], Of::Url, 16),
-    exact_shape(&["sk_"], Of::Hex, 48),
-    mixed_shape(&["hf_", "api_org_"], Of::Alnum, 20),
-    mixed_shape(&["gsk_", "r8_", "tgp_v1_", "fw_", "xai-", "pplx-", "csk-", "pcsk_", "lsv2_pt_", "lsv2_sk_",
-            "e2b_", "nvapi-", "jina_", "tvly-"], Of::Url, 30),
-    // Packages: npm, PyPI, crates.io, RubyGems, NuGet, Clojars, Docker, Artifactory
-    mixed_shape(&["npm_"], Of::Alnum, 30),
-    open_shape(&["pypi-"], Of::Url, 40),
-    exact_shape(&["cio"], Of::Alnum, 32),
-    open_shape(&["rubygems_"], Of::Hex, 40),
-    exact_shape(&["oy2"], Of::Alnum, 43),
-    open_shape(&["CLOJARS_"], Of::Alnum, 40),
-    open_shape(&["dckr_pat_", "dckr_oat_"], Of::Url, 20),
-    mixed_shape(&["AKCp", "cmVmd"], Of::Alnum, 50),
-    // Hosting: Heroku, Fly, Vercel, Netlify, Cloudflare, Render, Railway, Neon, Deno
-    open_shape(&["HRKU-"], Of::Url, 30),
-    open_shape(&["fm1r_", "fm1a_", "fm2_"], Of::Base64, 40),
-    open_shape(&["fo1_"], Of::Url, 30),
-    mixed_shape(&["vcp_", "vci_", "vca_", "vcr_", "vck_"], Of::Alnum, 24),
-    mixed_shape(&["nfp_", "nfc_", "nfo_", "nfu_", "nfb_"], Of::Alnum, 24),
-    mixed_shape(&["cfut_", "cfat_", "cfk_", "cfoat_"], Of::Url, 30),
-    open_shape(&["v1.0-"], Of::Url, 100),
-    mixed_shape(&["rnd_", "napi_", "ddp_", "ddo_"], Of::Alnum, 24),
-    // Mail, chat and telephone: SendGrid, Mailgun, Brevo, Resend, Twilio
-    open_shape(&["SG."], Of::Dotted, 40),
-    exact_shape(&["key-"], Of::Hex, 32),
-    open_shape(&["xkeysib-", "xsmtpsib-"], Of::Url, 40),
-    mixed_shape(&["re_"], Of::Url, 30),
-    exact_shape(&["SK", "AC"], Of::Hex, 32),
-    // Work: Atlassian, Linear, Notion, Figma, Dropbox, Postman, Typeform, Readme
-    open_shape(&["ATATT", "ATCTT", "ATSTT"], Of::Base64, 40),
-    mixed_shape(&["ATBB"], Of::Base64, 24),
-    open_shape(&["lin_api_", "lin_oauth_", "lin_wh_"], Of::Alnum, 20),
-    mixed_shape(&["ntn_"], Of::Alnum, 20),
-    exact_shape(&["secret_"], Of::Alnum, 43),
-    open_shape(&["figd_", "figu_", "figo_", "figh_", "figr_"], Of::Url, 24),
-    mixed_shape(&["sl."], Of::Dotted, 60),
-    open_shape(&["PMAK-", "PMAT-"], Of::Url, 24),
-    open_shape(&["tfp_"], Of::Dotted, 40),
-    open_shape(&["rdme_"], Of::Alnum, 40),
-    // Operations: Datadog, New Relic, Sentry, Grafana, Vault, Doppler,
-    // Pulumi, Buildkite, CircleCI, Tailscale, Snyk, Sonar, Sourcegraph, Contentful, Prefect, OpenShift
-    mixed_shape(&["ddapp_", "ddpat_", "ddapi_"], Of::Alnum, 24),
-    open_shape(&["NRAK-", "NRII-", "NRJS-", "NRAA-", "NRRA-", "NRSP-"], Of::Url, 16),
-    open_shape(&["sntrys_", "sntryu_", "sntryi_", "sntrya_"], Of::Base64, 40),
-    mixed_shape(&["glsa_", "glc_"], Of::Base64, 30),
-    open_shape(&["eyJrIjoi"], Of::Base64, 40),
-    open_shape(&["hvs.", "hvb.", "hvr."], Of::Url, 24),
-    open_shape(&["dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."], Of::Dotted, 30),
-    open_shape(&["pul-"], Of::Hex, 40),
-    mixed_shape(&["bkua_", "bkaj_", "bkpt_"], Of::Alnum, 30),
-    open_shape(&["CCIPAT_", "CCIPRJ_"], Of::Url, 30),
-    open_shape(&["tskey-"], Of::Url, 20),
-    mixed_shape(&["snyk_uat.", "snyk_sat."], Of::Dotted, 30),
-    open_shape(&["sqp_", "squ_", "sqa_"], Of::Hex, 40),
-    open_shape(&["sgp_"], Of::Url, 40),
-    open_shape(&["CFPAT-"], Of::Url, 40),
-    mixed_shape(&["pnu_", "pnb_"], Of::Alnum, 30),
-    open_shape(&["sha256~"], Of::Url, 40),
-    open_shape(&["ops_eyJ"], Of::Base64, 60),
-    // Data: Supabase, PlanetScale, Databricks
-    open_shape(&["sbp_", "sbp_v0_"], Of::Hex, 40),
-    open_shape(&["sb_secret_"], Of::Url, 20),
-    open_shape(&["pscale_tkn_", "pscale_pw_", "pscale_oauth_"], Of::Dotted, 30),
-    exact_shape(&["dapi", "dkea", "dose"], Of::Hex, 32),
-    mixed_shape(&["sk.eyJ"], Of::Dotted, 60),
-    // age
-    open_shape(&["AGE-SECRET-KEY-"], Of::Url, 40),
-];
+const fn exact_shape(prefixes: &'static [&'static str], of: Of, length: usize) -> Shape {
+    Shape { mixed: true, ..plain_shape(prefixes, of, length) }
+}
+
+/// Those of `config/tokens.toml`.
+const SHAPES: &[Shape] = include!(concat!(env!("OUT_DIR"), "/tokens.rs"));
 
 /// How many prefixes there are.
 const COUNT: usize = {
