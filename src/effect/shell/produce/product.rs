@@ -17,6 +17,132 @@ fn known_texts(args: &[Value]) -> Vec<String> {
     args.iter().map(|a| a.text().unwrap_or_default().to_string()).collect()
 }
 
+/// A call whose output is asked for.
+struct Printing<'a> {
+    name: &'a str,
+    args: &'a [Value],
+    /// Those of its arguments that are no options.
+    operands: Vec<&'a Value>,
+    /// What comes in on its standard input.
+    fed: &'a Feed,
+    /// It runs several times, each time with other operands.
+    several: bool,
+}
+
+impl Printing<'_> {
+    fn has(&self, names: &[&str]) -> bool {
+        self.args.iter().any(|a| names.contains(&a.known_start()))
+    }
+
+    /// What it decodes of the text on its standard input.
+    fn decoded(&self) -> Option<String> {
+        let Feed::Text(text) = self.fed else { return None };
+        let backwards = |line: &str| line.chars().rev().chain(['\n']).collect::<String>();
+        match self.name {
+            "rev" => self.args.is_empty().then(|| text.lines().map(backwards).collect()),
+            _ if !self.operands.is_empty() => None,
+            "base64" if self.has(&["-d", "-D", "--decode"]) => decode::decode_base64(text),
+            "xxd" if self.has(&["-r", "-rp"]) && self.has(&["-p", "-rp", "-ps"]) => {
+                decode::decode_hex(text)
+            }
+            _ => None,
+        }
+    }
+
+    /// The lines of its standard input that it lets through.
+    fn chosen_lines(&self) -> Option<Feed> {
+        if !listing::whole_lines(self.name, self.args, &self.operands) {
+            return None;
+        }
+        let all = matches!(self.name, "sort" | "uniq" | "tac" | "shuf");
+        match self.fed {
+            Feed::Here | Feed::Whole(..) | Feed::Tree(_) if all => Some(self.fed.clone()),
+            Feed::Here => Some(Feed::Names),
+            Feed::Whole(some, _) => Some(Feed::Lines(some.clone())),
+            Feed::Tree(start) => Some(Feed::Lines(start.unknown_below())),
+            Feed::Lines(_) | Feed::Found(..) | Feed::Names | Feed::Numbers => {
+                Some(self.fed.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// A path that leads to what guards this machine: whatever it leads through, the name stays.
+    fn guarded_path(&self) -> Option<Feed> {
+        let [one] = self.operands[..] else { return None };
+        let plain = |option: &str| matches!(option, "-f" | "-e" | "-m" | "-n" | "-s" | "-q" | "--");
+        let mut options = self.args.iter().map(Value::known_start).filter(|a| a.starts_with('-'));
+        let text = one.plain_text()?;
+        let leads = text.strip_suffix(guarded::NAME).is_some_and(|dir| dir.ends_with('/'));
+        if leads && options.all(plain) { known(format!("{text}\n")) } else { None }
+    }
+
+    /// basename: the last part of a path, without an ending; None where it is not known.
+    fn last_part(&self) -> Option<Feed> {
+        let (one, suffix) = match self.operands[..] {
+            [one] => (one, ""),
+            [one, suffix] => (one, suffix.plain_text()?),
+            _ => return None,
+        };
+        let text = one.plain_text().filter(|_| !self.several)?;
+        let last = if is_root(text) { "/" } else { split(text.trim_end_matches('/')).1 };
+        known(last.strip_suffix(suffix).filter(|l| !l.is_empty()).unwrap_or(last))
+    }
+
+    /// dirname: the parts in front of that.
+    fn leading_part(&self) -> Option<Feed> {
+        let [one] = self.operands[..] else { return None };
+        let text = one.plain_text().filter(|_| !self.several)?;
+        match split(text.trim_end_matches('/')).0 {
+            _ if is_root(text) => known("/"),
+            "" => known("."),
+            dir => known(dir),
+        }
+    }
+
+    /// Does it print numbers alone?
+    fn prints_numbers(&self) -> bool {
+        let plain = |a: &&Value| a.plain_text().is_some();
+        match self.name {
+            // In front of a count stands the file's name where there are several.
+            "grep" | "egrep" | "fgrep" => {
+                self.has(&["-c"])
+                    && self.args.len() == self.operands.len() + 1
+                    && self.operands.len() < 3
+                    && self.operands.iter().all(plain)
+            }
+            "wc" => self.operands.is_empty(),
+            "nproc" | "pidof" => true,
+            "pgrep" => !self.has(&["-l", "-a", "-al", "-la"]),
+            "seq" => {
+                self.args.iter().all(|a| a.plain_text().is_some_and(|t| t.parse::<f64>().is_ok()))
+            }
+            "id" => self.has(&["-u", "-g"]),
+            _ => false,
+        }
+    }
+
+    /// Does it print a name that holds no slash?
+    fn prints_name(&self) -> bool {
+        let apart = |t: &str| !["..", "%D", "%x", "/"].iter().any(|part| t.contains(part));
+        match self.name {
+            "date" => self.args.iter().all(|a| a.plain_text().is_some_and(apart)),
+            "hostname" | "arch" | "uuidgen" => self.operands.is_empty(),
+            "uname" => !self.has(&["-a", "--all", "-o", "-v"]),
+            _ => false,
+        }
+    }
+}
+
+/// A text that is printed, as it is known.
+fn known(text: impl Into<String>) -> Option<Feed> {
+    Some(Feed::Text(text.into()))
+}
+
+fn is_root(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b == b'/')
+}
+
 impl Walker<'_> {
     /// What find prints, with the guarded files that are surely among it.
     fn found_by(&mut self, args: &[Value]) -> Option<Feed> {
@@ -54,176 +180,75 @@ impl Walker<'_> {
         fed: &Feed,
         several: bool,
     ) -> Option<Feed> {
-        let name = words.first()?.plain_text()?.rsplit('/').next()?.to_string();
-        let args = &words[1..];
-        let flag = |names: &[&str]| args.iter().any(|a| names.contains(&a.known_start()));
-        let operands: Vec<&Value> =
-            args.iter().filter(|a| !a.known_start().starts_with('-')).collect();
-        let text = if let Feed::Text(text) = fed { Some(&**text) } else { None };
-        match name.as_str() {
+        let (first, args) = words.split_first()?;
+        let name = first.plain_text()?.rsplit('/').next()?;
+        let operands = args.iter().filter(|a| !a.known_start().starts_with('-')).collect();
+        let printed = self.feed_of(&Printing { name, args, operands, fed, several });
+        printed.filter(|_| !self.state.is_set(&StateKey::Function(name.to_string())))
+    }
+
+    fn feed_of(&mut self, p: &Printing) -> Option<Feed> {
+        let args = p.args;
+        match p.name {
             "echo" => decode::echo_output(args).map(Feed::Text),
-            "printf" if args.first().and_then(Value::plain_text) == Some("-v") => {
-                Some(Feed::Text(String::new()))
-            }
+            "printf" if args.first().and_then(Value::plain_text) == Some("-v") => known(""),
             "printf" => decode::printf_output(args).map(Feed::Text),
-            "xargs" if args.is_empty() => passed_through(fed),
-            "cat" | "tee" => {
-                let files: Vec<&Value> =
-                    args.iter().filter(|a| a.plain_text() != Some("-")).collect();
-                match (name.as_str(), &files[..]) {
-                    ("cat", [file]) if args.len() == 1 => self.file_text(file),
-                    ("cat", [_, ..]) => None,
-                    _ => passed_through(fed),
-                }
-            }
-            "base64" if flag(&["-d", "-D", "--decode"]) && operands.is_empty() => {
-                self.decoded_feed(text.and_then(decode::decode_base64))
-            }
-            "xxd" if flag(&["-r", "-rp"]) && flag(&["-p", "-rp", "-ps"]) && operands.is_empty() => {
-                self.decoded_feed(text.and_then(decode::decode_hex))
-            }
-            "rev" if args.is_empty() => {
-                let backwards = |line: &str| line.chars().rev().chain(['\n']).collect::<String>();
-                self.decoded_feed(text.map(|text| text.lines().map(backwards).collect()))
-            }
-            "find" | "fd" | "fdfind" | "ls" | "grep" | "rg" | "egrep" | "ag" | "git"
-                if args.iter().any(|a| a.text().is_none()) && name != "find" =>
+            "xargs" if args.is_empty() => passed_through(p.fed),
+            "cat" | "tee" => self.copied_output(p),
+            "base64" | "xxd" | "rev" => self.decoded_feed(p.decoded()),
+            "find" => self.found_by(args),
+            "fd" | "fdfind" | "ls" | "grep" | "rg" | "egrep" | "ag" | "git"
+                if args.iter().any(|a| a.text().is_none()) =>
             {
                 None
             }
-            "find" => self.found_by(args),
             // Cmdlets hand objects on; for what takes them they are paths.
             name if code::lists_here(name, &known_texts(args)) => Some(listing::anything_below()),
-            name if code::passes_objects(name) => match fed {
-                Feed::Lines(_) => Some(fed.clone()),
-                _ => None,
-            },
+            name if code::passes_objects(name) => {
+                matches!(p.fed, Feed::Lines(_)).then(|| p.fed.clone())
+            }
             "fd" | "fdfind" => listing::stays_below(args).then(listing::anything_below),
             "git" => self.git_prints(args),
-            "ls" => self.ls_prints(args, &operands),
-            "grep" | "rg" | "egrep" | "ag" if listing::names_files(&name, args) => {
+            "ls" => self.ls_prints(args, &p.operands),
+            "grep" | "rg" | "egrep" | "ag" if listing::names_files(p.name, args) => {
                 listing::stays_below(&args[1..]).then(listing::anything_below)
             }
-            // In front of a count stands the file's name where there are several.
-            "grep" | "egrep" | "fgrep"
-                if flag(&["-c"])
-                    && args.len() == operands.len() + 1
-                    && operands.len() < 3
-                    && operands.iter().all(|operand| operand.plain_text().is_some()) =>
-            {
-                Some(Feed::Numbers)
-            }
+            _ if p.prints_numbers() => Some(Feed::Numbers),
             "sort" | "uniq" | "head" | "tail" | "grep" | "egrep" | "rg" | "shuf" | "tac" => {
-                match fed {
-                    _ if !listing::whole_lines(&name, args, &operands) => None,
-                    Feed::Here | Feed::Whole(..) | Feed::Tree(_)
-                        if matches!(name.as_str(), "sort" | "uniq" | "tac" | "shuf") =>
-                    {
-                        Some(fed.clone())
-                    }
-                    Feed::Here => Some(Feed::Names),
-                    Feed::Whole(some, _) => Some(Feed::Lines(some.clone())),
-                    Feed::Tree(start) => Some(Feed::Lines(start.unknown_below())),
-                    Feed::Lines(_) | Feed::Found(..) | Feed::Names | Feed::Numbers => {
-                        Some(fed.clone())
-                    }
-                    _ => None,
-                }
+                p.chosen_lines()
             }
-            "wc" if !operands.is_empty() => None,
-            "wc" | "nproc" | "pidof" => Some(Feed::Numbers),
-            "pgrep" if !flag(&["-l", "-a", "-al", "-la"]) => Some(Feed::Numbers),
-            "seq"
-                if args
-                    .iter()
-                    .all(|a| a.plain_text().is_some_and(|t| t.parse::<f64>().is_ok())) =>
-            {
-                Some(Feed::Numbers)
-            }
-            "id" if flag(&["-u", "-g"]) => Some(Feed::Numbers),
-            "id" if !flag(&["-un"]) => None,
+            "id" if !p.has(&["-un"]) => None,
             "whoami" | "logname" | "id" => Some(self.user_name_feed()),
-            "date" => args
-                .iter()
-                .all(|a| {
-                    a.plain_text().is_some_and(|t| {
-                        !t.contains("..") && !t.contains("%D") && !t.contains("%x")
-                    }) && !a.known_start().contains('/')
-                })
-                .then_some(Feed::Names),
-            "hostname" | "arch" | "uuidgen" if operands.is_empty() => Some(Feed::Names),
-            "uname" if !flag(&["-a", "--all", "-o", "-v"]) => Some(Feed::Names),
-            "pwd" => self.cwd().map(|cwd| Feed::Text(format!("{cwd}\n"))),
+            _ if p.prints_name() => Some(Feed::Names),
+            "pwd" => self.cwd().and_then(|cwd| known(format!("{cwd}\n"))),
             "mktemp" => mktemp_output(args, self.out.place.directory_variable("TMPDIR")),
             // Its path: the name stands for it, unless it is cut at slashes.
             "which" | "-v" | "type" | "whence" | "where"
-                if operands[..].iter().any(|one| one.plain_text() == Some(guarded::NAME))
-                    && (name != "type" || flag(&["-p", "-P"])) =>
+                if p.operands.iter().any(|one| one.plain_text() == Some(guarded::NAME))
+                    && (p.name != "type" || p.has(&["-p", "-P"])) =>
             {
-                Some(Feed::Text(format!("{}\n", self.out.own_place())))
+                known(format!("{}\n", self.out.own_place()))
             }
-            "readlink" | "realpath" if operands.len() == 1 => {
-                let only = args.iter().all(|a| {
-                    !a.known_start().starts_with('-')
-                        || matches!(a.known_start(), "-f" | "-e" | "-m" | "-n" | "-s" | "-q" | "--")
-                });
-                let known = operands[0]
-                    .plain_text()
-                    .filter(|text| text.ends_with(&format!("/{}", guarded::NAME)));
-                known.filter(|_| only).map(|text| Feed::Text(format!("{text}\n")))
-            }
+            "readlink" | "realpath" => p.guarded_path(),
             "which" | "-v" if self.state.is_set(&StateKey::Splitting) => None,
-            "which" | "-v" => match operands[..] {
-                [one] if args.len() == 1 => one.plain_text().map(|t| Feed::Text(t.to_string())),
+            "which" | "-v" => match p.operands[..] {
+                [one] if args.len() == 1 => known(one.plain_text()?),
                 _ => None,
             },
-            "basename" => match operands[..] {
-                _ if several => Some(Feed::Names),
-                [one, ref suffix @ ..] if suffix.len() < 2 => match one.plain_text() {
-                    Some(text) => {
-                        let all = !text.is_empty() && text.bytes().all(|b| b == b'/');
-                        let last = if all { "/" } else { split(text.trim_end_matches('/')).1 };
-                        let suffix = suffix.first().map_or(Some(""), |s| s.plain_text());
-                        match suffix {
-                            Some(suffix) => Some(Feed::Text(
-                                last.strip_suffix(suffix)
-                                    .filter(|l| !l.is_empty())
-                                    .unwrap_or(last)
-                                    .to_string(),
-                            )),
-                            None => Some(Feed::Names),
-                        }
-                    }
-                    None => Some(Feed::Names),
-                },
-                _ => Some(Feed::Names),
-            },
-            "dirname" => match operands[..] {
-                [one] if !several => {
-                    let text = match one.plain_text()? {
-                        text if !text.is_empty() && text.bytes().all(|b| b == b'/') => {
-                            return Some(Feed::Text("/".to_string()));
-                        }
-                        text => text.trim_end_matches('/'),
-                    };
-                    let dir = split(text).0;
-                    Some(Feed::Text(if dir.is_empty() { "." } else { dir }.to_string()))
-                }
-                _ => None,
-            },
-            "realpath" | "readlink" => match operands[..] {
-                [one]
-                    if (name == "realpath" || flag(&["-f", "-e", "-m"]))
-                        && !args.iter().any(|a| a.known_start().starts_with("--rel")) =>
-                {
-                    let cwd = self.cwd()?;
-                    Some(Feed::Text(normalise_path(&join(&cwd, one.plain_text()?))))
-                }
-                _ => None,
-            },
+            "basename" => p.last_part().or(Some(Feed::Names)),
+            "dirname" => p.leading_part(),
             _ => None,
         }
-        .filter(|_| !self.state.is_set(&StateKey::Function(name)))
+    }
+
+    /// What cat and tee print.
+    fn copied_output(&mut self, p: &Printing) -> Option<Feed> {
+        let mut files = p.args.iter().filter(|a| a.plain_text() != Some("-"));
+        match files.next() {
+            Some(file) if p.name == "cat" && p.args.len() == 1 => self.file_text(file),
+            Some(_) if p.name == "cat" => None,
+            _ => passed_through(p.fed),
+        }
     }
 
     fn git_prints(&mut self, args: &[Value]) -> Option<Feed> {
