@@ -83,56 +83,38 @@ impl Paths {
             (_, false) => format!("--config {shown}: there is no such directory"),
         })
     }
+}
 
+/// Files and directories by name, each in the directory of the config or of the state.
+macro_rules! places {
+    ($($(#[$doc:meta])* $place:ident: $directory:ident / $name:expr;)+) => {
+        impl Paths {
+            $($(#[$doc])* pub fn $place(&self) -> PathBuf { self.$directory.join($name) })+
+        }
+    };
+}
+
+places! {
     /// The user's config file.
-    pub fn user_config(&self) -> PathBuf {
-        self.config.join(CONFIG_FILE)
-    }
-
+    user_config: config / CONFIG_FILE;
     /// The user's server, as the protocol's own clients are told of it.
-    pub fn user_server(&self) -> PathBuf {
-        self.config.join(SERVER_FILE)
-    }
-
+    user_server: config / SERVER_FILE;
     /// One line per decision.
-    pub fn journal(&self) -> PathBuf {
-        self.state.join("journal.jsonl")
-    }
-
+    journal: state / "journal.jsonl";
     /// What was trusted, by hash.
-    pub fn trust(&self) -> PathBuf {
-        self.state.join("trust.json")
-    }
-
+    trust: state / "trust.json";
     /// Until when hookctl is paused.
-    pub fn pause(&self) -> PathBuf {
-        self.state.join("pause.json")
-    }
-
+    pause: state / "pause.json";
     /// Copies of settings files from before our edits.
-    pub fn backups(&self) -> PathBuf {
-        self.state.join("backups")
-    }
-
+    backups: state / "backups";
     /// What was installed where: byte-exact undo.
-    pub fn installs(&self) -> PathBuf {
-        self.state.join("installs.json")
-    }
-
+    installs: state / "installs.json";
     /// What makes the hashes that servers are sent this installation's own.
-    pub fn salt(&self) -> PathBuf {
-        self.state.join("salt")
-    }
-
+    salt: state / "salt";
     /// What servers are still to be told.
-    pub fn spool(&self) -> PathBuf {
-        self.state.join("spool")
-    }
-
+    spool: state / "spool";
     /// Short-lived notes: first runs of an event, counters of stops, warnings given.
-    pub fn notes(&self) -> PathBuf {
-        self.state.join("notes")
-    }
+    notes: state / "notes";
 }
 
 /// Config and state directory of the platform.
