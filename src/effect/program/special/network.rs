@@ -2,7 +2,8 @@
 
 use super::super::code;
 use super::super::effects::{Call, Next, emit_role, join_words};
-use super::super::table::{Program, Role, mark};
+use super::super::table::{Role, mark};
+use super::Invocation;
 use crate::effect::emitter::Emitter;
 use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word};
@@ -131,25 +132,20 @@ fn emit_socat_address(
 
 /// Clients of databases: the operands by the row; without a program text of the call, standard
 /// input is the program.
-pub fn emit_database_client(
-    out: &mut Emitter,
-    call: &Call,
-    program: &Program,
-    values: &[Value],
-    next: &mut Vec<Next>,
-) {
+pub(super) fn emit_database_client(i: &mut Invocation) {
+    let Invocation { out, call, program, values, next } = i;
     let mut told = call.parsed.options.iter().any(|o| {
         o.spec.is_some_and(|s| matches!(s.role, Role::Code | Role::Run) || s.marks & mark::DRY != 0)
     });
-    for (i, value) in values.iter().enumerate() {
-        let kind = program.before.get(i).copied().unwrap_or(program.repeat);
+    for (at, value) in values.iter().enumerate() {
+        let kind = program.before.get(at).copied().unwrap_or(program.repeat);
         if kind == Role::Edit && value.plain_text() == Some(":memory:") {
             continue;
         }
         if kind == Role::Code && program.repeat == Role::Code && program.before.is_empty() {
             // redis-cli: the operands are one command.
             told = true;
-            if let Next::Script { text, .. } = join_words(&values[i..]) {
+            if let Next::Script { text, .. } = join_words(&values[at..]) {
                 code::emit_inline(out, program.language(), &text, next);
             }
             break;
@@ -158,6 +154,6 @@ pub fn emit_database_client(
         emit_role(out, call, kind, value, next);
     }
     if !told {
-        next.push(Next::Stdin { lang: program.language() });
+        i.reads_program();
     }
 }

@@ -1,7 +1,7 @@
 //! Programs of Windows whose arguments no row can say: shells, drives, what runs others.
 
 use super::super::code;
-use super::super::effects::{Call, Next, emit_operands, join_words};
+use super::super::effects::{Call, Next, join_words};
 use super::super::table::{Language, Program, Role, mark};
 use super::Invocation;
 use crate::effect::decode;
@@ -10,24 +10,19 @@ use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word, windows};
 
 /// A cmdlet that takes what it acts on from its pipe where no operand names it.
-pub fn emit_piped(
-    out: &mut Emitter,
-    call: &Call,
-    program: &Program,
-    values: &[Value],
-    next: &mut Vec<Next>,
-) {
+pub(super) fn emit_piped(i: &mut Invocation) {
+    let call = i.call;
     let acts = |role: Role| matches!(role, Role::Delete | Role::DeleteTree);
     let named = call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| acts(s.role)));
-    if values.is_empty() && !named {
+    if i.values.is_empty() && !named {
         if call.is_dry_run() {
             return;
         }
         let name = Value::known(call.name, call.span.clone());
         let words = std::iter::once(name).chain(call.args.iter().cloned()).collect();
-        next.push(Next::Words { words, cwd: None, feeds: true });
+        i.next.push(Next::Words { words, cwd: None, feeds: true });
     } else {
-        emit_operands(out, call, program, next);
+        i.operands();
     }
 }
 
@@ -57,19 +52,12 @@ pub fn emit_drive(out: &mut Emitter, call: &Call, values: &[Value]) {
 }
 
 /// robocopy: with /MIR and /PURGE what the source does not have is deleted.
-pub fn emit_robocopy(
-    out: &mut Emitter,
-    call: &Call,
-    program: &Program,
-    values: &[Value],
-    next: &mut Vec<Next>,
-) {
-    emit_operands(out, call, program, next);
-    let path = |at: usize| values.get(at);
-    let has = |names: &[&str]| names.iter().any(|name| call.has(name));
+pub(super) fn emit_robocopy(i: &mut Invocation) {
+    i.operands();
+    let has = |names: &[&str]| names.iter().any(|name| i.call.has(name));
     for (at, there) in [(1, has(&["-mir", "-purge"])), (0, has(&["-mov", "-move"]))] {
-        if let Some(value) = path(at).filter(|_| there) {
-            out.operand_tree(Word::Delete, value);
+        if let Some(value) = i.values.get(at).filter(|_| there) {
+            i.out.operand_tree(Word::Delete, value);
         }
     }
 }
@@ -95,18 +83,12 @@ pub(super) fn run_start(i: &mut Invocation) {
 }
 
 /// Text in the program's own language: its operands, or what comes in on standard input.
-pub fn own_text(
-    out: &mut Emitter,
-    call: &Call,
-    program: &Program,
-    values: &[Value],
-    next: &mut Vec<Next>,
-) {
-    let named = call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Code));
-    if !values.is_empty() {
-        emit_text(out, program.language(), values, next);
+pub(super) fn own_text(i: &mut Invocation) {
+    let named = i.call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Code));
+    if !i.values.is_empty() {
+        emit_text(i.out, i.program.language(), &i.values, i.next);
     } else if !named {
-        next.push(Next::Stdin { lang: program.language() });
+        i.reads_program();
     }
 }
 
