@@ -46,18 +46,7 @@ fn scan_commands(
     let mut at = 0;
     while at < bytes.len() {
         match bytes[at] {
-            b' '
-            | b'\t'
-            | b'\n'
-            | b';'
-            | b'{'
-            | b'}'
-            | b','
-            | b'!'
-            | b'$'
-            | b'+'
-            | b'~'
-            | b'0'..=b'9' => at += 1,
+            b if b.is_ascii_digit() || b" \t\n;{},!$+~".contains(&b) => at += 1,
             b'/' => {
                 let Some(end) = skip_delimited(bytes, at + 1, b'/') else { return false };
                 at = end;

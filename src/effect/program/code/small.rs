@@ -9,6 +9,7 @@ use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits::{self, Cap};
 use crate::names::applescript::ACTING;
 use crate::names::jq::REACHING;
+use crate::names::lisp::{HIDING, RUNNING};
 use crate::names::vim::READING;
 
 mod powershell;
@@ -247,49 +248,24 @@ pub fn scan_lisp(sink: &mut Sink, text: &str) {
             .find(|c: char| c.is_whitespace() || c == ')' || c == '(')
             .unwrap_or(0);
         let name = &rest[..end];
-        let tail = &rest[end..];
-        let first = || string_literals(call_arguments(tail)).into_iter().next();
+        let texts = || string_literals(call_arguments(&rest[end..])).into_iter();
+        let path = |text: Option<String>| text.unwrap_or_else(|| BLANK.to_string());
         match name {
-            "shell-command"
-            | "shell-command-to-string"
-            | "async-shell-command"
-            | "compile"
-            | "process-lines" => match first() {
+            name if RUNNING.contains(&name) => match texts().next() {
                 Some(text) => sink.run_shell_text(&text),
                 None => sink.emit_hidden("shell text known only at run time"),
             },
-            "call-process" | "start-process" | "make-process" | "eval" | "load" | "eval-buffer"
-            | "term" => sink.emit_hidden("Lisp that may execute"),
-            "delete-file" => sink.emit_path(
-                Word::Delete,
-                &first().unwrap_or_else(|| BLANK.to_string()),
-                Extent::Exact,
-            ),
-            "delete-directory" => sink.emit_path(
-                Word::Delete,
-                &first().unwrap_or_else(|| BLANK.to_string()),
-                Extent::Tree,
-            ),
+            name if HIDING.contains(&name) => sink.emit_hidden("Lisp that may execute"),
+            "delete-file" => sink.emit_path(Word::Delete, &path(texts().next()), Extent::Exact),
+            "delete-directory" => sink.emit_path(Word::Delete, &path(texts().next()), Extent::Tree),
             "write-file" | "write-region" | "append-to-file" => {
-                let all = string_literals(call_arguments(tail));
-                sink.emit_path(
-                    Word::Write,
-                    &all.last().cloned().unwrap_or_else(|| BLANK.to_string()),
-                    Extent::Exact,
-                );
+                sink.emit_path(Word::Write, &path(texts().last()), Extent::Exact)
             }
-            "find-file" | "insert-file-contents" | "load-file" => sink.emit_path(
-                Word::Read,
-                &first().unwrap_or_else(|| BLANK.to_string()),
-                Extent::Exact,
-            ),
+            "find-file" | "insert-file-contents" | "load-file" => {
+                sink.emit_path(Word::Read, &path(texts().next()), Extent::Exact)
+            }
             "rename-file" | "copy-file" => {
-                let all = string_literals(call_arguments(tail));
-                sink.emit_path(
-                    Word::Write,
-                    &all.get(1).cloned().unwrap_or_else(|| BLANK.to_string()),
-                    Extent::Exact,
-                );
+                sink.emit_path(Word::Write, &path(texts().nth(1)), Extent::Exact)
             }
             _ => {}
         }
