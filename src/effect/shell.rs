@@ -173,13 +173,31 @@ struct Walker<'a> {
     text_of_items: bool,
 }
 
+/// What has a place in the text that is walked.
+trait InSource {
+    fn range_of(self, walker: &Walker) -> Range<usize>;
+}
+
+impl InSource for Range<usize> {
+    fn range_of(self, _: &Walker) -> Range<usize> {
+        self
+    }
+}
+
+impl InSource for Span {
+    fn range_of(self, walker: &Walker) -> Range<usize> {
+        walker.source_range(self)
+    }
+}
+
 impl Walker<'_> {
     fn source_range(&self, span: Span) -> Range<usize> {
         self.frame.fixed.clone().unwrap_or_else(|| span.start.offset()..span.end.offset())
     }
 
     /// Text whose commands are not seen: what holds it may run anything.
-    fn emit_unseen(&mut self, why: &str, range: Range<usize>) {
+    fn emit_unseen(&mut self, why: &str, place: impl InSource) {
+        let range = place.range_of(self);
         self.out.command = self.frame.parent;
         self.out.emit_unknown(why, range);
     }

@@ -107,19 +107,13 @@ impl Walker<'_> {
         // `> a<(cmd)` and `<<< >(cmd)x` are one word each, which the parser cuts.
         let ends: Vec<usize> = stmt.redirects.iter().map(|r| r.span.end.offset()).collect();
         if simple.args.iter().any(|word| ends.contains(&word.span.start.offset())) {
-            self.emit_unseen(
-                "a redirection that goes on behind its word",
-                self.source_range(stmt.span),
-            );
+            self.emit_unseen("a redirection that goes on behind its word", stmt.span);
         }
         for assignment in simple.assignments.iter() {
             self.visit_assignment(assignment);
         }
         if opens_subscript(self.slice(simple.name.span)) {
-            self.emit_unseen(
-                "a subscript that may end elsewhere",
-                self.source_range(simple.name.span),
-            );
+            self.emit_unseen("a subscript that may end elsewhere", simple.name.span);
         }
         self.doubt_literals(&simple.name);
         self.visit_word(&simple.name);
@@ -282,10 +276,7 @@ impl Walker<'_> {
         }
         let text = self.without_choosing(|w| w.text_of(assignment.target.name.as_str()));
         if text.is_none_or(|text| text.contains('[')) {
-            self.emit_uncovered(
-                "a name known only at run time",
-                self.source_range(assignment.span),
-            );
+            self.emit_uncovered("a name known only at run time", assignment.span);
         }
     }
 

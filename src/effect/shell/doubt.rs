@@ -25,10 +25,7 @@ impl Walker<'_> {
         let cut = raw.ends_with('$') && matches!(next, Some(b'(' | b'{' | b'"' | b'\''))
             || ends_in_backslash(raw);
         if cut || ends_early(raw) {
-            self.emit_unseen(
-                "a brace at the start of a word that does not close there",
-                self.source_range(word.span),
-            );
+            self.emit_unseen("a brace at the start of a word that does not close there", word.span);
         }
     }
 }
@@ -49,7 +46,7 @@ impl Walker<'_> {
         let array =
             self.slice(word.span).ends_with('=') && self.source_behind(word.span).starts_with('(');
         if array || word.parts.iter().any(marked) {
-            self.emit_unseen("a word that may end elsewhere", self.source_range(word.span));
+            self.emit_unseen("a word that may end elsewhere", word.span);
         }
     }
 
@@ -62,7 +59,7 @@ impl Walker<'_> {
         });
         let rest = ends.max().and_then(|end| self.frame.source.get(end..decl.span.end.offset()));
         if rest.is_some_and(|rest| rest.starts_with('(')) {
-            self.emit_unseen("an array that is not understood", self.source_range(decl.span));
+            self.emit_unseen("an array that is not understood", decl.span);
         }
     }
 
@@ -75,7 +72,7 @@ impl Walker<'_> {
                 && raw.is_some_and(|raw| raw.replace("<<<", "").contains("<<"))
         };
         if word.parts.iter().any(heredoc) {
-            self.emit_unseen("a heredoc inside an array", self.source_range(word.span));
+            self.emit_unseen("a heredoc inside an array", word.span);
         }
     }
 
@@ -90,7 +87,7 @@ impl Walker<'_> {
             && !self.frame.source.get(start..before).unwrap_or_default().contains('\n')
             && !entries.iter().any(|entry| self.slice(entry.word.span).contains(odd));
         if !sound {
-            self.emit_unseen("a function without braces", self.source_range(function.span));
+            self.emit_unseen("a function without braces", function.span);
         }
         self.doubt_heredocs_in(function);
     }
@@ -118,7 +115,7 @@ impl Walker<'_> {
             _ => body.stmts.is_empty(),
         };
         if missed && raw != "``" {
-            self.emit_unseen("a substitution that is not understood", self.source_range(span));
+            self.emit_unseen("a substitution that is not understood", span);
         }
     }
 
@@ -152,10 +149,7 @@ impl Walker<'_> {
         // `"${x+'a"b'}"`: the string ends within what the parser takes for quotes of their own.
         let ends = raw.find('"').is_some_and(|at| raw[..at].contains('\''));
         if quoted || ends || raw.contains("<(") || raw.contains(">(") || raw.contains("$'") {
-            self.emit_unseen(
-                "a parameter whose operand runs something",
-                self.source_range(word.span),
-            );
+            self.emit_unseen("a parameter whose operand runs something", word.span);
         }
     }
 
@@ -172,13 +166,10 @@ impl Walker<'_> {
         let named = name.is_some_and(super::parameter::is_name)
             && stmt.redirects.iter().any(|r| r.span.start.offset() == next);
         if continued && raw.ends_with(')') {
-            self.emit_unseen("a word that goes on behind its end", self.source_range(word.span));
+            self.emit_unseen("a word that goes on behind its end", word.span);
         }
         if named {
-            self.emit_uncovered(
-                "a redirection that zsh reads as another",
-                self.source_range(word.span),
-            );
+            self.emit_uncovered("a redirection that zsh reads as another", word.span);
         }
     }
 
@@ -192,7 +183,7 @@ impl Walker<'_> {
         };
         let raw = self.slice(span);
         if raw.contains('\\') && parts.iter().any(backtick) && !in_place(parts, span) {
-            self.emit_unseen("backticks in a string with escapes", self.source_range(span));
+            self.emit_unseen("backticks in a string with escapes", span);
         }
     }
 

@@ -7,10 +7,10 @@ use shuck_ast::{
     BourneParameterExpansion, ParameterExpansionSyntax, Word as ShellWord, WordPart, WordPartNode,
 };
 
-use super::Walker;
 use super::call::flagged;
 use super::state::{StateKey, StateValue};
 use super::word::{Atom, Quote, number_var};
+use super::{InSource, Walker};
 use crate::effect::value::Value;
 use crate::limits::Cap;
 use crate::names::arithmetic::INTEGERS;
@@ -73,9 +73,10 @@ fn sole_variable(parts: &[WordPartNode]) -> Option<&str> {
 impl Walker<'_> {
     /// The call does something that nobody can tell from its text, and that hardly ever is a danger: it is not allowed,
     /// and nobody is asked for it.
-    pub(super) fn emit_uncovered(&mut self, why: &str, span: Range<usize>) {
+    pub(super) fn emit_uncovered(&mut self, why: &str, place: impl InSource) {
+        let range = place.range_of(self);
         self.out.command = self.frame.parent;
-        self.out.emit_uncovered(why, span);
+        self.out.emit_uncovered(why, range);
     }
 
     /// A name in arithmetic. One that was not set in this call is the user's own.

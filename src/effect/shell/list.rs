@@ -34,10 +34,7 @@ impl Walker<'_> {
                 return;
             }
             if before.is_some_and(|before| self.is_adjacent(before, stmt)) {
-                self.emit_uncovered(
-                    "a group that zsh takes for a pattern",
-                    self.source_range(stmt.span),
-                );
+                self.emit_uncovered("a group that zsh takes for a pattern", stmt.span);
             }
             self.walk_statement(stmt);
             before = Some(stmt);
@@ -238,7 +235,7 @@ impl Walker<'_> {
                 // zsh gives it both: what the pipe brings, and what the redirection names.
                 self.emit_uncovered(
                     "a pipe and a file that zsh reads one after the other",
-                    self.source_range(stage.span),
+                    stage.span,
                 );
             }
             self.in_subshell(|w| w.walk_statement(stage));
@@ -399,10 +396,7 @@ impl Walker<'_> {
                 let open = command.left_paren_span;
                 if let Some(text) = self.disguised_command(open.start.offset()) {
                     // Where the parser goes on behind it is not sure.
-                    self.emit_uncovered(
-                        "subshells that begin like arithmetic",
-                        self.source_range(open),
-                    );
+                    self.emit_uncovered("subshells that begin like arithmetic", open);
                     return self.walk_in_subshell(&text, open);
                 }
                 let raw = self.slice(command.span);
@@ -411,10 +405,7 @@ impl Walker<'_> {
                 let read = command.expr_ast.is_some()
                     || inner.is_some_and(|inner| inner.trim().is_empty());
                 if !read || inner.is_none_or(|inner| has_bare(inner, b";\n")) {
-                    self.emit_unseen(
-                        "arithmetic that may end elsewhere",
-                        self.source_range(command.span),
-                    );
+                    self.emit_unseen("arithmetic that may end elsewhere", command.span);
                 }
                 let before = self.substitutions;
                 if let Some(node) = &command.expr_ast {

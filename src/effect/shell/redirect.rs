@@ -86,10 +86,7 @@ impl Walker<'_> {
             match &redirect.target {
                 RedirectTarget::Word(word) => {
                     if has_bare(self.slice(word.span), b"\n;") {
-                        self.emit_unseen(
-                            "a word that may end elsewhere",
-                            self.source_range(word.span),
-                        );
+                        self.emit_unseen("a word that may end elsewhere", word.span);
                     }
                     self.visit_word(word);
                 }
@@ -187,10 +184,7 @@ impl Walker<'_> {
             // zsh: `>! file` overwrites; what follows is the file.
             let word = match word_behind_bang(stmt, redirect, &self.frame.source) {
                 Some(next) if writes => {
-                    self.emit_uncovered(
-                        "a redirection that zsh reads as another",
-                        self.source_range(redirect.span),
-                    );
+                    self.emit_uncovered("a redirection that zsh reads as another", redirect.span);
                     next
                 }
                 _ => word,

@@ -64,7 +64,7 @@ impl Walker<'_> {
             .find_variable(name)
             .is_some_and(|values| values.iter().any(|words| words.len() > 1));
         if several {
-            self.emit_uncovered("an array that zsh takes as a whole", self.source_range(span));
+            self.emit_uncovered("an array that zsh takes as a whole", span);
         }
         let subscript = next.map_or("", |next| self.slice(next.span));
         if let Some((text, _)) = subscript.strip_prefix('[').and_then(|text| text.split_once(']')) {
@@ -78,15 +78,12 @@ impl Walker<'_> {
         match part {
             // What is nested too deep the parser hands on as it is written.
             WordPart::Literal(_) if has_substitution(self.slice(span)) => {
-                self.emit_unseen("a substitution nested too deep", self.source_range(span));
+                self.emit_unseen("a substitution nested too deep", span);
             }
             WordPart::Variable(name)
                 if name.as_str() == "OLDPWD" && self.state.is_set(&super::StateKey::Astray) =>
             {
-                self.emit_uncovered(
-                    "a directory that `cd` may not have left",
-                    self.source_range(span),
-                );
+                self.emit_uncovered("a directory that `cd` may not have left", span);
             }
             WordPart::Literal(_)
             | WordPart::SingleQuoted { .. }
@@ -114,7 +111,7 @@ impl Walker<'_> {
                 let raw = self.slice(span);
                 // Tried as arithmetic first, where quotes keep nothing from running.
                 if raw.contains('\'') && raw.get(1..).is_some_and(|raw| raw.contains("$(")) {
-                    self.emit_unseen("arithmetic with a quoted command", self.source_range(span));
+                    self.emit_unseen("arithmetic with a quoted command", span);
                 }
                 if let Some(text) = self.disguised_subshell(span) {
                     return self.walk_in_subshell(&text, span);
@@ -124,7 +121,7 @@ impl Walker<'_> {
                 let lines = raw.contains('\n') && expression_ast.is_none();
                 if raw.contains(';') || lines || runs && raw.contains('"') {
                     // Its end, and so what it is, the parser gets wrong.
-                    self.emit_unseen("arithmetic that may be a subshell", self.source_range(span));
+                    self.emit_unseen("arithmetic that may be a subshell", span);
                 }
                 self.walk_arithmetic(expression_ast.as_deref(), Some(expression_word_ast), span);
             }
@@ -283,10 +280,7 @@ impl Walker<'_> {
             (None, None) => {
                 let text = subscript.syntax_text(&self.frame.source);
                 if text.contains("$(") || text.contains('`') {
-                    self.emit_unseen(
-                        "a command inside a subscript",
-                        self.source_range(subscript.span()),
-                    );
+                    self.emit_unseen("a command inside a subscript", subscript.span());
                 }
             }
         }
@@ -298,7 +292,7 @@ impl Walker<'_> {
         let raw = self.slice(target.span);
         let ends = |(_, rest): (&str, &str)| !has_bare(rest, b" \t\n\r;&|<>#()");
         if target.subscript.is_some() && !raw.split_once('[').is_some_and(ends) {
-            self.emit_unseen("a subscript that may end elsewhere", self.source_range(target.span));
+            self.emit_unseen("a subscript that may end elsewhere", target.span);
         }
         self.visit_reference(target);
         match &assignment.value {
@@ -306,10 +300,7 @@ impl Walker<'_> {
                 let array =
                     |at| self.frame.source.get(at..).is_some_and(|text| text.starts_with('('));
                 if array(word.span.start.offset()) {
-                    self.emit_unseen(
-                        "an array that may end elsewhere",
-                        self.source_range(assignment.span),
-                    );
+                    self.emit_unseen("an array that may end elsewhere", assignment.span);
                 }
                 self.visit_word(word);
             }
@@ -339,7 +330,7 @@ impl Walker<'_> {
         let inner = inner.filter(|_| next.is_none_or(|next| b" \t\r\n;&|)<>`}".contains(&next)));
         if inner.is_none_or(|inner| has_bare(inner, b";&|<>()")) {
             // The parser takes what follows for the array's, where a shell tells a fault and goes on in the next line.
-            return self.emit_unseen("an array that may end elsewhere", self.source_range(span));
+            return self.emit_unseen("an array that may end elsewhere", span);
         }
         let ends = array.elements.iter().map(|element| match element {
             ArrayElem::Sequential(word) => word.span.end.offset(),
@@ -354,7 +345,7 @@ impl Walker<'_> {
         let Some((_, inner)) = raw.split_once('(') else { return };
         let nests = inner.contains('{') && (inner.contains(">(") || inner.contains("<("));
         if nests && closing_parenthesis(inner, true).is_some() {
-            self.emit_unseen("an array that is not understood", self.source_range(span));
+            self.emit_unseen("an array that is not understood", span);
         }
     }
 

@@ -71,10 +71,7 @@ impl Walker<'_> {
                 _ => false,
             };
             if expands {
-                return self.emit_uncovered(
-                    "text that zsh expands in another way",
-                    self.source_range(part.span),
-                );
+                return self.emit_uncovered("text that zsh expands in another way", part.span);
             }
         }
     }
@@ -111,14 +108,11 @@ impl Walker<'_> {
                 })
         };
         if word.parts.iter().any(nested) {
-            self.emit_uncovered(
-                "a pattern of zsh with groups in groups",
-                self.source_range(word.span),
-            );
+            self.emit_uncovered("a pattern of zsh with groups in groups", word.span);
         }
         let raw = self.slice(word.span);
         if raw.starts_with("{,") || raw.starts_with('{') && raw.ends_with(",}") {
-            self.emit_uncovered("an empty word that zsh keeps", self.source_range(word.span));
+            self.emit_uncovered("an empty word that zsh keeps", word.span);
         }
     }
 

@@ -50,7 +50,7 @@ impl Walker<'_> {
         let raw = self.slice(span);
         let inner = raw.strip_prefix("$((").unwrap_or(raw).replace("$((", "");
         if (inner.contains("$(") || inner.contains('`')) && self.substitutions == before {
-            self.emit_unseen("a command inside arithmetic", self.source_range(span));
+            self.emit_unseen("a command inside arithmetic", span);
         }
     }
 
