@@ -1,6 +1,6 @@
 //! Parameters: what `$x`, `"$@"`, `${x:-y}` and `${x%.c}` stand for, as far as the call tells.
 
-use shuck_ast::{BourneParameterExpansion, ParameterOp, SubscriptSelector, VarRef, Word};
+use shuck_ast::{BourneParameterExpansion as Bourne, ParameterOp, SubscriptSelector, VarRef, Word};
 
 use super::Walker;
 use super::pattern::{change_case, replace_pattern};
@@ -11,38 +11,22 @@ use crate::effect::value::Value;
 use crate::limits;
 
 impl Walker<'_> {
-    pub(super) fn expand_parameter(
-        &mut self,
-        syntax: &BourneParameterExpansion,
-        inside: bool,
-        out: &mut Vec<Atom>,
-    ) {
+    pub(super) fn expand_parameter(&mut self, syntax: &Bourne, inside: bool, out: &mut Vec<Atom>) {
         match syntax {
-            BourneParameterExpansion::Access { reference } => {
-                self.expand_reference(reference, inside, out)
+            Bourne::Access { reference } => self.expand_reference(reference, inside, out),
+            Bourne::Length { .. } => push_unknown_number(out),
+            Bourne::Operation { reference, operator, operand_word_ast, .. } => {
+                let operand = operand_word_ast.as_deref();
+                self.expand_operation(reference, operator, operand, inside, out);
             }
-            BourneParameterExpansion::Length { .. } => push_unknown_number(out),
-            BourneParameterExpansion::Operation {
-                reference, operator, operand_word_ast, ..
-            } => {
-                self.expand_operation(
-                    reference,
-                    operator,
-                    operand_word_ast.as_deref(),
-                    inside,
-                    out,
-                );
+            Bourne::Slice { reference, offset_word_ast, length_word_ast, .. } => {
+                self.slice_of(reference, offset_word_ast, length_word_ast.as_deref(), inside, out)
             }
-            BourneParameterExpansion::Slice {
-                reference, offset_word_ast, length_word_ast, ..
-            } => self.slice_of(reference, offset_word_ast, length_word_ast.as_deref(), inside, out),
-            BourneParameterExpansion::Indirect { reference, operator: None, .. } => {
+            Bourne::Indirect { reference, operator: None, .. } => {
                 self.expand_indirect(reference, inside, out)
             }
-            BourneParameterExpansion::Indices { reference } => {
-                self.expand_indices(reference, inside, out)
-            }
-            BourneParameterExpansion::Transformation { reference, operator } => {
+            Bourne::Indices { reference } => self.expand_indices(reference, inside, out),
+            Bourne::Transformation { reference, operator } => {
                 self.expand_transformed(reference, *operator, inside, out);
             }
             _ => out.push(Atom::unknown_text(inside)),

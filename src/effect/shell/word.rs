@@ -257,13 +257,8 @@ impl Walker<'_> {
             }
             WordPart::ArrayAccess(reference) => self.expand_reference(reference, inside, out),
             WordPart::ParameterExpansion { reference, operator, operand_word_ast, .. } => {
-                self.expand_operation(
-                    reference,
-                    operator,
-                    operand_word_ast.as_deref(),
-                    inside,
-                    out,
-                );
+                let operand = operand_word_ast.as_deref();
+                self.expand_operation(reference, operator, operand, inside, out);
             }
             _ => out.push(Atom::unknown_text(inside && !may_vanish(part))),
         }

@@ -1,8 +1,8 @@
 //! Commands inside parameter expansions.
 
 use shuck_ast::{
-    BourneParameterExpansion, ParameterExpansion, ParameterExpansionSyntax, ParameterOp, Span,
-    VarRef, Word,
+    BourneParameterExpansion as Bourne, ParameterExpansion, ParameterExpansionSyntax, ParameterOp,
+    Span, VarRef, Word,
 };
 
 use super::super::Walker;
@@ -25,7 +25,7 @@ impl Walker<'_> {
                 }
                 return;
             }
-            self.emit_unseen("${x@P} runs what the value holds", self.source_range(span));
+            self.emit_unseen("${x@P} runs what the value holds", span);
         }
     }
 
@@ -34,27 +34,20 @@ impl Walker<'_> {
             ParameterExpansionSyntax::Zsh(_) => {
                 let raw = parameter.raw_body.slice(&self.frame.source);
                 if raw.contains('(') || raw.contains('`') {
-                    self.emit_unseen("a zsh parameter expansion", self.source_range(span));
+                    self.emit_unseen("a zsh parameter expansion", span);
                 }
             }
             ParameterExpansionSyntax::Bourne(syntax) => match syntax {
-                BourneParameterExpansion::Access { reference }
-                | BourneParameterExpansion::Length { reference }
-                | BourneParameterExpansion::Indices { reference } => {
-                    self.visit_reference(reference)
-                }
-                BourneParameterExpansion::Indirect {
-                    reference,
-                    operator,
-                    operand_word_ast,
-                    ..
-                } => {
+                Bourne::Access { reference }
+                | Bourne::Length { reference }
+                | Bourne::Indices { reference } => self.visit_reference(reference),
+                Bourne::Indirect { reference, operator, operand_word_ast, .. } => {
                     self.visit_reference(reference);
                     self.named_element(reference, span);
                     self.visit_operation(operator.as_deref(), operand_word_ast.as_deref());
                 }
-                BourneParameterExpansion::PrefixMatch { .. } => {}
-                BourneParameterExpansion::Slice {
+                Bourne::PrefixMatch { .. } => {}
+                Bourne::Slice {
                     reference,
                     offset_ast,
                     offset_word_ast,
@@ -69,16 +62,11 @@ impl Walker<'_> {
                         span,
                     );
                 }
-                BourneParameterExpansion::Operation {
-                    reference,
-                    operator,
-                    operand_word_ast,
-                    ..
-                } => {
+                Bourne::Operation { reference, operator, operand_word_ast, .. } => {
                     self.visit_reference(reference);
                     self.visit_operation(Some(operator), operand_word_ast.as_deref());
                 }
-                BourneParameterExpansion::Transformation { reference, operator } => {
+                Bourne::Transformation { reference, operator } => {
                     self.visit_reference(reference);
                     self.walk_transformation(reference, *operator, span);
                 }
