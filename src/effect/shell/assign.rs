@@ -240,9 +240,8 @@ impl Walker<'_> {
                 self.out
                     .emit_unknown("an assignment that leads programs to code or settings", span);
             }
-            Marked::Yes => {}
             Marked::Exported if lasting && !self.is_exported(name) => return false,
-            Marked::Exported => {}
+            Marked::Yes | Marked::Exported => {}
             Marked::Writes => {
                 self.out.command = None;
                 let path = Value::known(value.unwrap_or_default(), span);

@@ -65,15 +65,8 @@ impl Walker<'_> {
                     let before = match fed {
                         Feed::None | Feed::Text(_) => Printer::Nobody,
                         Feed::File(_) => Printer::File,
-                        Feed::Stream(Printer::Settings) => Printer::Local,
-                        Feed::Stream(by) => by,
-                        Feed::Lines(_)
-                        | Feed::Found(..)
-                        | Feed::Tree(_)
-                        | Feed::Whole(..)
-                        | Feed::Here
-                        | Feed::Names
-                        | Feed::Numbers => Printer::Local,
+                        Feed::Stream(by) if by != Printer::Settings => by,
+                        _ => Printer::Local,
                     };
                     Feed::Stream(self.find_printer(words).max(before))
                 })

@@ -187,13 +187,11 @@ impl ShellState {
                 have == &unknown_var() || new.iter().all(|n| have.contains(n))
             }
             (None, Some(StateValue::Var(new))) => *new == unknown_var(),
-            (Some(StateValue::Cwd(have)), Some(StateValue::Cwd(new))) => {
+            (Some(StateValue::Cwd(have)), Some(StateValue::Cwd(new)))
+            | (Some(StateValue::Text(have)), Some(StateValue::Text(new))) => {
                 have.is_none() || have == new
             }
             (Some(StateValue::Positional(have)), Some(StateValue::Positional(new))) => {
-                have.is_none() || have == new
-            }
-            (Some(StateValue::Text(have)), Some(StateValue::Text(new))) => {
                 have.is_none() || have == new
             }
             (None, Some(StateValue::Positional(_))) => true,

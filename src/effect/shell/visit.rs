@@ -85,12 +85,12 @@ impl Walker<'_> {
             {
                 self.emit_uncovered("a directory that `cd` may not have left", span);
             }
-            WordPart::Literal(_)
+            // The command of such a glob, if it has one, is found with the word's groups.
+            WordPart::ZshQualifiedGlob(_)
+            | WordPart::Literal(_)
             | WordPart::SingleQuoted { .. }
             | WordPart::Variable(_)
             | WordPart::PrefixMatch { .. } => {}
-            // Its command, if it has one, is found with the word's groups.
-            WordPart::ZshQualifiedGlob(_) => {}
             WordPart::DoubleQuoted { parts, .. } => {
                 self.doubt_backticks(parts, span);
                 self.zsh_text(parts, true);

@@ -406,8 +406,7 @@ pub fn fill_template(val: &Val, given: &[Val]) -> Val {
 pub fn module_name(text: &str) -> String {
     let text = text.strip_prefix("node:").unwrap_or(text);
     match text.strip_suffix("/promises").unwrap_or(text) {
-        "fs-extra" | "graceful-fs" | "memfs" => "fs",
-        "npm:fs" => "fs",
+        "fs-extra" | "graceful-fs" | "memfs" | "npm:fs" => "fs",
         other => other,
     }
     .to_string()

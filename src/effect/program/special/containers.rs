@@ -186,8 +186,8 @@ pub fn emit_ansible(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     let module = module.as_ref().map_or("command", Value::known_start);
     let module = module.rsplit('.').next().unwrap_or_default().to_string();
     match (module.as_str(), value("-a")) {
-        ("ping" | "setup" | "debug" | "stat" | "gather_facts" | "service_facts", _) => {}
-        (_, None) => {}
+        ("ping" | "setup" | "debug" | "stat" | "gather_facts" | "service_facts", _) | (_, None) => {
+        }
         ("shell" | "command" | "raw" | "script", Some(text)) if !call.is_dry_run() => {
             next.push(join_words(std::slice::from_ref(&text)));
         }

@@ -162,11 +162,9 @@ impl<'a> Lexer<'a> {
                 self.at += 2;
                 return true;
             }
-            (Lang::Python, b'{', _) => 1,
-            (Lang::Js, b'$', b'{') | (Lang::Ruby, b'#', b'{') => 2,
-            (Lang::Php, b'{', b'$') => 1,
-            (Lang::Perl, b'@' | b'$', b'{') => 2,
-            (Lang::Php, b'$', b'{') => 2,
+            (Lang::Python, b'{', _) | (Lang::Php, b'{', b'$') => 1,
+            (Lang::Js | Lang::Perl | Lang::Php, b'$', b'{') => 2,
+            (Lang::Ruby, b'#', b'{') | (Lang::Perl, b'@', b'{') => 2,
             (Lang::Perl | Lang::Php, b'$', _) if is_word_byte(next) || next == b'$' => 0,
             (Lang::Perl, b'@', _) if is_word_byte(next) && !next.is_ascii_digit() => 0,
             _ => return false,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::effect::Extent;
-use crate::names::mongo;
+use crate::names::{mongo, redis};
 
 /// psql's and mysql's `\x`.
 pub(super) fn emit_backslash_command(
@@ -24,7 +24,7 @@ pub(super) fn emit_backslash_command(
         None => {}
     };
     match name {
-        "!" => next.push(script(rest)),
+        "!" | "system" => next.push(script(rest)),
         "copy" => {
             let lower = rest.to_ascii_lowercase();
             let to = lower.rfind(" to ");
@@ -64,7 +64,6 @@ pub(super) fn emit_backslash_command(
         "i" | "ir" | "include" | "include_relative" | "." | "source" => {
             file(Word::Read, rest, next)
         }
-        "system" => next.push(script(rest)),
         "gexec" | "e" | "edit" | "ef" | "ev" => {
             out.emit_unknown("a client command that runs what nobody reads", span.clone())
         }
@@ -141,7 +140,6 @@ pub fn emit_redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
     match text(0).as_str() {
         "" if words.is_empty() => {}
         "FLUSHALL" | "FLUSHDB" | "SWAPDB" => push(DROP),
-        "SHUTDOWN" | "REPLICAOF" | "SLAVEOF" | "FAILOVER" | "DEBUG" | "MIGRATE" => push(WRITE),
         "CONFIG" if text(1) == "SET" => {
             push(WRITE);
             if matches!(text(2).as_str(), "DIR" | "DBFILENAME")
@@ -154,13 +152,7 @@ pub fn emit_redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
             push(WRITE);
             out.emit_unknown("code that runs in a database", span.clone());
         }
-        "GET" | "MGET" | "KEYS" | "SCAN" | "INFO" | "PING" | "EXISTS" | "TTL" | "PTTL" | "TYPE"
-        | "HGET" | "HGETALL" | "HMGET" | "HKEYS" | "HLEN" | "LRANGE" | "LLEN" | "SMEMBERS"
-        | "SCARD" | "SISMEMBER" | "ZRANGE" | "ZSCORE" | "ZCARD" | "DBSIZE" | "MONITOR"
-        | "CLIENT" | "CONFIG" | "MEMORY" | "STRLEN" | "ECHO" | "TIME" | "LASTSAVE" | "SLOWLOG"
-        | "XRANGE" | "XLEN" | "XINFO" | "SELECT" | "AUTH" | "HELLO" | "COMMAND" | "ROLE"
-        | "SSCAN" | "HSCAN" | "ZSCAN" | "OBJECT" | "SUBSCRIBE" | "PSUBSCRIBE" | "CLUSTER"
-        | "ZRANGEBYSCORE" | "ZREVRANGE" | "HEXISTS" | "GETRANGE" | "LINDEX" => {}
+        name if redis::READING.contains(&name) => {}
         _ => push(WRITE),
     }
 }
