@@ -225,6 +225,14 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// Where a value leads as it stands, if that is known, and is no stream.
+    pub fn locate_exact(&mut self, value: &Value) -> Option<Target> {
+        match self.locate_value(value, Extent::Exact, false) {
+            Spot::At(target) => Some(target),
+            Spot::Stream | Spot::Unknown => None,
+        }
+    }
+
     /// Where a value leads, and how much is touched there.
     pub fn locate_value(&mut self, value: &Value, extent: Extent, changes: bool) -> Spot {
         if value.is_pipe() {
@@ -292,10 +300,10 @@ impl<'a> Emitter<'a> {
 
     /// Goes to a directory, if it is known.
     pub fn chdir(&mut self, value: &Value) {
-        self.cwd = match self.locate_value(value, Extent::Exact, false) {
-            Spot::At(target) if target.extent == Extent::Exact => Some(target.lexical),
-            _ => None,
-        };
+        self.cwd = self
+            .locate_exact(value)
+            .filter(|target| target.extent == Extent::Exact)
+            .map(|target| target.lexical);
     }
 
     fn base_directory(&self, text: &str) -> Option<String> {
@@ -446,7 +454,7 @@ impl<'a> Emitter<'a> {
 
     /// The program runs what it finds in that directory.
     pub fn runs_there(&mut self, dir: &Value) {
-        if let Spot::At(target) = self.locate_value(dir, Extent::Exact, false)
+        if let Some(target) = self.locate_exact(dir)
             && self.is_elsewhere(&target)
         {
             let span = dir.span.clone();

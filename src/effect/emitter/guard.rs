@@ -87,7 +87,7 @@ impl Emitter<'_> {
 
     /// Something guarded is mounted elsewhere, or mounted over.
     pub fn emit_mount(&mut self, value: &Value) {
-        let Spot::At(target) = self.locate_value(value, Extent::Exact, false) else { return };
+        let Some(target) = self.locate_exact(value) else { return };
         if self.place.is_guarded(&target.lexical) || self.place.is_guarded(&target.resolved) {
             let (source, span) = (Source::Operand, value.span.clone());
             self.push_effect(Word::Write, Grade::Certain, Some(target), None, source, span);
@@ -103,7 +103,7 @@ impl Emitter<'_> {
             Some((key, rest)) if !key.contains('/') => Value::known(rest, value.span.clone()),
             _ => value.clone(),
         };
-        let Spot::At(target) = self.locate_value(&value, Extent::Exact, false) else { return };
+        let Some(target) = self.locate_exact(&value) else { return };
         if self.place.is_guarded(&target.lexical) || self.place.is_guarded(&target.resolved) {
             self.emit_unknown(
                 "a program that no table describes is given what guards this machine",

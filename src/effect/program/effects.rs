@@ -1,10 +1,10 @@
 //! What operands and options come to by the roles of a row.
 
 use super::table::mark;
-use crate::effect::emitter::{Emitter, Spot};
+use crate::effect::emitter::Emitter;
 use crate::effect::path::is_below;
 use crate::effect::value::Value;
-use crate::effect::{Extent, Grade, Source, Word};
+use crate::effect::{Grade, Source, Word};
 
 pub use super::call::{Call, Next};
 
@@ -61,7 +61,7 @@ pub fn emit_file_write(out: &mut Emitter, value: &Value) {
 
 /// Remembers a file that the call writes with content nobody knows.
 pub fn note_written(out: &mut Emitter, value: &Value) {
-    if let Spot::At(target) = out.locate_value(value, Extent::Exact, false) {
+    if let Some(target) = out.locate_exact(value) {
         out.written.insert(target.resolved, None);
     }
 }

@@ -10,7 +10,6 @@ use shuck_ast::{
 use super::frame::Frame;
 use super::state::{Function, StateKey, StateValue};
 use super::{Feed, Walker, windows};
-use crate::effect::emitter::Spot;
 use crate::effect::guarded;
 use crate::effect::path::{join, normalise_path, split};
 use crate::effect::program::options::{self, Parsed};
@@ -539,10 +538,7 @@ impl Walker<'_> {
             return None;
         }
         self.out.cwd = self.cwd();
-        match self.out.locate_value(word, Extent::Exact, false) {
-            Spot::At(target) if target.extent == Extent::Exact => Some(target),
-            _ => None,
-        }
+        self.out.locate_exact(word).filter(|target| target.extent == Extent::Exact)
     }
 
     /// The name of the entry that people wrote for that very file: `[program."./x"]`.
@@ -562,7 +558,7 @@ impl Walker<'_> {
         if !word.known_start().contains('/') {
             return false;
         }
-        let Spot::At(target) = self.out.locate_value(word, Extent::Exact, false) else {
+        let Some(target) = self.out.locate_exact(word) else {
             return false;
         };
         let project = &self.out.place.project;

@@ -28,10 +28,7 @@ impl Walker<'_> {
             self.note_renames(call, &operands);
         }
         let spot =
-            |w: &mut Self, value: &Value| match w.out.locate_value(value, Extent::Exact, false) {
-                Spot::At(target) => Some(target.resolved),
-                _ => None,
-            };
+            |w: &mut Self, value: &Value| w.out.locate_exact(value).map(|target| target.resolved);
         match (name, &operands[..]) {
             ("tee", files) => {
                 if call.parsed.find_option("-a").is_some() {
@@ -69,8 +66,8 @@ impl Walker<'_> {
             // `cp $(which hookctl) x`: a bare name that no file of this directory has to have.
             let from = match source.plain_text() {
                 Some(guarded::NAME) => guarded::NAME.to_string(),
-                _ => match self.out.locate_value(source, Extent::Exact, false) {
-                    Spot::At(from) => from.resolved,
+                _ => match self.out.locate_exact(source) {
+                    Some(from) => from.resolved,
                     _ => continue,
                 },
             };
@@ -118,7 +115,7 @@ impl Walker<'_> {
 
     /// A file's text: what the call wrote there, else what the disk has, within bounds.
     fn content_of(&mut self, file: &Value) -> Option<String> {
-        let Spot::At(target) = self.out.locate_value(file, Extent::Exact, false) else {
+        let Some(target) = self.out.locate_exact(file) else {
             return None;
         };
         if let Some(held) = self.out.written.get(&target.resolved) {
@@ -198,7 +195,7 @@ impl Walker<'_> {
         if dir.is_empty() {
             return !known && self.out.is_hookctl_in_path(name, args);
         }
-        let Spot::At(target) = self.out.locate_value(word, Extent::Exact, false) else {
+        let Some(target) = self.out.locate_exact(word) else {
             return false;
         };
         if is_of_a_process(&target.lexical) {
@@ -219,7 +216,7 @@ impl Walker<'_> {
             false => mode.split(['+', '=']).skip(1).any(|part| part.contains(['x', 'X'])),
         };
         for file in files.iter().filter(|_| executable) {
-            let Spot::At(target) = self.out.locate_value(file, Extent::Exact, false) else {
+            let Some(target) = self.out.locate_exact(file) else {
                 continue;
             };
             let effects = &self.out.analysis.effects;

@@ -4,7 +4,6 @@ use super::lex::Lang;
 use super::scan::{CallArg, Scan, fill_template, module_name};
 use super::sql;
 use super::val::Val;
-use crate::effect::emitter::Spot;
 use crate::effect::program::Next;
 use crate::effect::program::table::{self, Class};
 use crate::effect::value::{BLANK, Value};
@@ -245,7 +244,7 @@ impl Scan<'_, '_> {
             if value.known_start().contains("://") && !value.known_start().starts_with("php:") {
                 return Val::Fed;
             }
-            if let Spot::At(target) = self.out.locate_value(&value, Extent::Exact, false)
+            if let Some(target) = self.out.locate_exact(&value)
                 && self.out.written.contains_key(&target.resolved)
             {
                 return Val::Fed;

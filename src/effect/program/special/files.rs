@@ -496,7 +496,7 @@ pub fn emit_unzip(out: &mut Emitter, call: &Call, values: &[Value]) {
     }
     let Some((file, asked)) = values.split_first() else { return };
     let into = call.value("-d").and_then(Value::plain_text);
-    let Spot::At(archive) = out.locate_value(file, Extent::Exact, false) else { return };
+    let Some(archive) = out.locate_exact(file) else { return };
     if asked.is_empty() || call.has("-x") {
         return emit_unpacked(out, &archive.resolved, into.unwrap_or("."));
     }

@@ -10,7 +10,7 @@ pub use scope::note_scope;
 pub use settings::{emit_config, emit_settings, names_git, redirects_git};
 
 use super::Invocation;
-use crate::effect::emitter::{Emitter, Spot};
+use crate::effect::emitter::Emitter;
 use crate::effect::path::{self, split};
 use crate::effect::program::effects::{Call, Next, emit_role};
 use crate::effect::program::table::{Role, mark};
@@ -245,7 +245,7 @@ fn emit_guarded_changes(
 ) {
     let mut tree = None;
     for place in places {
-        let Spot::At(target) = out.locate_value(place, Extent::Exact, false) else { continue };
+        let Some(target) = out.locate_exact(place) else { continue };
         let guards = out.guards_below(&target, true);
         if guards.is_empty() {
             continue;
@@ -448,8 +448,8 @@ pub fn fill(out: &mut Emitter, call: &Call, values: &[Value]) {
     let value = values.first().unwrap_or(&here);
     let project = out.place.project.clone();
     let plain = |path: &String| is_within(path, &project) && !path[project.len()..].contains("/.");
-    let inside = match out.locate_value(value, Extent::Exact, false) {
-        Spot::At(target) => [&target.lexical, &target.resolved].into_iter().all(plain),
+    let inside = match out.locate_exact(value) {
+        Some(target) => [&target.lexical, &target.resolved].into_iter().all(plain),
         _ => false,
     };
     let extent = if inside { Extent::Exact } else { Extent::Tree };

@@ -8,8 +8,7 @@ use std::time::SystemTime;
 
 use super::super::options::Parsed;
 use super::super::table::mark;
-use crate::effect::Extent;
-use crate::effect::emitter::{Emitter, Spot};
+use crate::effect::emitter::Emitter;
 use crate::effect::guarded;
 use crate::effect::path::split;
 use crate::effect::value::Value;
@@ -46,7 +45,7 @@ pub fn find_guarded(
     let mut found = Vec::new();
     let printed = !args.iter().any(acts);
     for start in &search_roots(out, starts, links, changes) {
-        let Spot::At(dir) = out.locate_value(start, Extent::Exact, false) else { continue };
+        let Some(dir) = out.locate_exact(start) else { continue };
         for path in out.guards_below(&dir, changes) {
             if !limits::spend_look() {
                 return found;
@@ -77,7 +76,7 @@ pub fn find_guarded(
 fn search_roots(out: &mut Emitter, starts: &[Value], links: bool, changes: bool) -> Vec<Value> {
     let mut roots = starts.to_vec();
     for start in starts.iter().filter(|_| links) {
-        let Spot::At(dir) = out.locate_value(start, Extent::Exact, false) else { continue };
+        let Some(dir) = out.locate_exact(start) else { continue };
         let entries = fs::read_dir(&dir.resolved).into_iter().flatten().flatten();
         for (count, entry) in entries.enumerate() {
             if count >= Cap::Linked.limit() {
@@ -329,7 +328,7 @@ pub fn by_path(out: &mut Emitter, start: &Value, args: &[Value]) -> Vec<Value> {
         .filter_map(|pair| Some((pair[0].plain_text()?, pair[1].plain_text()?)))
         .filter(|(test, _)| PATH_TESTS.contains(test))
         .collect();
-    let Spot::At(dir) = out.locate_value(start, Extent::Exact, false) else { return Vec::new() };
+    let Some(dir) = out.locate_exact(start) else { return Vec::new() };
     if but || tests.is_empty() || !out.may_guard(&dir) {
         return Vec::new();
     }
@@ -431,7 +430,7 @@ pub fn by_pattern(
     pattern: Option<&Value>,
     changes: bool,
 ) -> Vec<Value> {
-    let Spot::At(dir) = out.locate_value(start, Extent::Exact, false) else { return Vec::new() };
+    let Some(dir) = out.locate_exact(start) else { return Vec::new() };
     let there = out.guards_below(&dir, changes);
     let text = pattern.map_or("", Value::known_start);
     let ends = own

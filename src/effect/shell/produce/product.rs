@@ -321,8 +321,8 @@ impl Walker<'_> {
             // Of directories it lists what is in them.
             [one] if one.is_glob() && one.known_start().ends_with('/') => None,
             [one] if one.is_glob() => Some(Feed::Lines((*one).clone())),
-            [one] => match self.out.locate_value(one, Extent::Exact, false) {
-                Spot::At(target) if self.out.resolver.is_dir(&target.resolved) => Some(Feed::Names),
+            [one] => match self.out.locate_exact(one) {
+                Some(target) if self.out.resolver.is_dir(&target.resolved) => Some(Feed::Names),
                 _ => listing::stays_below(args).then(listing::anything_below),
             },
             _ => None,

@@ -292,8 +292,7 @@ impl Scan<'_, '_> {
         self.emit_path(Word::Write, &first, Extent::Exact);
         if let (Some(_), Some(text)) =
             (first.known_text(), call.pos.get(1).and_then(Val::known_text))
-            && let Spot::At(target) =
-                self.out.locate_value(&first.to_value(&self.span), Extent::Exact, false)
+            && let Some(target) = self.out.locate_exact(&first.to_value(&self.span))
         {
             self.out.written.insert(target.resolved, Some(text.to_string()));
         }
