@@ -115,9 +115,7 @@ impl Walker<'_> {
 
     /// A file's text: what the call wrote there, else what the disk has, within bounds.
     fn content_of(&mut self, file: &Value) -> Option<String> {
-        let Some(target) = self.out.locate_exact(file) else {
-            return None;
-        };
+        let target = self.out.locate_exact(file)?;
         if let Some(held) = self.out.written.get(&target.resolved) {
             return held.clone();
         }
