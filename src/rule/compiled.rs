@@ -449,7 +449,7 @@ pub fn first_part(components: &str) -> Option<Part<'_>> {
 /// All components; None where they are damaged.
 pub fn read_parts(components: &str) -> Option<Vec<Part<'_>>> {
     let mut rest = Rest::from_text(components);
-    let mut parts = Vec::new();
+    let mut parts = Vec::with_capacity(8);
     while !rest.is_empty() {
         parts.push(read_part(&mut rest)?);
     }

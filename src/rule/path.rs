@@ -16,8 +16,8 @@ mod component;
 mod oracle;
 
 use self::component::{
-    is_glob_of, match_below, match_component, names_only_hidden, overlap_globs, same_name,
-    shortest_named, split_components, split_glob,
+    is_glob_of, match_below, match_component, names_only_hidden, overlap_globs, part_matches,
+    same_name, shortest_named, split_components, split_glob,
 };
 use super::Truth;
 use super::compiled::{self, Base, Part};
@@ -60,7 +60,21 @@ pub struct Bases {
 #[derive(Debug, Clone, Default)]
 struct BaseDir {
     name: String,
-    forms: OnceCell<Vec<String>>,
+    forms: OnceCell<Vec<BaseForm>>,
+}
+
+/// A path of a base.
+#[derive(Debug, Clone)]
+struct BaseForm {
+    path: String,
+    names: Vec<String>,
+}
+
+impl BaseForm {
+    fn new(path: String) -> BaseForm {
+        let names = split_components(&path).into_iter().map(str::to_string).collect();
+        BaseForm { path, names }
+    }
 }
 
 impl BaseDir {
@@ -69,15 +83,12 @@ impl BaseDir {
         BaseDir { name: name.trim_end_matches('/').to_string(), forms: OnceCell::new() }
     }
 
-    fn all_forms(&self) -> &[String] {
+    fn all_forms(&self) -> &[BaseForm] {
         self.forms.get_or_init(|| {
-            let mut forms = vec![self.name.clone()];
             // As targets are resolved; what the C library does allocates and is slower.
             let real = Resolver::default().resolve(&self.name, &self.name);
-            if real != self.name {
-                forms.push(real);
-            }
-            forms
+            let real = (real != self.name).then_some(real);
+            std::iter::once(self.name.clone()).chain(real).map(BaseForm::new).collect()
         })
     }
 }
@@ -95,15 +106,16 @@ impl Bases {
         *self.rooted.get_or_init(|| {
             let homes = self.home.all_forms();
             self.project.all_forms().iter().all(|root| {
-                homes.iter().all(|home| may_be_project(Path::new(root), Path::new(home)))
+                let is_project =
+                    |home: &BaseForm| may_be_project(Path::new(&root.path), Path::new(&home.path));
+                homes.iter().all(is_project)
             })
         })
     }
 
-    /// A pattern from this base as absolute component lists; one empty list for the root and for
-    /// patterns that start anywhere.
-    fn forms_of(&self, base: Base) -> &[String] {
-        const ROOT: &[String] = &[String::new()];
+    /// What a pattern from this base starts from; nothing for the root and for patterns that start anywhere.
+    fn forms_of(&self, base: Base) -> &[BaseForm] {
+        const ROOT: &[BaseForm] = &[BaseForm { path: String::new(), names: Vec::new() }];
         match base {
             Base::Home => self.home.all_forms(),
             Base::Project => self.project.all_forms(),
@@ -153,41 +165,45 @@ impl PathPattern {
     /// Does the pattern cover everything that the effect on this target can touch? For allow and
     /// unless: both forms must lie within.
     pub fn covers_target(&self, target: &Target, bases: &Bases) -> bool {
-        holds_for_both(target, |path| self.covers_form(path, target.extent, bases))
+        self.covers_forms(&Split::new(target), bases)
     }
 
-    fn covers_form(&self, path: &str, extent: Extent, bases: &Bases) -> bool {
+    fn covers_forms(&self, target: &Split<'_>, bases: &Bases) -> bool {
+        target.forms.iter().all(|path| self.covers_form(path, target.extent, bases))
+    }
+
+    fn covers_form(&self, path: &SplitPath<'_>, extent: Extent, bases: &Bases) -> bool {
         if self.base == Base::Project && !bases.has_real_project() {
             return false;
         }
-        limits::spend_steps(path.len());
-        let mut path = split_glob(path, extent);
-        // All else in D (`D/*`) is covered when D is, or when the pattern ends in it.
-        if extent == Extent::Glob {
-            let literal = path.iter().take_while(|part| !glob::is_glob(part)).count();
+        limits::spend_steps(path.names.len() * 8);
+        let covers = |rest: &[&str]| {
+            let Some(parts) = self.read_parts() else { return false };
             // `*.rs` under the pattern `src/*.rs`: the same glob covers itself.
-            if self.any_absolute(bases, |parts| is_glob_of(parts, &path)) {
+            if extent == Extent::Glob && is_glob_of(&parts, rest) {
                 return true;
             }
-            path.truncate(literal);
-        }
-        if self.itself && (extent != Extent::Exact || path.is_empty()) {
-            return false;
-        }
-        self.any_absolute(bases, |parts| self.names_path(parts, &path))
+            // All else in D (`D/*`) is covered when D is, or when the pattern ends in it.
+            let named = &rest[..path.literal_of(rest)];
+            let whole = self.itself && (extent != Extent::Exact || path.names.is_empty());
+            !whole && self.names_path(&parts, named)
+        };
+        bases.forms_of(self.base).iter().any(|base| match relate_to_base(&base.names, path) {
+            Inside::Below(rest) => !self.is_elsewhere(path, rest) && covers(rest),
+            Inside::Above(_) | Inside::Elsewhere | Inside::Meets => false,
+        })
     }
 
     /// Does every path that this glob names end in what the pattern names (`**/.env.example`)?
-    fn ends_in_pattern(&self, target: &Target) -> bool {
-        let ends = |path: &str| {
-            limits::spend_steps(path.len());
-            let path = split_components(path);
-            let literal = path.iter().rev().take_while(|part| !glob::is_glob(part)).count();
-            let parts = self.read_parts();
-            parts.is_some_and(|parts| self.names_path(&parts, &path[path.len() - literal..]))
+    fn ends_in_pattern(&self, target: &Split<'_>) -> bool {
+        let ends = |path: &SplitPath<'_>| {
+            limits::spend_steps(path.names.len() * 8);
+            let literal = path.names.iter().rev().take_while(|part| !glob::is_glob(part)).count();
+            let names = &path.names[path.names.len() - literal..];
+            self.read_parts().is_some_and(|parts| self.names_path(&parts, names))
         };
         let anywhere = self.base == Base::Anywhere && target.extent == Extent::Glob;
-        anywhere && holds_for_both(target, ends)
+        anywhere && target.forms.iter().all(ends)
     }
 
     /// Is its last part this file's name, in more than wildcards?
@@ -228,39 +244,46 @@ impl PathPattern {
 
     fn hits_form(&self, path: &SplitPath<'_>, extent: Extent, bases: &Bases) -> Truth {
         limits::spend_steps(path.names.len() * 8);
-        if self.is_elsewhere(path, extent) {
-            return Truth::No;
-        }
         // What cannot be read could be any.
         let read = |test: &dyn Fn(&[Part<'_>]) -> Truth| {
             self.read_parts().map_or(Truth::Yes, |parts| test(&parts))
         };
-        let hits = |base: &String| match relate_to_base(base, path) {
+        let hits = |base: &BaseForm| match relate_to_base(&base.names, path) {
             Inside::Elsewhere => Truth::No,
             Inside::Above(left) => read(&|parts| match_above(left, parts, extent)),
+            Inside::Below(rest) if self.is_elsewhere(path, rest) => {
+                match (self.base, extent) {
+                    // Whatever has its name may lie below.
+                    (Base::Anywhere, Extent::Tree | Extent::Children | Extent::Below) => {
+                        Truth::Maybe
+                    }
+                    (Base::Anywhere, Extent::Visible) => read(&may_lie_below_visibly),
+                    _ => Truth::No,
+                }
+            }
             Inside::Below(rest) => read(&|parts| self.hits_parts(parts, rest, extent)),
             Inside::Meets => {
-                read(&|parts| self.hits_parts(&absolute_parts(base, parts), &path.names, extent))
+                let names = &path.names;
+                read(&|parts| self.hits_parts(&absolute_parts(&base.names, parts), names, extent))
             }
         };
         bases.forms_of(self.base).iter().map(hits).fold(Truth::No, Truth::or)
     }
 
-    /// Does a pattern with that beginning surely lie elsewhere? That is told before it is read.
-    fn is_elsewhere(&self, path: &SplitPath<'_>, extent: Extent) -> bool {
-        let (literal, globs) = path.names.split_at(path.literal);
-        let (names, globs) = match (self.base, extent) {
-            _ if FOLD => return false,
-            (Base::Root, _) if path.literal > 0 => (&literal[..1], &[][..]),
-            (Base::Anywhere, Extent::Exact | Extent::Glob) if !globs.contains(&"**") => {
-                (literal, globs)
-            }
-            _ => return false,
+    /// Does the pattern surely name nothing of what is left of the path, by its first component? That is told
+    /// before the others are read, and most patterns name other places.
+    fn is_elsewhere(&self, path: &SplitPath<'_>, rest: &[&str]) -> bool {
+        let (literal, globs) = rest.split_at(path.literal_of(rest));
+        let (names, globs) = match self.base {
+            Base::Anywhere if !globs.contains(&"**") => (literal, globs),
+            Base::Anywhere => return false,
+            _ if literal.is_empty() => return false,
+            _ => (&literal[..1], &[][..]),
         };
         compiled::first_part(&self.parts).is_some_and(|first| {
-            let met = |name: &&str| match_component(&first, name) != Truth::No;
-            matches!(first, Part::Literal(first) if !names.contains(&first))
-                && !globs.iter().any(met)
+            first != Part::Any
+                && !names.iter().any(|name| part_matches(&first, name))
+                && !globs.iter().any(|name| match_component(&first, name) != Truth::No)
         })
     }
 
@@ -278,8 +301,10 @@ impl PathPattern {
                 } else if anywhere {
                     // `.a` is named by `.a/x`, wherever it is; anything else of that name may
                     // lie below.
-                    let may = extent != Extent::Visible || !names_only_hidden(parts);
-                    let truth = Truth::from(may).and(Truth::Maybe);
+                    let truth = match extent {
+                        Extent::Visible => may_lie_below_visibly(parts),
+                        _ => Truth::Maybe,
+                    };
                     (0..path.len()).fold(truth, |truth, start| {
                         truth.or(match_below(parts, &path[start..], extent))
                     })
@@ -295,21 +320,16 @@ impl PathPattern {
         shortest_named(parts, path, self.base == Base::Anywhere)
             .is_some_and(|named| !self.itself || named == path.len())
     }
-
-    /// Calls `test` with the pattern's components made absolute, for each form of its base, until
-    /// one holds.
-    fn any_absolute(&self, bases: &Bases, mut test: impl FnMut(&[Part<'_>]) -> bool) -> bool {
-        let Some(parts) = self.read_parts() else { return false };
-        bases.forms_of(self.base).iter().any(|base| match base.is_empty() {
-            true => test(&parts),
-            false => test(&absolute_parts(base, &parts)),
-        })
-    }
 }
 
 /// Components below a directory, made absolute.
-fn absolute_parts<'t>(base: &'t str, parts: &[Part<'t>]) -> Vec<Part<'t>> {
-    split_components(base).into_iter().map(Part::Literal).chain(parts.iter().copied()).collect()
+fn absolute_parts<'t>(base: &'t [String], parts: &[Part<'t>]) -> Vec<Part<'t>> {
+    base.iter().map(|name| Part::Literal(name)).chain(parts.iter().copied()).collect()
+}
+
+/// May what these components name lie somewhere below a directory whose hidden files are left out?
+fn may_lie_below_visibly(parts: &[Part<'_>]) -> Truth {
+    Truth::from(!names_only_hidden(parts)).and(Truth::Maybe)
 }
 
 /// How a path lies to a directory.
@@ -317,40 +337,31 @@ enum Inside<'p> {
     /// There, or below it: what is left of the path.
     Below(&'p [&'p str]),
     /// Above it: what is left of the directory.
-    Above(&'p str),
+    Above(&'p [String]),
     /// Neither.
     Elsewhere,
     /// That takes more than a look: the path is a glob.
     Meets,
 }
 
-fn relate_to_base<'p>(base: &'p str, path: &'p SplitPath<'p>) -> Inside<'p> {
-    let unslashed = |text: &'p str| &text[text.bytes().take_while(|byte| *byte == b'/').count()..];
-    let (mut left, mut rest) = (unslashed(base), &path.names[..]);
-    while !left.is_empty() {
-        if rest.len() + path.literal == path.names.len() && !rest.is_empty() {
-            return Inside::Meets;
-        }
-        let Some((name, below)) = rest.split_first() else { return Inside::Above(left) };
-        match left.split_at_checked(name.len()) {
-            Some((part, behind))
-                if same_name(part, name) && matches!(behind.as_bytes(), [] | [b'/', ..]) =>
-            {
-                (left, rest) = (unslashed(behind), below);
-            }
-            _ => return Inside::Elsewhere,
-        }
+fn relate_to_base<'p>(base: &'p [String], path: &'p SplitPath<'p>) -> Inside<'p> {
+    let (literal, globs) = path.names.split_at(path.literal);
+    let shared = base.iter().zip(literal).take_while(|(own, name)| same_name(own, name)).count();
+    match (&base[shared..], &literal[shared..]) {
+        ([], _) => Inside::Below(&path.names[shared..]),
+        (left, []) if globs.is_empty() => Inside::Above(left),
+        (_, []) => Inside::Meets,
+        _ => Inside::Elsewhere,
     }
-    Inside::Below(rest)
 }
 
 /// What lies above a pattern's base is touched: as `below` has it of what is left of both.
-fn match_above(left: &str, parts: &[Part<'_>], extent: Extent) -> Truth {
-    let child = !left.contains('/') && parts.is_empty();
+fn match_above(left: &[String], parts: &[Part<'_>], extent: Extent) -> Truth {
+    let child = left.len() == 1 && parts.is_empty();
     match extent {
         Extent::Exact | Extent::Glob => Truth::No,
         Extent::Visible
-            if left.split('/').any(|part| part.starts_with('.')) || names_only_hidden(parts) =>
+            if left.iter().any(|name| name.starts_with('.')) || names_only_hidden(parts) =>
         {
             Truth::No
         }
@@ -390,6 +401,11 @@ impl<'t> SplitPath<'t> {
         let literal = names.iter().take_while(plain).count();
         SplitPath { names, literal }
     }
+
+    /// How many of the first ones of what is left of it stand for themselves.
+    fn literal_of(&self, rest: &[&str]) -> usize {
+        (self.literal + rest.len()).saturating_sub(self.names.len())
+    }
 }
 
 /// The target that is exactly this file or directory.
@@ -397,29 +413,25 @@ pub fn exact_target(path: &str) -> Target {
     Target { lexical: path.to_string(), resolved: path.to_string(), extent: Extent::Exact }
 }
 
-/// Does it hold for both forms of the target?
-fn holds_for_both(target: &Target, holds: impl Fn(&str) -> bool) -> bool {
-    holds(&target.lexical) && (target.lexical == target.resolved || holds(&target.resolved))
-}
-
 impl PatternList<PathPattern> {
     /// Could the effect be on one of these paths? For deny and ask.
     pub fn match_target(&self, target: &Target, bases: &Bases) -> Truth {
-        let split = Split::new(target);
+        let target = Split::new(target);
         self.match_any(
-            |p| p.hits_forms(&split, bases),
-            |p| p.covers_target(target, bases) || p.ends_in_pattern(target),
+            |p| p.hits_forms(&target, bases),
+            |p| p.covers_forms(&target, bases) || p.ends_in_pattern(&target),
         )
     }
 
     /// Is the whole target on these paths: each form lies where some pattern says (`/tmp/x`, which is
     /// `/private/tmp/x`), and no exclusion could touch it? For allow and unless.
     pub fn covers_target(&self, target: &Target, bases: &Bases) -> bool {
-        let form = |path: &str, named: &[PathPattern]| {
-            named.iter().any(|p| p.covers_form(path, target.extent, bases))
+        let target = Split::new(target);
+        let among = |named: &[PathPattern]| {
+            let form = |path| named.iter().any(|p| p.covers_form(path, target.extent, bases));
+            target.forms.iter().all(form)
         };
-        let among = |named: &[PathPattern]| holds_for_both(target, |path| form(path, named));
-        self.covers_any(among, |p| p.match_target(target, bases) != Truth::No)
+        self.covers_any(among, |p| p.hits_forms(&target, bases) != Truth::No)
     }
 }
 

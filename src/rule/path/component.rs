@@ -8,13 +8,18 @@ use crate::rule::Truth;
 use crate::rule::compiled::Part;
 
 pub(super) fn split_components(path: &str) -> Vec<&str> {
-    let (mut parts, mut from) = (Vec::with_capacity(8), 0);
-    for (at, byte) in path.bytes().chain([b'/']).enumerate() {
-        // By the byte: a search for each slash takes longer than the names are.
-        if byte == b'/' {
-            parts.extend(path.get(from..at).filter(|part| !part.is_empty()));
+    let (mut parts, mut from) = (Vec::with_capacity(16), 0);
+    // By the byte: a search for each slash takes longer than the names are.
+    for (at, byte) in path.as_bytes().iter().enumerate() {
+        if *byte == b'/' {
+            if from < at {
+                parts.push(&path[from..at]);
+            }
             from = at + 1;
         }
+    }
+    if from < path.len() {
+        parts.push(&path[from..]);
     }
     parts
 }
