@@ -8,7 +8,7 @@ use crate::limits;
 use crate::names::shell::SYSTEM_DIRS;
 
 use super::Truth;
-use super::compiled::{self, Form, Group, Item, OptionPattern};
+use super::compiled::{self, Form, Item, OptionPattern, Word};
 use super::list::PatternList;
 use super::path::{self, Bases, PathPattern};
 use crate::glob;
@@ -42,16 +42,16 @@ impl CommandPattern {
         compiled::compile_permission(text).map(|compiled| CommandPattern::from_compiled(&compiled))
     }
 
-    /// The forms that could be of the command, by its program; None for one that cannot be read.
+    /// The forms that could be of the command, by its program and by each of their words; None for one that
+    /// cannot be read.
     fn forms_of(&self, command: &SubCommand) -> impl Iterator<Item = Option<Form<'_>>> {
-        let could_be =
-            |group: &Group<'_>| command.name.is_empty() || group.has_program(&command.name);
-        compiled::read_groups(&self.forms)
-            .filter(move |group| group.as_ref().is_none_or(could_be))
-            .flat_map(|group| {
-                let damaged = group.is_none().then_some(None);
-                group.into_iter().flat_map(Group::read_forms).chain(damaged)
-            })
+        compiled::read_groups(&self.forms).flat_map(|group| match group {
+            None => vec![None],
+            Some(group) if command.name.is_empty() || group.has_program(&command.name) => {
+                group.read_forms(|word| could_hold(word, command, group.is_any()))
+            }
+            Some(_) => Vec::new(),
+        })
     }
 
     /// Does one of the forms hold for the command?
@@ -343,6 +343,17 @@ fn match_spread_operands(
     best
 }
 
+/// Could the command have that word of a pattern, wherever it stands? Of any program: as in [`Form::match_command`].
+fn could_hold(word: &Word<'_>, command: &SubCommand, any: bool) -> bool {
+    match word {
+        Word::Item(Item::Gap) => true,
+        Word::Item(Item::Operand(wanted)) => {
+            command.operands.iter().any(|at| operand_holds(wanted, command, *at) != Truth::No)
+        }
+        Word::Option(option) => option.match_options(command, !any) != Truth::No,
+    }
+}
+
 fn operand_holds(wanted: &str, command: &SubCommand, at: usize) -> Truth {
     match &command.args[at].text {
         Some(text) => Truth::from(glob::matches(wanted, text)),
@@ -540,7 +551,8 @@ mod tests {
         assert_eq!(hits(&format!("echo {}a $", "** a ".repeat(30)), &many), Truth::Yes);
         let adjacent = CommandPattern::parse(&format!("echo a {}", "** ".repeat(50))).unwrap();
         let form = |pattern: &CommandPattern| {
-            let forms = compiled::read_groups(&pattern.forms).flatten().flat_map(Group::read_forms);
+            let forms = compiled::read_groups(&pattern.forms).flatten();
+            let forms = forms.flat_map(|group| group.read_forms(|_| true));
             format!("{:?}", forms.collect::<Vec<_>>())
         };
         assert_eq!(form(&adjacent), form(&CommandPattern::parse("echo a **").unwrap()));

@@ -55,6 +55,15 @@ pub struct OptionPattern<'t> {
     pub value: Option<&'t str>,
 }
 
+/// A word of a command pattern behind its program.
+#[derive(Debug, Clone, Copy)]
+pub enum Word<'t> {
+    /// It stands in its place.
+    Item(Item<'t>),
+    /// It stands anywhere.
+    Option(OptionPattern<'t>),
+}
+
 /// A pattern with one of each alternatives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Form<'t> {
@@ -208,7 +217,7 @@ pub fn programs(body: &str) -> Option<Vec<String>> {
         }
     };
     let groups = read_groups(body).collect::<Option<Vec<_>>>()?;
-    groups.into_iter().flat_map(Group::read_forms).map(name).collect()
+    groups.iter().flat_map(|group| group.read_forms(|_| true)).map(name).collect()
 }
 
 impl<'t> Group<'t> {
@@ -222,23 +231,32 @@ impl<'t> Group<'t> {
         if self.is_glob { glob::matches(self.name, program) } else { self.name == program }
     }
 
-    /// Every way through the alternatives; None for what is damaged.
-    pub fn read_forms(self) -> impl Iterator<Item = Option<Form<'t>>> {
-        let parts = self.split_parts();
-        let count = parts.as_ref().map_or(1, |(_, places)| places.iter().map(Vec::len).product());
-        (0..count).map(move |mut number: usize| {
-            let (head, places) = parts.as_ref()?;
+    /// Is it of any program?
+    pub fn is_any(&self) -> bool {
+        self.name == "*"
+    }
+
+    /// Every way through those alternatives whose words all could be meant; None for what is damaged.
+    pub fn read_forms(&self, could_be: impl Fn(&Word<'t>) -> bool) -> Vec<Option<Form<'t>>> {
+        let Some((head, places)) = self.split_parts(could_be) else { return vec![None] };
+        let form = |mut number: usize| {
             let mut form = head.clone();
-            for ways in places {
+            for ways in &places {
                 form.take(ways[number % ways.len()])?;
                 number /= ways.len();
             }
             Some(form)
-        })
+        };
+        (0..places.iter().map(Vec::len).product()).map(form).collect()
     }
 
     /// The first place, and what may stand in each further one.
-    fn split_parts(&self) -> Option<(Form<'t>, Vec<Vec<&'t str>>)> {
+    fn split_parts(
+        &self,
+        could_be: impl Fn(&Word<'t>) -> bool,
+    ) -> Option<(Form<'t>, Vec<Vec<&'t str>>)> {
+        let could_hold =
+            |run: &&'t str| read_words(run).all(|word| word.is_none_or(|word| could_be(&word)));
         let (mut head, mut tail) = (Rest::from_text(self.head), Rest::from_text(self.tail));
         let file = match head.read_text()? {
             "" => None,
@@ -246,17 +264,19 @@ impl<'t> Group<'t> {
         };
         let flags = tail.read_number()?;
         let (closed, exact_options) = (flags & 1 != 0, flags & 2 != 0);
-        let mut form = Form { program: self.name, file, closed, exact_options, ..Form::default() };
-        form.take(head.remaining_text()?)?;
-        let (mut count, mut places) = (1, Vec::new());
-        while !tail.is_empty() {
-            let ways =
-                (0..tail.read_number()?).map(|_| tail.read_text()).collect::<Option<Vec<_>>>()?;
-            count *= ways.len();
+        let form = Form { program: self.name, file, closed, exact_options, ..Form::default() };
+        let first: Vec<&str> =
+            Some(head.remaining_text()?).into_iter().filter(could_hold).collect();
+        let (mut count, mut places) = (1, vec![first]);
+        // Where one place could hold nothing that it says, nothing is left of all the ways.
+        while !tail.is_empty() && places.last().is_some_and(|ways| !ways.is_empty()) {
+            let written = tail.read_number()?;
+            count *= written;
             if !(1..=limits::ALTERNATIVES).contains(&count) {
                 return None;
             }
-            places.push(ways);
+            let ways = (0..written).map(|_| tail.read_text()).collect::<Option<Vec<_>>>()?;
+            places.push(ways.into_iter().filter(could_hold).collect());
         }
         Some((form, places))
     }
@@ -265,23 +285,44 @@ impl<'t> Group<'t> {
 impl<'t> Form<'t> {
     /// Takes those words on.
     fn take(&mut self, words: &'t str) -> Option<()> {
-        let mut rest = Rest::from_text(words);
-        while !rest.is_empty() {
-            let word = rest.read_text()?;
-            if word == "**" {
+        for word in read_words(words) {
+            match word? {
                 // What any operands follow may as well be one.
-                if self.items.last() != Some(&Item::Gap) {
-                    self.items.push(Item::Gap);
-                }
-            } else if word.len() > 1 && word.starts_with('-') && word != "--" {
-                let (name, value) =
-                    word.split_once('=').map_or((word, None), |(n, v)| (n, Some(v)));
-                self.options.push(OptionPattern { name, value });
-            } else {
-                self.items.push(Item::Operand(word));
+                Word::Item(Item::Gap) if self.items.last() == Some(&Item::Gap) => {}
+                Word::Item(item) => self.items.push(item),
+                Word::Option(option) => self.options.push(option),
             }
         }
         Some(())
+    }
+}
+
+/// The words of a run; None in place of one that is damaged.
+fn read_words(run: &str) -> impl Iterator<Item = Option<Word<'_>>> {
+    let mut rest = Rest::from_text(run);
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let word = rest.read_text();
+        if word.is_none() {
+            rest = Rest::from_text("");
+        }
+        Some(word.map(Word::from_text))
+    })
+}
+
+impl<'t> Word<'t> {
+    fn from_text(word: &'t str) -> Word<'t> {
+        match word {
+            "**" => Word::Item(Item::Gap),
+            _ if word.len() > 1 && word.starts_with('-') && word != "--" => {
+                let (name, value) =
+                    word.split_once('=').map_or((word, None), |(n, v)| (n, Some(v)));
+                Word::Option(OptionPattern { name, value })
+            }
+            _ => Word::Item(Item::Operand(word)),
+        }
     }
 }
 
