@@ -20,9 +20,14 @@ pub fn matches(glob: &str, text: &str) -> bool {
 /// The same, letter case ignored when `fold` is set.
 pub fn matches_folded(glob: &str, text: &str, fold: bool) -> bool {
     let same = |a: u8, b: u8| a == b || fold && a.eq_ignore_ascii_case(&b);
-    let plain = |(own, byte): &(u8, u8)| !is_active(*own) && same(*own, *byte);
     // Most texts differ from most globs before the first glob character.
-    let plain = glob.bytes().zip(text.bytes()).take_while(plain).count();
+    let mut plain = 0;
+    while let (Some(own), Some(byte)) = (glob.as_bytes().get(plain), text.as_bytes().get(plain))
+        && !is_active(*own)
+        && same(*own, *byte)
+    {
+        plain += 1;
+    }
     let (Some(glob), Some(text)) = (glob.get(plain..), text.get(plain..)) else { return false };
     match glob.bytes().next() {
         None => return text.is_empty(),
@@ -38,6 +43,11 @@ pub fn matches_folded(glob: &str, text: &str, fold: bool) -> bool {
     let within = glob.strip_prefix('*').and_then(|rest| rest.strip_suffix('*'));
     if let Some(within) = within.filter(|within| !fold && !is_glob(within)) {
         return limits::spend_steps(text.len()) && text.contains(within);
+    }
+    // Or else behind the last one; what stands in a class is not told by it.
+    let end = glob.bytes().rposition(is_active).map_or(glob, |at| &glob[at + 1..]);
+    if !fold && !glob.contains('[') && !text.ends_with(end) {
+        return false;
     }
     let pieces = parse_pieces(glob);
     // What is left of both: one piece takes one character, and only the last `*` is tried again.
