@@ -31,7 +31,7 @@ pub fn is_file(path: &str) -> bool {
     is_secret_name(dir, &said)
         || said.contains(|c: char| c.is_ascii_alphanumeric())
             && !extension
-            && [FILES, PATTERNS, PLACED].concat().iter().any(|file| {
+            && [FILES, PATTERNS, PLACED].into_iter().flatten().any(|file| {
                 let file = split(file).1.replace('*', "x");
                 glob::matches(name, &file) && is_secret_name(dir, &file)
             })
@@ -45,8 +45,10 @@ pub fn is_told(path: &str) -> bool {
 
 fn is_secret_name(dir: &str, name: &str) -> bool {
     let lies_there = |file: &&str| {
-        let (parent, own) = split(file);
-        own == name && split(dir.trim_end_matches('/')).1 == parent
+        file.ends_with(name) && {
+            let (parent, own) = split(file);
+            own == name && split(dir.trim_end_matches('/')).1 == parent
+        }
     };
     let words = || name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let certificate = |word| name.ends_with(".pem") && CERTIFICATE.contains(&word);
