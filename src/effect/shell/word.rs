@@ -48,6 +48,9 @@ impl Walker<'_> {
     pub fn expand_all(&mut self, words: &[&Word]) -> Vec<Value> {
         let (Some(first), Some(last)) = (words.first(), words.last()) else { return Vec::new() };
         let span = self.source_range(first.span).start..self.source_range(last.span).end;
+        if let Some(text) = self.plain_word(words) {
+            return vec![Value::known(text, span)];
+        }
         let atoms: Vec<Atom> = words.iter().flat_map(|w| self.word_atoms(w)).collect();
         let named = atoms.first() == Some(&Atom::Ch('=', Quote::Bare));
         let mut atoms = expand_groups(atoms, &mut Vec::new());
@@ -77,6 +80,18 @@ impl Walker<'_> {
             }
         }
         fields
+    }
+
+    /// The text of a word in which there is nothing to expand, as most words are.
+    fn plain_word(&self, words: &[&Word]) -> Option<&str> {
+        let [Word { parts, .. }] = words else { return None };
+        let [WordPartNode { kind: WordPart::Literal(LiteralText::Source), span }] = &parts[..]
+        else {
+            return None;
+        };
+        let plain = |byte| matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'/' | b'_' | b'-');
+        let text = self.slice(*span);
+        (!text.is_empty() && text.bytes().all(plain)).then_some(text)
     }
 
     /// The same as arguments: of what a substitution finds by name, the names as well.
