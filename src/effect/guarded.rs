@@ -127,6 +127,25 @@ impl Place {
             || is_below(dir, &self.project)
     }
 
+    /// Does a guarded path of this place lie at or below that directory, or above it?
+    pub fn has_guarded_at(&self, dir: &str) -> bool {
+        let above = |root: &String| root == dir || is_below(root, dir);
+        let behind = |root: &str| dir.strip_prefix(root)?.strip_prefix('/');
+        let [home, project, cwd] = [&self.home, &self.project, &self.cwd].map(|root| behind(root));
+        let meets = |dir: Option<&str>, name: &str| {
+            dir.is_some_and(|dir| dir == name || is_below(name, dir) || is_below(dir, name))
+        };
+        !self.guarded.moved.is_empty()
+            || [&self.project, &self.cwd, &self.home].into_iter().any(above)
+            || self.guarded.names.iter().filter_map(|name| literal_name(name)).any(
+                |name| match name.strip_prefix("~/") {
+                    Some(name) => meets(home, name),
+                    None if name.starts_with('/') => meets(Some(dir), &name),
+                    None => meets(project, &name) || meets(cwd, &name),
+                },
+            )
+    }
+
     /// A path in a directory that lies elsewhere than rules say, as they name it.
     pub fn own_name(&self, path: &str) -> Option<String> {
         self.guarded.moved.iter().find_map(|(dir, own)| {

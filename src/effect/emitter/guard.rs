@@ -50,7 +50,9 @@ impl Emitter<'_> {
     /// not understood if they may be changed.
     pub fn guards_below(&mut self, dir: &Target, changes: bool) -> Vec<String> {
         let (lexical, resolved) = (dir.lexical.as_str(), dir.resolved.as_str());
-        if !self.may_guard(dir) {
+        // Most directories that are deleted are told by their names: the disk is not asked.
+        let named = [lexical, resolved].iter().any(|dir| self.place.has_guarded_at(dir));
+        if !named || !self.may_guard(dir) {
             return Vec::new();
         }
         let within =
