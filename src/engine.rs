@@ -166,9 +166,9 @@ impl RuleContext<'_> {
         let mut sure = false;
         for (at, effect) in self.subject.analysis.effects.iter().enumerate() {
             let truth = rule.conditions.match_effect(&self.subject, effect);
-            let relief = match truth {
-                Truth::No => Relief::Sure,
-                _ => self.relief(rule, Some(effect)),
+            let relief = match self.fires(rule, effect, truth) {
+                false => Relief::Sure,
+                true => self.relief(rule, Some(effect)),
             };
             if relief == Relief::Sure {
                 if limits::spend_steps(EFFECT) {
@@ -180,11 +180,9 @@ impl RuleContext<'_> {
             if limits::spent_resource().is_some() {
                 break;
             }
-            if self.fires(rule, effect, truth) {
-                sure |= effect.grade == Grade::Certain && truth == Truth::Yes;
-                found.unknown |= effect.grade == Grade::Unknown;
-                found.add_part(Some(at), relief);
-            }
+            sure |= effect.grade == Grade::Certain && truth == Truth::Yes;
+            found.unknown |= effect.grade == Grade::Unknown;
+            found.add_part(Some(at), relief);
         }
         if !sure && self.only_strict(rule) {
             found.verb = Some(Verb::Ask);
@@ -210,9 +208,10 @@ impl RuleContext<'_> {
         Relief::from_rule(rule, |unless| unless.relaxes(&self.subject, effect))
     }
 
-    /// Does a rule that speaks of the effect fire on it?
+    /// Does a rule that speaks so of the effect fire on it?
     fn fires(&self, rule: &Rule, effect: &Effect, truth: Truth) -> bool {
         match (effect.grade, truth) {
+            (_, Truth::No) => false,
             (Grade::Certain, Truth::Yes) => true,
             (Grade::Certain | Grade::Possible, _) => {
                 rule.conditions.lists_for_commands() || self.fires_on_possible(rule)
