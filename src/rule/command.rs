@@ -544,6 +544,27 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn alternatives_that_are_left_out_hold_for_nothing(
+            program in prop_oneof![3 => Just("x"), 1 => Just("*"), 1 => Just("(x a | y)")],
+            places in prop::collection::vec(prop_oneof![
+                Just("a"), Just("*"), Just("**"), Just("-f"), Just("-rf"), Just("--o=a"), Just("(a | b c)"),
+                Just("(a | -f)"), Just("(b -r | ** b | --o)"), Just("(-f | --o=b | *)"),
+            ], 0..4),
+            words in prop::collection::vec(prop_oneof![
+                Just("a"), Just("b"), Just("c"), Just("-f"), Just("-r"), Just("--o=a"), Just("--o"), Just("?"),
+            ], 0..5),
+        ) {
+            let pattern = CommandPattern::parse(&format!("{program} {}", places.join(" "))).unwrap();
+            let command = command(&format!("x {}", words.join(" ")));
+            let all = compiled::read_groups(&pattern.forms).flatten();
+            let all = all.flat_map(|group| group.read_forms(|_| true)).flatten();
+            let truth = all.fold(Truth::No, |truth, form| truth.or(form.match_command(&command)));
+            prop_assert_eq!(pattern.match_command(&command), truth, "{:?} on {:?}", places, words);
+        }
+    }
+
     #[test]
     fn what_took_for_ever_takes_no_time() {
         let many = format!("echo {}", "a ".repeat(20_000));
