@@ -151,7 +151,12 @@ fn rule_lines(
         let about = if unknown { "" } else { &words };
         let Signature(bits) = Signature::of_lists([&on, &tools, about, ""]);
         let parsed = toml::de::DeTable::parse(&chunk).expect("a rule is TOML");
-        let packed = packed::pack_document(parsed.get_ref());
+        let parsed = packed::Table::from_toml(parsed.get_ref());
+        let Some(packed::TreeValue::Table(rules)) = parsed.get("rule").map(packed::Item::get_ref)
+        else {
+            panic!("{id}: a rule has its table");
+        };
+        let packed = packed::pack_rule(&rules[0].1).expect("a rule is a table");
         let _ = writeln!(
             code,
             "    Shipped {{ id: {id:?}, pack: {pack:?}, by_program: {by_program}, concern: Concern \

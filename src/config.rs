@@ -158,7 +158,7 @@ impl Config {
     pub fn read_remotes(&mut self) {
         for source in &mut self.sources {
             if let Some(index) = &source.index {
-                source.file.remotes = index.read_remotes(&source.text, &source.path, source.layer);
+                source.file.remotes = index.read_remotes(&source.path, source.layer);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use super::args::{PacksArgs, PacksCommand};
 use super::install::fold_words;
@@ -16,6 +16,7 @@ use super::{
 use crate::config::standing::{FileOverride, RuleChange, Standing, Weight};
 use crate::config::{Config, LayerFile};
 use crate::rule::fault::{did_you_mean, position_at};
+use crate::rule::packed::TreeValue;
 use crate::rule::shipped::{AUTOPILOT, PACKS, RULES, Shipped};
 use crate::rule::{Profile, Rule, Template};
 use crate::verdict::Verb;
@@ -353,21 +354,25 @@ fn fold_key_value(key: &str, value: &str) -> String {
 
 /// The keys of a rule with their values in short.
 fn for_each_condition(rule: &Shipped, take: &mut dyn FnMut(&str, &str)) {
-    fn short_value(found: &DeValue<'_>) -> String {
+    fn short_value(found: &TreeValue<'_>) -> String {
         match found {
-            DeValue::String(text) => text.to_string(),
-            DeValue::Boolean(flag) => flag.to_string(),
-            DeValue::Array(items) => {
+            TreeValue::String(text) => text.to_string(),
+            TreeValue::Patterns { .. } => {
+                found.unpack_written().map(|written| short_value(&written)).unwrap_or_default()
+            }
+            TreeValue::Boolean(flag) => flag.to_string(),
+            TreeValue::Array(items) => {
                 items.iter().map(|item| short_value(item.get_ref())).collect::<Vec<_>>().join(", ")
             }
-            DeValue::Table(table) => {
+            TreeValue::Table(table) => {
                 let pairs = table.iter().map(|(key, found)| {
                     format!("{} {}", key.get_ref(), short_value(found.get_ref()))
                 });
                 pairs.collect::<Vec<_>>().join("; ")
             }
-            DeValue::Integer(number) => number.as_str().to_string(),
-            _ => String::new(),
+            TreeValue::Other(other) => {
+                other.as_integer().map(|number| number.as_str().to_string()).unwrap_or_default()
+            }
         }
     }
     for (key, found) in rule.table().iter().flatten() {

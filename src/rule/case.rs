@@ -8,10 +8,10 @@ use std::ops::Range;
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use super::fault::{Fault, meant};
-use super::reader::{Item, Reader, to_json_value};
+use super::reader::{Item, Reader, Table, TreeValue, to_json_value};
 use crate::event::Kind;
 use crate::files;
 use crate::verdict::Verb;
@@ -134,11 +134,11 @@ pub struct Cases {
 pub fn read_cases(text: &str, base: &Path) -> Cases {
     let mut out = Cases::default();
     let Ok(table) = DeTable::parse(text) else { return out };
-    let table = table.get_ref();
+    let table = Table::from_toml(table.get_ref());
     out.alone = table.keys().all(|key| key.get_ref() == "test");
     let Some(value) = table.get("test") else { return out };
     let mut r = Reader::new(text);
-    let DeValue::Array(items) = value.get_ref() else {
+    let TreeValue::Array(items) = value.get_ref() else {
         r.add_error(
             "wrong-type",
             format!("expected tables for `test`, found a {}", value.get_ref().type_str()),
@@ -183,7 +183,7 @@ impl Raw {
     fn read(item: &Item<'_>, r: &mut Reader<'_>) -> Option<Raw> {
         let mut raw = Raw { span: item.span(), ..Raw::default() };
         for (key, value) in r.table(item, "test")? {
-            let name = key.get_ref().as_ref();
+            let name = key.get_ref();
             if let Some(call) = CALLS.iter().find(|call| **call == name) {
                 raw.calls.push((call, key.span()));
             }
@@ -191,7 +191,7 @@ impl Raw {
                 "name" => raw.name = r.string(value),
                 "command" | "read" | "write" => raw.values = r.strings(value),
                 "payload" => match value.get_ref() {
-                    DeValue::Table(_) | DeValue::String(_) => {
+                    TreeValue::Table(_) | TreeValue::String(_) => {
                         raw.payload = to_json_value(value).map(|payload| (payload, value.span()));
                     }
                     _ => r.wrong_type(value, "a table, or the name of a JSON file"),

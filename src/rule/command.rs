@@ -3,6 +3,8 @@
 //! The program and the first operands stand in this order; options of the pattern may stand
 //! anywhere and in any spelling. Words are globs, `**` is any operands, `$` forbids more.
 
+use std::borrow::Cow;
+
 use crate::effect::{Arg, Opt, SubCommand};
 use crate::limits;
 use crate::names::shell::SYSTEM_DIRS;
@@ -17,7 +19,7 @@ use crate::glob;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandPattern {
     /// As `compiled.rs` has them.
-    forms: String,
+    forms: Cow<'static, str>,
 }
 
 impl CommandPattern {
@@ -26,12 +28,12 @@ impl CommandPattern {
     /// # Errors
     /// Why it cannot be meant.
     pub fn parse(text: &str) -> Result<CommandPattern, String> {
-        compiled::compile_command(text).map(|compiled| CommandPattern::from_compiled(&compiled))
+        compiled::compile_command(text).map(|forms| CommandPattern { forms: forms.into() })
     }
 
     /// A pattern that was compiled before.
-    pub fn from_compiled(compiled: &str) -> CommandPattern {
-        CommandPattern { forms: compiled.to_string() }
+    pub fn from_compiled(compiled: &'static str) -> CommandPattern {
+        CommandPattern { forms: compiled.into() }
     }
 
     /// Reads the text inside Claude Code's `Bash(...)`: `git push:*`, `npm run *`, `git status`.
@@ -39,7 +41,7 @@ impl CommandPattern {
     /// # Errors
     /// Why it cannot be meant.
     pub fn from_permission(text: &str) -> Result<CommandPattern, String> {
-        compiled::compile_permission(text).map(|compiled| CommandPattern::from_compiled(&compiled))
+        compiled::compile_permission(text).map(|forms| CommandPattern { forms: forms.into() })
     }
 
     /// The forms that could be of the command, by its program and by each of their words; None for one that
@@ -185,7 +187,7 @@ impl Form<'_> {
     /// plain program.
     fn very_file(&self) -> Option<PathPattern> {
         let (_, file) = self.file.filter(|(dir, _)| !SYSTEM_DIRS.contains(dir))?;
-        Some(PathPattern::from_compiled(file))
+        Some(PathPattern::copy_compiled(file))
     }
 
     fn surely_means(&self, command: &SubCommand, bases: &Bases) -> bool {

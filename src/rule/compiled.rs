@@ -8,8 +8,6 @@ use crate::{glob, limits};
 
 /// Stands before an item of a list that excludes what it names, as it is written.
 const EXCLUDES: char = '!';
-/// Stand before items that are compiled; no written one that can be meant begins so.
-const COMPILED: [&str; 2] = ["\0=", "\0!"];
 
 /// An item of a list as written: whether it excludes, and its pattern.
 #[inline]
@@ -20,19 +18,26 @@ pub fn split_exclusion(written: &str) -> (bool, &str) {
     }
 }
 
-/// The same of an item that is compiled; None of one that is not.
-pub fn compiled_item(text: &str) -> Option<(bool, &str)> {
-    let [names, excludes] = COMPILED.map(|mark| text.strip_prefix(mark));
-    names.map(|pattern| (false, pattern)).or(excludes.map(|pattern| (true, pattern)))
-}
-
 /// Compiles a pattern.
 pub type Compile = fn(&str) -> Result<String, String>;
 
-/// Compiles an item of a list; None where its pattern cannot be meant.
-pub fn compile_item(written: &str, compile: Compile) -> Option<String> {
-    let (excludes, pattern) = split_exclusion(written);
-    Some(format!("{}{}", COMPILED[usize::from(excludes)], compile(pattern).ok()?))
+/// A list of patterns: what is named, and what is excluded. None where it is damaged.
+pub fn read_patterns<T>(
+    compiled: &'static str,
+    take: fn(&'static str) -> T,
+) -> Option<(Vec<T>, Vec<T>)> {
+    let mut rest = Rest::from_text(compiled);
+    let mut read = || {
+        let count = rest.read_number()?;
+        // Damage may say that there are any number.
+        let mut list = Vec::with_capacity(count.min(limits::LIST));
+        for _ in 0..count {
+            list.push(take(rest.read_text()?));
+        }
+        Some(list)
+    };
+    let lists = (read()?, read()?);
+    rest.is_empty().then_some(lists)
 }
 
 // ---- commands ---------------------------------------------------------------------------------

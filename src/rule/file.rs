@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use crate::effect::program::table::Program;
 use crate::event::{Kind, KindSet};
@@ -27,8 +27,8 @@ use self::check::{check_regexes, check_rule, check_scripts};
 use self::tables::{MODES, OTHERWISE, read_autopilot, read_journal, read_override, read_packs};
 use super::condition::{self, Conditions};
 use super::fault::{Fault, Gravity, meant};
-use super::packed::{self, Patterns};
-use super::reader::{Item, Key, Reader};
+use super::packed::{self, Table};
+use super::reader::{Item, Key, Reader, TreeValue};
 use super::{
     Action, Certainty, Command, Layer, Otherwise, Profile, Redact, Rule, Severity, Template,
     Verdict,
@@ -139,21 +139,46 @@ pub fn read_rules(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> 
         // What is left of a file that does not parse cannot be told from what is missing.
         return RuleFile { faults: r.faults, broken: KindSet::ALL, ..RuleFile::default() };
     }
-    let file = read_tables(table.get_ref(), layer, r);
+    let tree = Table::from_toml(table.get_ref());
+    let file = read_tables(&tree, layer, r);
     if only.is_some() {
         // The process ends soon: taking the tree apart would cost as much as a third of reading it.
+        std::mem::forget(tree);
         std::mem::forget(table);
     }
     file
 }
 
+/// Reads a file that was parsed. No event is at hand.
+pub(super) fn read_parsed(table: &Table<'_>, text: &str, path: &Path, layer: Layer) -> RuleFile {
+    read_tables(table, layer, file_reader(text, path, layer, None))
+}
+
 /// Reads a part of a file that was read before, whole, and had no fault; None where what was kept of it is damaged.
-pub fn unpack_rules(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> Option<RuleFile> {
-    let table = packed::unpack_table(text, Patterns::Compiled)?;
-    let r = Reader { sound: true, ..file_reader("", path, layer, only) };
-    let file = read_tables(&table, layer, r);
+pub fn unpack_file(packed: &'static str, path: &Path, layer: Layer) -> Option<RuleFile> {
+    let table = packed::unpack_table(packed)?;
+    Some(read_tables(&table, layer, sound_reader(path, layer, None)))
+}
+
+/// Reads a rule of such a file; None where what was kept of it is damaged, no rule where it is about other events.
+pub fn unpack_rule(
+    id: &str,
+    packed: &'static str,
+    path: &Path,
+    layer: Layer,
+    only: Option<Kind>,
+) -> Option<Option<Rc<Rule>>> {
+    let table = packed::unpack_table(packed)?;
+    let mut r = sound_reader(path, layer, only);
+    let mut rule =
+        Rule { id: id.to_string(), layer: Some(layer), line: 1, repeat: 1, ..Rule::default() };
+    let read = read_rule_table(&table, &mut rule, &mut r).is_some();
     std::mem::forget(table);
-    Some(file)
+    r.faults.is_empty().then(|| read.then(|| Rc::new(rule)))
+}
+
+fn sound_reader(path: &Path, layer: Layer, only: Option<Kind>) -> Reader<'static> {
+    Reader { sound: true, ..file_reader("", path, layer, only) }
 }
 
 fn file_reader<'t>(text: &'t str, path: &Path, layer: Layer, only: Option<Kind>) -> Reader<'t> {
@@ -161,7 +186,7 @@ fn file_reader<'t>(text: &'t str, path: &Path, layer: Layer, only: Option<Kind>)
     Reader { base, only, ..Reader::new(text) }
 }
 
-fn read_tables(table: &DeTable<'_>, layer: Layer, mut r: Reader<'_>) -> RuleFile {
+fn read_tables(table: &Table<'_>, layer: Layer, mut r: Reader<'_>) -> RuleFile {
     let mut file = RuleFile::default();
     for (key, value) in table {
         read_top_level(key, value, layer, &mut file, &mut r);
@@ -178,7 +203,7 @@ fn read_top_level(
     r: &mut Reader<'_>,
 ) {
     let before = r.faults.len();
-    let name = key.get_ref().as_ref();
+    let name = key.get_ref();
     match name {
         // A rule's faults cost that rule's events, not the whole file.
         "rule" => return read_rules_table(value, layer, file, r),
@@ -217,7 +242,7 @@ fn read_top_level(
 }
 
 fn unknown_at_top(key: &Key<'_>, r: &mut Reader<'_>) {
-    let name = key.get_ref().as_ref();
+    let name = key.get_ref();
     let hint = meant(name, TOP_KEYS.iter().map(|(key, _)| *key)).or_else(|| {
         known_in_rules()
             .any(|key| key == name)
@@ -286,50 +311,21 @@ fn read_rule(id: &Key<'_>, body: &Item<'_>, layer: Layer, file: &mut RuleFile, r
         repeat: 1,
         ..Rule::default()
     };
-    let mut seen = Seen::default();
-    if let Some(table) = r.table(body, "rule") {
-        // The tool condition of a hook script has the client's matcher semantics.
-        let matcher = table.keys().any(|key| key.get_ref() == "hook");
-        // Events first: they say which regular expressions are worth compiling.
-        for (key, value) in table {
-            if key.get_ref() == "on" {
-                r.events(value, &mut rule);
-            }
+    let seen = match r.table(body, "rule") {
+        Some(table) => read_rule_table(table, &mut rule, r),
+        None => {
+            default_events(&mut rule);
+            Some(Seen::default())
         }
-        // On the hook path a rule of other events costs nothing more.
-        if r.only.is_some_and(|kind| rule.on_named && !rule.on.contains(kind)) {
-            r.rule = None;
-            return;
-        }
-        for (key, value) in table {
-            match key.get_ref().as_ref() {
-                "limit" => r.limit = r.duration(value),
-                "remote" => seen.remote = true,
-                "otherwise" => seen.otherwise = r.one_of("otherwise", value, OTHERWISE),
-                "dialect" => seen.dialect = r.one_of("dialect", value, Dialect::NAMES),
-                _ => {}
-            }
-        }
-        for (key, value) in table {
-            read_key(key, value, matcher, &mut rule, &mut seen, r);
-        }
-    }
-    if layer != Layer::Pack {
-        rule.conditions.list = rule.unless.as_ref().and_then(|unless| unless.as_list());
-        // Shipped rules mean what the program itself does, not what `find -exec` or an alias of git starts.
-        if let Some(unless) = &mut rule.unless {
-            unless.around = true;
-        }
-    }
-    r.limit = None;
-    seen.set_verdict(&mut rule);
-    default_events(&mut rule);
-    if !r.sound {
-        check_rule(&rule, &seen, id.span(), r);
-        if r.only.is_none_or(|kind| rule.on.contains(kind)) {
-            check_regexes(&rule, id.span(), r);
-            check_scripts(&rule, id.span(), r);
-        }
+    };
+    let Some(seen) = seen else {
+        r.rule = None;
+        return;
+    };
+    check_rule(&rule, &seen, id.span(), r);
+    if r.only.is_none_or(|kind| rule.on.contains(kind)) {
+        check_regexes(&rule, id.span(), r);
+        check_scripts(&rule, id.span(), r);
     }
     let broken = r.faults[before..].iter().any(|f| f.gravity == Gravity::Error);
     r.rule = None;
@@ -338,6 +334,45 @@ fn read_rule(id: &Key<'_>, body: &Item<'_>, layer: Layer, file: &mut RuleFile, r
     } else {
         file.rules.push(Rc::new(rule));
     }
+}
+
+/// Reads what a rule says; None where it is about other events than the one at hand.
+fn read_rule_table(table: &Table<'_>, rule: &mut Rule, r: &mut Reader<'_>) -> Option<Seen> {
+    let mut seen = Seen::default();
+    // The tool condition of a hook script has the client's matcher semantics.
+    let mut matcher = false;
+    // First what others hang on. Events say which regular expressions are worth compiling, and on the hook path a rule
+    // of other events costs nothing more.
+    if let Some(value) = table.get("on") {
+        r.events(value, rule);
+    }
+    if r.only.is_some_and(|kind| rule.on_named && !rule.on.contains(kind)) {
+        return None;
+    }
+    for (key, value) in table {
+        match key.get_ref() {
+            "hook" => matcher = true,
+            "limit" => r.limit = r.duration(value),
+            "remote" => seen.remote = true,
+            "otherwise" => seen.otherwise = r.one_of("otherwise", value, OTHERWISE),
+            "dialect" => seen.dialect = r.one_of("dialect", value, Dialect::NAMES),
+            _ => {}
+        }
+    }
+    for (key, value) in table {
+        read_key(key, value, matcher, rule, &mut seen, r);
+    }
+    if rule.layer() != Layer::Pack {
+        rule.conditions.list = rule.unless.as_ref().and_then(|unless| unless.as_list());
+        // Shipped rules mean what the program itself does, not what `find -exec` or an alias of git starts.
+        if let Some(unless) = &mut rule.unless {
+            unless.around = true;
+        }
+    }
+    r.limit = None;
+    seen.set_verdict(rule);
+    default_events(rule);
+    Some(seen)
 }
 
 /// What a rule's keys were, as far as they hang on each other and checks need it.
@@ -388,7 +423,7 @@ fn read_key(
     seen: &mut Seen,
     r: &mut Reader<'_>,
 ) {
-    let name = key.get_ref().as_ref();
+    let name = key.get_ref();
     match name {
         // They were read first.
         "on" | "limit" | "dialect" | "otherwise" => {}
@@ -414,7 +449,7 @@ fn read_key(
 
 /// Reads a verdict. False = the key is none.
 fn read_verdict(key: &Key<'_>, value: &Item<'_>, seen: &mut Seen, r: &mut Reader<'_>) -> bool {
-    let name = key.get_ref().as_ref();
+    let name = key.get_ref();
     let found = match name {
         "block" => Some(("block", Verb::Deny)),
         _ => Verb::NAMES.iter().copied().find(|(word, _)| *word == name),
@@ -427,7 +462,7 @@ fn read_verdict(key: &Key<'_>, value: &Item<'_>, seen: &mut Seen, r: &mut Reader
     true
 }
 
-fn read_unless(table: &DeTable<'_>, r: &mut Reader<'_>) -> Conditions {
+fn read_unless(table: &Table<'_>, r: &mut Reader<'_>) -> Conditions {
     let mut unless = Conditions::default();
     for (key, value) in table {
         if !unless.read_key(key.get_ref(), value, r) {
@@ -449,7 +484,7 @@ fn read_action(
         "rewrite" => r.fields(value).map(Action::Rewrite),
         "replace" => r.fields(value).map(Action::Replace),
         "redact" => match value.get_ref() {
-            DeValue::Boolean(on) => on.then_some(Action::Redact(Redact::Secrets)),
+            TreeValue::Boolean(on) => on.then_some(Action::Redact(Redact::Secrets)),
             _ => Some(Action::Redact(Redact::Patterns(r.regexes(value)))),
         },
         "context" => r.text_source(value, true).map(Action::Context),
@@ -473,7 +508,7 @@ fn read_action(
 fn read_env(value: &Item<'_>, r: &mut Reader<'_>) -> Vec<(String, Template)> {
     let mut env = Vec::new();
     for (name, value) in r.table(value, "env").into_iter().flatten() {
-        let text = name.get_ref().as_ref();
+        let text = name.get_ref();
         let good = !text.is_empty()
             && !text.starts_with(|c: char| c.is_ascii_digit())
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
@@ -487,7 +522,7 @@ fn read_env(value: &Item<'_>, r: &mut Reader<'_>) -> Vec<(String, Template)> {
 
 /// Reads how grave the rule is, and how much it is enforced. False = the key says nothing of that.
 fn read_degree(key: &Key<'_>, value: &Item<'_>, rule: &mut Rule, r: &mut Reader<'_>) -> bool {
-    let name = key.get_ref().as_ref();
+    let name = key.get_ref();
     match name {
         "mode" => rule.observe = r.one_of(name, value, MODES).unwrap_or_default(),
         "severity" => {

@@ -3,26 +3,24 @@
 //! Reading thirty rules costs as much as everything else on the hook path together. So the first
 //! event after a change reads and checks the whole file, and leaves an index in the state directory,
 //! bound to the file's exact content, of which it holds a copy, with each rule and what stands beside the rules as `packed.rs` has
-//! them; that event and those behind it parse no more TOML, read only the rules that could concern them, and servers only where one could be asked or told. A file with a fault, or one whose rules do not read the same
-//! alone as together, has no index. Tests are cut out: no event reads them.
+//! them; that event and those behind it parse no more TOML, read only the rules that could concern them, and servers only where one could be asked or told. A file with a fault has no index. Tests are left out: no event reads them.
 
-use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 
 use toml::de::DeTable;
 
-use crate::event::KindSet;
+use crate::event::{Kind, KindSet};
 use crate::files;
 
 use super::concern::{self, Concern, RuleQuery};
 use super::file::{self, Remote, RuleFile};
-use super::packed::{self, Rest};
+use super::packed::{self, Item, Rest, Table, TreeValue};
 use super::signature::Signature;
 use super::{Layer, Rule};
 
 /// Changes with the format and with the program: an index of another version is none.
-const HEADER: &str = concat!("hookctl-index 10 ", env!("CARGO_PKG_VERSION"), " ");
+const HEADER: &str = concat!("hookctl-index 11 ", env!("CARGO_PKG_VERSION"), " ");
 /// Stands between the entries and the content.
 const END: &[u8] = b"\n--\n";
 /// The checksum, and in front of it the length of what it is of, in bytes.
@@ -63,19 +61,29 @@ impl Row {
     }
 }
 
-struct IndexEntry<'t> {
-    concern: &'t str,
+struct IndexEntry {
+    concern: &'static str,
+    id: &'static str,
     line: usize,
     /// The rule itself.
-    packed: &'t str,
+    packed: &'static str,
 }
 
-impl<'t> IndexEntry<'t> {
+impl IndexEntry {
     /// None where it is damaged.
-    fn from_bytes(bytes: &'t [u8]) -> Option<IndexEntry<'t>> {
+    fn from_bytes(bytes: &'static [u8]) -> Option<IndexEntry> {
         let mut rest = Rest::from_text(std::str::from_utf8(bytes).ok()?);
-        let (concern, line, packed) = (rest.read_text()?, rest.read_number()?, rest.read_text()?);
-        rest.is_empty().then_some(IndexEntry { concern, line, packed })
+        let (concern, id, line) = (rest.read_text()?, rest.read_text()?, rest.read_number()?);
+        Some(IndexEntry { concern, id, line, packed: rest.remaining_text()? })
+    }
+
+    /// The rule; no rule where it is about other events than that one.
+    fn read_rule(&self, path: &Path, layer: Layer, only: Option<Kind>) -> Option<Option<Rc<Rule>>> {
+        let mut rule = file::unpack_rule(self.id, self.packed, path, layer, only)?;
+        if let Some(rule) = &mut rule {
+            Rc::make_mut(rule).line = self.line;
+        }
+        Some(rule)
     }
 }
 
@@ -116,18 +124,14 @@ impl Index {
     }
 
     /// The file's servers.
-    pub fn read_remotes(&self, text: &str, path: &Path, layer: Layer) -> Vec<Remote> {
-        let servers = self.split_lists().map(|lists| lists.servers).unwrap_or_default();
-        let chunks = servers.into_iter().filter_map(|range| text.get(range));
-        chunks.flat_map(|chunk| file::read_rules(chunk, path, layer, None).remotes).collect()
+    pub fn read_remotes(&self, path: &Path, layer: Layer) -> Vec<Remote> {
+        let servers = self.split_lists().and_then(|lists| unpack_part(lists.servers, path, layer));
+        servers.unwrap_or_default().remotes
     }
 
     /// What the file holds beside its rules, servers and tests; None where the index is damaged.
     pub fn read_rest(&self, path: &Path, layer: Layer) -> Option<RuleFile> {
-        match self.split_lists()?.rest {
-            "" => Some(RuleFile::default()),
-            rest => file::unpack_rules(rest, path, layer, None),
-        }
+        unpack_part(self.split_lists()?.rest, path, layer)
     }
 
     /// The rules that could concern the call, in file order; None where the index is damaged.
@@ -150,68 +154,43 @@ impl Index {
             if Concern::parse(entry.concern).is_some_and(|concern| !concern.may_concern(call)) {
                 continue;
             }
-            let mut read = file::unpack_rules(entry.packed, path, layer, Some(call.event.kind))?;
-            if !read.faults.is_empty() {
-                return None;
-            }
-            // None where it is about other events.
-            if let Some(mut rule) = read.rules.pop() {
-                Rc::make_mut(&mut rule).line = entry.line;
-                rules.push(rule);
-            }
+            rules.extend(entry.read_rule(path, layer, Some(call.event.kind))?);
         }
         (start == lists.entries.len()).then_some(rules)
     }
 
-    fn split_lists(&self) -> Option<Lists<'_>> {
+    fn split_lists(&self) -> Option<Lists> {
         let (length, lists) = self.lists.split_first_chunk()?;
         let (head, lists) =
             lists.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
         let mut head = Rest::from_text(std::str::from_utf8(head).ok()?);
         let asks = KindSet::from_bits(head.read_text()?.parse().ok()?);
-        let (count, rows) = (head.read_number()?, head.read_number()?);
-        let server = |_| Some(head.read_number()?..head.read_number()?);
-        let servers = (0..count).map(server).collect::<Option<_>>()?;
+        let (rows, servers) = (head.read_number()?, head.read_text()?);
         let (rows, entries) = lists.split_at_checked(rows.checked_mul(Row::LENGTH)?)?;
-        Some(Lists {
-            asks,
-            servers,
-            rest: head.remaining_text()?,
-            rows: rows.as_chunks().0,
-            entries,
-        })
+        let (rest, rows) = (head.remaining_text()?, rows.as_chunks().0);
+        Some(Lists { asks, servers, rest, rows, entries })
     }
 }
 
 /// What stands behind the checksum.
-struct Lists<'t> {
+struct Lists {
     asks: KindSet,
-    /// Where the servers stand in the content.
-    servers: Vec<Range<usize>>,
+    /// The file's servers, packed; empty where there are none.
+    servers: &'static str,
     /// What the file holds beside its rules, servers and tests, packed; empty where there is nothing.
-    rest: &'t str,
+    rest: &'static str,
     /// Of each rule, in file order.
-    rows: &'t [[u8; Row::LENGTH]],
-    entries: &'t [u8],
-}
-
-impl<'t> Lists<'t> {
-    /// All entries; None in place of one that is damaged.
-    fn entries(&self) -> impl Iterator<Item = Option<IndexEntry<'t>>> + use<'t> {
-        let (entries, mut start) = (self.entries, 0);
-        self.rows.iter().map(move |row| {
-            let end = Row::from_bytes(row).end;
-            IndexEntry::from_bytes(entries.get(std::mem::replace(&mut start, end)..end)?)
-        })
-    }
+    rows: &'static [[u8; Row::LENGTH]],
+    entries: &'static [u8],
 }
 
 /// Writes the entry of a rule and the row that leads to it.
 fn write_entry(rule: &Rule, packed: &str, rows: &mut Vec<u8>, entries: &mut String) {
     let line = concern::concern_line(rule);
     packed::write_text(&line, entries);
+    packed::write_text(&rule.id, entries);
     packed::write_number(rule.line, entries);
-    packed::write_text(packed, entries);
+    entries.push_str(packed);
     let signature = Concern::parse(&line).unwrap_or_default().signature();
     Row { signature, end: entries.len() }.write(rows);
 }
@@ -226,134 +205,51 @@ pub fn make_index(state: &Path, path: &Path, layer: Layer, text: &str) -> Option
 }
 
 fn build_index(path: &Path, layer: Layer, text: &str) -> Option<Index> {
-    let chunks = split_chunks(text);
-    let rules = chunks.iter().filter(|(.., piece)| *piece == PieceKind::Rule).count();
-    if rules < FEWEST && rules == chunks.len() {
+    let parsed = DeTable::parse(text).ok()?;
+    let table = Table::from_toml(parsed.get_ref());
+    let packed_rules = match table.get("rule").map(Item::get_ref) {
+        None => &Table::default(),
+        Some(TreeValue::Table(rules)) => rules,
+        Some(_) => return None,
+    };
+    if packed_rules.len() < FEWEST && ["remote", "test"].iter().all(|key| table.get(key).is_none())
+    {
         return None;
     }
-    let whole = file::read_rules(text, path, layer, None);
-    // A piece for each rule, or the file is written in a way that is not worth following.
-    if !whole.faults.is_empty() || whole.rules.len() != rules {
+    let whole = file::read_parsed(&table, text, path, layer);
+    if !whole.faults.is_empty() || whole.rules.len() != packed_rules.len() {
         return None;
     }
     let rules = whole.rules.iter().filter(|rule| rule.remote_name().is_some()).map(|rule| rule.on);
     let asks = whole.remotes.iter().map(|remote| remote.events).chain(rules);
     let asks = asks.fold(KindSet::EMPTY, KindSet::union).bits();
-    let (mut rows, mut entries, mut servers) = (Vec::new(), String::new(), Vec::new());
-    let mut rules = whole.rules.iter();
-    for (start, end, piece) in chunks.iter().copied() {
-        match piece {
-            PieceKind::Server => servers.extend([start, end]),
-            PieceKind::Tests => {}
-            PieceKind::Rule => {
-                let packed = pack_part(&text[start..end])?;
-                write_entry(rules.next()?, &packed, &mut rows, &mut entries);
-            }
-        }
+    let (mut rows, mut entries) = (Vec::new(), String::new());
+    for ((_, body), rule) in packed_rules.iter().zip(&whole.rules) {
+        write_entry(rule, &packed::pack_rule(body)?, &mut rows, &mut entries);
     }
-    let rest = text_of_rest(text, &chunks);
-    let rest = if DeTable::parse(&rest).ok()?.get_ref().is_empty() {
-        String::new()
-    } else {
-        pack_part(&rest)?
-    };
     let mut head = String::new();
     packed::write_text(&asks.to_string(), &mut head);
-    packed::write_number(servers.len() / 2, &mut head);
     packed::write_number(rows.len() / Row::LENGTH, &mut head);
-    servers.into_iter().for_each(|place| packed::write_number(place, &mut head));
-    head.push_str(&rest);
+    packed::write_text(&pack_part(&table, |key| key == "remote"), &mut head);
+    head.push_str(&pack_part(&table, |key| !matches!(key, "rule" | "remote" | "test")));
     let length = (head.len() as u64).to_le_bytes();
     let lists = [&length, head.as_bytes(), &rows, entries.as_bytes()].concat();
     // For as long as the process lives, as what is mapped.
-    let index = Index { lists: lists.leak(), content: text.as_bytes().to_vec().leak() };
-    index.agrees_with(&whole, text, path, layer).then_some(index)
+    Some(Index { lists: lists.leak(), content: text.as_bytes().to_vec().leak() })
 }
 
-/// The text of a part of a file, as `packed.rs` has it.
-fn pack_part(text: &str) -> Option<String> {
-    Some(packed::pack_document(DeTable::parse(text).ok()?.get_ref()))
+/// The text of those keys of a file, as `packed.rs` has it; empty where there are none.
+fn pack_part(table: &Table<'_>, is_part: impl Fn(&str) -> bool) -> String {
+    let part = table.keep_keys(is_part);
+    if part.is_empty() { String::new() } else { packed::pack_document(&part) }
 }
 
-/// What stands beside the pieces.
-fn text_of_rest(text: &str, chunks: &[(usize, usize, PieceKind)]) -> String {
-    let mut rest = String::new();
-    let mut done = 0;
-    for (start, end, _) in chunks {
-        rest.push_str(&text[done..*start]);
-        done = *end;
+/// What such a text says.
+fn unpack_part(packed: &'static str, path: &Path, layer: Layer) -> Option<RuleFile> {
+    match packed {
+        "" => Some(RuleFile::default()),
+        packed => file::unpack_file(packed, path, layer),
     }
-    rest + &text[done..]
-}
-
-impl Index {
-    /// Does it say the same as the whole file?
-    fn agrees_with(&self, whole: &RuleFile, text: &str, path: &Path, layer: Layer) -> bool {
-        let Some(rest) = self.read_rest(path, layer) else { return false };
-        let Some(lists) = self.split_lists() else { return false };
-        let rule = |entry: Option<IndexEntry<'_>>| {
-            let entry = entry?;
-            let mut rule = file::unpack_rules(entry.packed, path, layer, None)?.rules.pop()?;
-            Rc::make_mut(&mut rule).line = entry.line;
-            Some(rule)
-        };
-        lists.entries().map(rule).collect::<Option<Vec<_>>>().as_ref() == Some(&whole.rules)
-            && rest.rules.is_empty()
-            && rest.faults.is_empty()
-            && rest.profile == whole.profile
-            && rest.autopilot == whole.autopilot
-            && rest.packs == whole.packs
-            && rest.remotes.is_empty()
-            && self.read_remotes(text, path, layer) == whole.remotes
-            && rest.programs == whole.programs
-            && rest.journal == whole.journal
-            && rest.overrides.len() == whole.overrides.len()
-    }
-}
-
-/// What a piece of a file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PieceKind {
-    Rule,
-    Server,
-    Tests,
-}
-
-/// From each `[rule.ID]`, `[remote.NAME]` or `[[test]]` line to the next header of another table. That the pieces read the same as the whole is checked, so a header inside a text of several
-/// lines only costs the index.
-fn split_chunks(text: &str) -> Vec<(usize, usize, PieceKind)> {
-    let mut out: Vec<(usize, usize, PieceKind)> = Vec::new();
-    // Where the open piece begins, what it is, and its name.
-    let mut open: Option<(usize, PieceKind, &str)> = None;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        if line.starts_with('[') {
-            let named = |head: &str, piece: PieceKind| {
-                let name = line.strip_prefix(head)?.split([']', '.']).next()?;
-                Some((piece, name))
-            };
-            let tests = || (line.starts_with("[[test]]")).then_some((PieceKind::Tests, ""));
-            let piece = named("[rule.", PieceKind::Rule)
-                .or_else(|| named("[remote.", PieceKind::Server))
-                .or_else(tests);
-            // `[rule.x.when]` belongs to `[rule.x]`, `[test.input]` and further tests to the test above.
-            let same = open.is_some_and(|(_, open, name)| {
-                piece == Some((open, name))
-                    || open == PieceKind::Tests && line.starts_with("[test.")
-            });
-            if !same {
-                if let Some((start, piece, _)) = open.take() {
-                    out.push((start, at, piece));
-                }
-                open = piece.map(|(piece, name)| (at, piece, name));
-            }
-        }
-        at += line.len();
-    }
-    if let Some((start, piece, _)) = open {
-        out.push((start, at, piece));
-    }
-    out
 }
 
 /// How long it is, and what tells whether it is whole: its words' sum, and the sum of that at each. It is no proof against
@@ -383,68 +279,81 @@ mod tests {
     use super::*;
     use crate::event::Kind;
 
-    const FILE: &str = "profile = \"strict\"\n# a comment\n[rule.a]\ntool = \"Read\"\ndeny = \"x\"\n\
-        [rule.b]\ncommand = \"git push\"\n[rule.b.when]\nsubagent = true\n[rule.b.unless]\npath = \"x\"\n\
-        [rule.c]\ndeny = \"\"\"\n[rule.fake]\n\"\"\"\npath = \".env\"\n[pack]\ngit = false\n[rule.d]\non = \"Stop\"\nblock = \"x\"\n";
+    impl Lists {
+        /// All entries; None in place of one that is damaged.
+        fn entries(&self) -> impl Iterator<Item = Option<IndexEntry>> + use<> {
+            let (entries, mut start) = (self.entries, 0);
+            self.rows.iter().map(move |row| {
+                let end = Row::from_bytes(row).end;
+                IndexEntry::from_bytes(entries.get(std::mem::replace(&mut start, end)..end)?)
+            })
+        }
+    }
 
-    #[test]
-    fn pieces_read_the_same_as_the_whole_or_there_is_no_index() {
+    /// What an index of the file says of it, whole.
+    fn read_all(index: &Index, path: &Path, layer: Layer) -> Option<RuleFile> {
+        let entries = index.split_lists()?.entries();
+        let rules = entries.map(|entry| entry?.read_rule(path, layer, None)?);
+        let rules = rules.collect::<Option<_>>()?;
+        let remotes = index.read_remotes(path, layer);
+        Some(RuleFile { rules, remotes, ..index.read_rest(path, layer)? })
+    }
+
+    /// An index that says the same as the file.
+    fn index_of(text: &str) -> Index {
         let path = Path::new("/f.toml");
-        // The header inside a text makes it a file that is not worth following.
-        assert!(build_index(path, Layer::User, FILE).is_none());
-        let plain = FILE
-            .replace("[rule.fake]\n", "")
-            .replace("command = \"git push\"\n", "command = \"git push\"\nask = \"x\"\n");
-        let index = build_index(path, Layer::User, &plain).expect("an index");
-        let rest = index.read_rest(path, Layer::User).expect("the rest");
-        assert_eq!(rest.profile, Some(crate::rule::Profile::Strict));
-        assert_eq!(rest.packs, [("git".to_string(), false)]);
-        assert_eq!(index.split_lists().expect("lists").entries().flatten().count(), 4);
+        let index = build_index(path, Layer::User, text).expect("an index");
+        assert_says(&index, &file::read_rules(text, path, Layer::User, None));
+        index
+    }
+
+    fn assert_says(index: &Index, whole: &RuleFile) {
+        let read = read_all(index, Path::new("/f.toml"), Layer::User).expect("an index");
+        assert!(read.faults.is_empty());
+        assert_eq!((&read.rules, &read.remotes), (&whole.rules, &whole.remotes));
+        assert_eq!((&read.autopilot, &read.programs), (&whole.autopilot, &whole.programs));
+        assert_eq!((read.profile, &read.packs), (whole.profile, &whole.packs));
+        assert_eq!((&read.journal, read.overrides.len()), (&whole.journal, whole.overrides.len()));
     }
 
     #[test]
-    fn tests_are_cut_out_and_cost_no_rule_its_index() {
-        let path = Path::new("/f.toml");
+    fn an_index_says_the_same_as_the_file() {
+        let text = "profile = \"strict\"\n# a comment\n[rule.a]\ntool = \"Read\"\ndeny = \"x\"\n\
+            [rule.b]\ncommand = \"git push\"\nask = \"x\"\n[rule.b.when]\nsubagent = true\n[rule.b.unless]\npath = \"x\"\n\
+            [rule.c]\ndeny = \"\"\"\n[rule.fake]\n\"\"\"\npath = \".env\"\n[pack]\ngit = false\n[rule.d]\non = \"Stop\"\nblock = \"x\"\n\
+            [override.delete-root]\nseverity = \"high\"\n[journal]\nkeep = 7\n";
+        assert_eq!(index_of(text).split_lists().expect("lists").entries().flatten().count(), 4);
+    }
+
+    #[test]
+    fn tests_are_left_out_and_cost_no_rule_its_index() {
         let rule = |id: &str| format!("[rule.{id}]\ntool = \"Read\"\ndeny = \"x\"\n");
         let test = "[[test]]\ntool = \"X\"\nverdict = \"deny\"\n[test.input]\na = 1\n";
-        // A test whose faults are many, and one that holds a header.
+        // A test whose faults are many.
         let bad = "[[test]]\nfrob = 1\nverdict = \"no\"\n";
         let text = format!(
             "profile = \"strict\"\n{test}{}{test}{bad}{}[pack]\ngit = false\n{test}",
             rule("a"),
             rule("b")
         );
-        let whole = file::read_rules(&text, path, Layer::User, None);
-        assert!(whole.faults.is_empty() && whole.broken.is_empty());
-        let index = build_index(path, Layer::User, &text).expect("an index");
-        let rest = text_of_rest(&text, &split_chunks(&text));
-        assert_eq!(rest, "profile = \"strict\"\n[pack]\ngit = false\n");
-        let lists = index.split_lists().expect("lists");
+        let lists = index_of(&text);
+        let lists = lists.split_lists().expect("lists");
         let lines: Vec<usize> = lists.entries().flatten().map(|entry| entry.line).collect();
         assert_eq!(lines, [7, 18]);
         let text = format!("{}{}", rule("a"), bad.repeat(200));
-        let index = build_index(path, Layer::User, &text).expect("an index");
-        assert_eq!(index.split_lists().expect("lists").rest, "");
-        let hidden = format!("{}{bad}{bad}{bad}", rule("a").replace("x", "\"\"\n[[test]]\n\"\""));
-        assert!(build_index(path, Layer::User, &hidden).is_none(), "a header inside a text");
+        assert_eq!(index_of(&text).split_lists().expect("lists").rest, "");
     }
 
     #[test]
-    fn servers_are_cut_out_and_say_when_they_are_needed() {
-        let path = Path::new("/f.toml");
+    fn servers_are_apart_and_say_when_they_are_needed() {
         let server = "[remote.x]\nurl = \"http://localhost/\"\nevents = \"Stop\"\n\
                       [remote.x.headers]\nA = \"b\"\n";
-        let index = build_index(path, Layer::User, server).expect("an index");
+        let index = index_of(server);
         assert_eq!(index.split_lists().expect("lists").rest, "");
         assert_eq!(index.server_kinds(), KindSet::from_kinds(&[Kind::Stop]));
-        let remotes = index.read_remotes(server, path, Layer::User);
-        assert_eq!(remotes[0].headers, [("A".to_string(), "b".to_string())]);
         let rule = "[rule.r]\non = \"SessionStart\"\nremote = \"x\"\n";
-        let text = format!("{rule}[pack]\ngit = false\n{server}");
-        let index = build_index(path, Layer::User, &text).expect("an index");
+        let index = index_of(&format!("{rule}[pack]\ngit = false\n{server}"));
         assert_eq!(index.server_kinds(), KindSet::from_kinds(&[Kind::Stop, Kind::SessionStart]));
-        assert_eq!(text_of_rest(&text, &split_chunks(&text)), "[pack]\ngit = false\n");
-        assert_eq!(index.read_remotes(&text, path, Layer::User), remotes);
     }
 
     #[test]
@@ -483,7 +392,7 @@ mod tests {
         let stored = std::fs::read(&target).unwrap();
         let load = || Index::load(dir.path(), path, |content| content == text.as_bytes());
         let sound = load().unwrap();
-        assert!(sound.agrees_with(&whole, &text, path, Layer::User));
+        assert_says(&sound, &whole);
         let mut random = 0x2545_f491_4f6c_dd1d_u64;
         let mut next = || {
             random ^= random << 13;
@@ -509,8 +418,7 @@ mod tests {
             let at = (next() >> 8) as usize % bytes.len();
             bytes[at] ^= 1 << (next() % 8);
             let index = Index { lists: bytes.leak(), ..sound };
-            let _ = (index.server_kinds(), index.read_rest(path, Layer::User));
-            let _ = index.agrees_with(&whole, &text, path, Layer::User);
+            let _ = (index.server_kinds(), read_all(&index, path, Layer::User));
         }
     }
 }

@@ -4,6 +4,8 @@
 //! parses TOML. What a rule is made of has one reader all the same (`file.rs`), for it is given the same tree. Shared with the
 //! build; only ASCII beside the texts themselves, so that it can be cut like any text.
 
+use std::ops::Range;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -66,73 +68,259 @@ impl TableKind {
     }
 }
 
-/// The text of a table.
-pub fn pack_document(table: &DeTable<'_>) -> String {
+/// A value with its place in the file.
+#[derive(Debug, Clone)]
+pub struct Item<'t> {
+    value: TreeValue<'t>,
+    span: Range<usize>,
+}
+
+/// A key with its place in the file.
+#[derive(Debug, Clone)]
+pub struct Key<'t> {
+    name: &'t str,
+    span: Range<usize>,
+}
+
+/// What a file says: TOML that was parsed, or what was packed of it.
+#[derive(Debug, Clone)]
+pub enum TreeValue<'t> {
+    /// A text.
+    String(&'t str),
+    /// Patterns that were compiled.
+    Patterns {
+        /// As they are written, packed: one, or a list.
+        written: &'static str,
+        /// What is named, then what is excluded: of each how many, and as `compiled.rs` has them.
+        compiled: &'static str,
+    },
+    /// true or false.
+    Boolean(bool),
+    /// A list.
+    Array(Vec<Item<'t>>),
+    /// Keys and values.
+    Table(Table<'t>),
+    /// A number or a time: rare in rules.
+    Other(Box<DeValue<'t>>),
+}
+
+/// Keys and values, in the order of the file.
+#[derive(Debug, Clone, Default)]
+pub struct Table<'t>(Vec<(Key<'t>, Item<'t>)>);
+
+impl<'t> Item<'t> {
+    /// That value at that place.
+    pub fn new(span: Range<usize>, value: TreeValue<'t>) -> Item<'t> {
+        Item { value, span }
+    }
+
+    /// Of a value that was parsed.
+    pub fn from_toml(value: &'t Spanned<DeValue<'_>>) -> Item<'t> {
+        Item::new(value.span(), TreeValue::from_toml(value.get_ref()))
+    }
+
+    /// The value.
+    #[inline]
+    pub fn get_ref(&self) -> &TreeValue<'t> {
+        &self.value
+    }
+
+    /// Where it stands.
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+}
+
+impl<'t> Key<'t> {
+    /// Its name.
+    #[inline]
+    pub fn get_ref(&self) -> &'t str {
+        self.name
+    }
+
+    /// Where it stands.
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+}
+
+impl<'t> TreeValue<'t> {
+    /// Of a value that was parsed.
+    pub fn from_toml(value: &'t DeValue<'_>) -> TreeValue<'t> {
+        match value {
+            DeValue::String(text) => TreeValue::String(text),
+            DeValue::Boolean(flag) => TreeValue::Boolean(*flag),
+            DeValue::Array(items) => TreeValue::Array(items.iter().map(Item::from_toml).collect()),
+            DeValue::Table(table) => TreeValue::Table(Table::from_toml(table)),
+            other => TreeValue::Other(Box::new(other.clone())),
+        }
+    }
+
+    /// What sort of value it is, for people.
+    pub fn type_str(&self) -> &'static str {
+        match self {
+            TreeValue::String(_) => "string",
+            TreeValue::Boolean(_) => "boolean",
+            TreeValue::Array(_) | TreeValue::Patterns { .. } => "array",
+            TreeValue::Table(_) => "table",
+            TreeValue::Other(other) => other.type_str(),
+        }
+    }
+
+    /// Patterns as they are written.
+    pub fn unpack_written(&self) -> Option<TreeValue<'static>> {
+        match self {
+            TreeValue::Patterns { written, .. } => {
+                Some(Rest::from_text(written).value(DEEPEST)?.value)
+            }
+            _ => None,
+        }
+    }
+
+    /// A number or a time.
+    pub fn as_other(&self) -> Option<&DeValue<'t>> {
+        match self {
+            TreeValue::Other(other) => Some(other),
+            _ => None,
+        }
+    }
+
+    /// A text as it is written.
+    #[inline]
+    pub fn as_str(&self) -> Option<&'t str> {
+        match self {
+            TreeValue::String(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl<'t> Table<'t> {
+    /// Of a table that was parsed.
+    pub fn from_toml(table: &'t DeTable<'_>) -> Table<'t> {
+        let entries = table.iter().map(|(key, value)| {
+            let key = Key { name: key.get_ref(), span: key.span() };
+            (key, Item::from_toml(value))
+        });
+        Table(entries.collect())
+    }
+
+    /// The value of that key.
+    pub fn get(&self, name: &str) -> Option<&Item<'t>> {
+        self.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> impl Iterator<Item = &Key<'t>> {
+        self.iter().map(|(key, _)| key)
+    }
+
+    /// The part of those keys.
+    pub fn keep_keys(&self, keeps: impl Fn(&str) -> bool) -> Table<'t> {
+        Table(self.iter().filter(|(key, _)| keeps(key.name)).cloned().collect())
+    }
+}
+
+impl<'t> std::ops::Deref for Table<'t> {
+    type Target = [(Key<'t>, Item<'t>)];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<'v, 't> IntoIterator for &'v Table<'t> {
+    type Item = &'v (Key<'t>, Item<'t>);
+    type IntoIter = std::slice::Iter<'v, (Key<'t>, Item<'t>)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+/// The text of what a file holds.
+pub fn pack_document(table: &Table<'_>) -> String {
     let mut out = String::new();
     pack_table(table, TableKind::File, &mut out);
     out
 }
 
-fn pack_table(table: &DeTable<'_>, place: TableKind, out: &mut String) {
+/// The text of a rule.
+pub fn pack_rule(rule: &Item<'_>) -> Option<String> {
+    let TreeValue::Table(table) = rule.get_ref() else { return None };
+    let mut out = String::new();
+    pack_table(table, TableKind::Rule, &mut out);
+    Some(out)
+}
+
+fn pack_table(table: &Table<'_>, place: TableKind, out: &mut String) {
     write_number(table.len(), out);
     for (key, value) in table {
-        match KEYS.iter().position(|known| known == key.get_ref()) {
+        let name = key.get_ref();
+        match KEYS.iter().position(|known| *known == name) {
             Some(at) => write_number(at, out),
             None => {
-                write_number(KEYS.len() + key.get_ref().len(), out);
-                out.push_str(key.get_ref());
+                write_number(KEYS.len() + name.len(), out);
+                out.push_str(name);
             }
         }
-        let (below, compile) =
-            (place.table_below(key.get_ref()), place.pattern_compiler(key.get_ref()));
-        pack_value(value.get_ref(), below, compile, out);
+        let patterns = place.pattern_compiler(name);
+        match patterns.and_then(|compile| compile_patterns(value, compile)) {
+            Some(compiled) => {
+                let mut written = String::new();
+                pack_value(value.get_ref(), TableKind::Else, &mut written);
+                out.push('p');
+                write_text(&written, out);
+                write_text(&compiled, out);
+            }
+            None => pack_value(value.get_ref(), place.table_below(name), out),
+        }
     }
 }
 
-fn pack_value(value: &DeValue<'_>, place: TableKind, compile: Option<Compile>, out: &mut String) {
+/// One pattern or a list of them; None where one cannot be meant.
+fn compile_patterns(value: &Item<'_>, compile: Compile) -> Option<String> {
+    let items = match value.get_ref() {
+        TreeValue::Array(items) => &items[..],
+        _ => std::slice::from_ref(value),
+    };
+    let compiled = items.iter().map(|item| {
+        let (excludes, pattern) = compiled::split_exclusion(item.get_ref().as_str()?);
+        Some((excludes, compile(pattern).ok()?))
+    });
+    let compiled: Vec<(bool, String)> = compiled.collect::<Option<_>>()?;
+    let mut out = String::new();
+    for wanted in [false, true] {
+        let some = compiled.iter().filter(|(excludes, _)| *excludes == wanted);
+        write_number(some.clone().count(), &mut out);
+        some.for_each(|(_, pattern)| write_text(pattern, &mut out));
+    }
+    Some(out)
+}
+
+fn pack_value(value: &TreeValue<'_>, place: TableKind, out: &mut String) {
     match value {
-        DeValue::String(string) => {
-            match compile.and_then(|compile| compiled::compile_item(string, compile)) {
-                Some(compiled) => {
-                    out.push('c');
-                    write_text(string, out);
-                    write_text(&compiled, out);
-                }
-                None => {
-                    out.push('s');
-                    write_text(string, out);
-                }
-            }
+        TreeValue::String(string) => {
+            out.push('s');
+            write_text(string, out);
         }
-        DeValue::Array(items) => {
+        // What was read of packed patterns is not packed again.
+        TreeValue::Patterns { written, .. } => out.push_str(written),
+        TreeValue::Array(items) => {
             out.push('a');
             write_number(items.len(), out);
-            items.iter().for_each(|item| pack_value(item.get_ref(), place, compile, out));
+            items.iter().for_each(|item| pack_value(item.get_ref(), place, out));
         }
-        DeValue::Table(table) => {
+        TreeValue::Table(table) => {
             out.push('t');
             pack_table(table, place, out);
         }
-        DeValue::Boolean(true) => out.push('y'),
-        DeValue::Boolean(false) => out.push('n'),
-        // Rare in rules: as they are written.
-        DeValue::Integer(number) => {
+        TreeValue::Boolean(true) => out.push('y'),
+        TreeValue::Boolean(false) => out.push('n'),
+        // As they are written.
+        TreeValue::Other(other) => {
             out.push('v');
-            let prefix = match number.radix() {
-                2 => "0b",
-                8 => "0o",
-                16 => "0x",
-                _ => "",
-            };
-            write_text(&format!("{prefix}{}", number.as_str()), out);
-        }
-        DeValue::Float(number) => {
-            out.push('v');
-            write_text(number.as_str(), out);
-        }
-        DeValue::Datetime(time) => {
-            out.push('v');
-            write_text(&time.to_string(), out);
+            write_text(&format_other(other), out);
         }
     }
 }
@@ -152,19 +340,10 @@ pub fn write_number(mut number: usize, out: &mut String) {
     out.push(char::from(number as u8));
 }
 
-/// What is taken of a pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Patterns {
-    /// As they were written.
-    Written,
-    /// As `compiled.rs` has them.
-    Compiled,
-}
-
 /// The table that a text was made of; None where it is damaged.
-pub fn unpack_table(text: &str, patterns: Patterns) -> Option<DeTable<'_>> {
+pub fn unpack_table(text: &'static str) -> Option<Table<'static>> {
     let mut rest = Rest::from_text(text);
-    let table = rest.table(DEEPEST, patterns)?;
+    let table = rest.table(DEEPEST)?;
     rest.is_empty().then_some(table)
 }
 
@@ -232,52 +411,52 @@ impl<'t> Rest<'t> {
         self.at += length;
         Some(text)
     }
+}
 
-    fn table(&mut self, depth: usize, patterns: Patterns) -> Option<DeTable<'t>> {
+impl Rest<'static> {
+    fn table(&mut self, depth: usize) -> Option<Table<'static>> {
         let depth = depth.checked_sub(1)?;
         let count = self.read_number()?;
         // Damage may say that there are any number.
-        let mut table = DeTable::with_capacity(count.min(KEYS.len()));
+        let mut table = Vec::with_capacity(count.min(KEYS.len()));
         for _ in 0..count {
-            let key = Spanned::new(0..0, self.key()?.into());
-            table.insert(key, self.value(depth, patterns)?);
+            let key = Key { name: self.key()?, span: 0..0 };
+            table.push((key, self.value(depth)?));
         }
-        Some(table)
+        Some(Table(table))
     }
 
-    fn value(&mut self, depth: usize, patterns: Patterns) -> Option<Spanned<DeValue<'t>>> {
+    fn value(&mut self, depth: usize) -> Option<Item<'static>> {
         let value = match self.byte()? {
-            b's' => DeValue::String(self.read_text()?.into()),
-            b'c' => {
-                let (written, compiled) = (self.read_text()?, self.read_text()?);
-                let taken = if patterns == Patterns::Written { written } else { compiled };
-                DeValue::String(taken.into())
-            }
+            b's' => TreeValue::String(self.read_text()?),
+            b'p' => TreeValue::Patterns { written: self.read_text()?, compiled: self.read_text()? },
             b'a' => {
                 let depth = depth.checked_sub(1)?;
                 let count = self.read_number()?;
-                let items = (0..count).map(|_| self.value(depth, patterns));
-                DeValue::Array(items.collect::<Option<_>>()?)
+                let mut items = Vec::with_capacity(count.min(KEYS.len()));
+                for _ in 0..count {
+                    items.push(self.value(depth)?);
+                }
+                TreeValue::Array(items)
             }
-            b't' => DeValue::Table(self.table(depth, patterns)?),
-            b'y' => DeValue::Boolean(true),
-            b'n' => DeValue::Boolean(false),
-            b'v' => DeValue::parse(self.read_text()?).ok()?.into_inner(),
+            b't' => TreeValue::Table(self.table(depth)?),
+            b'y' => TreeValue::Boolean(true),
+            b'n' => TreeValue::Boolean(false),
+            b'v' => {
+                TreeValue::Other(Box::new(DeValue::parse(self.read_text()?).ok()?.into_inner()))
+            }
             _ => return None,
         };
-        Some(Spanned::new(0..0, value))
+        Some(Item::new(0..0, value))
     }
 }
 
 /// The TOML of a table below a header, for people: one line for each key.
-pub fn to_toml_lines(table: &DeTable<'_>) -> String {
-    let line = |(key, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
-        format_pair(key, value.get_ref()) + "\n"
-    };
-    table.iter().map(line).collect()
+pub fn to_toml_lines(table: &Table<'_>) -> String {
+    table.iter().map(|(key, value)| format_pair(key, value.get_ref()) + "\n").collect()
 }
 
-fn format_pair(key: &Spanned<toml::de::DeString<'_>>, value: &DeValue<'_>) -> String {
+fn format_pair(key: &Key<'_>, value: &TreeValue<'_>) -> String {
     let key = key.get_ref();
     let bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let key =
@@ -285,23 +464,42 @@ fn format_pair(key: &Spanned<toml::de::DeString<'_>>, value: &DeValue<'_>) -> St
     format!("{key} = {}", format_value(value))
 }
 
-fn format_value(value: &DeValue<'_>) -> String {
+fn format_value(value: &TreeValue<'_>) -> String {
     match value {
-        DeValue::String(text) => quote_string(text),
-        DeValue::Boolean(flag) => flag.to_string(),
-        DeValue::Integer(number) => number.as_str().to_string(),
-        DeValue::Float(number) => number.as_str().to_string(),
-        DeValue::Datetime(time) => time.to_string(),
-        DeValue::Array(items) => {
+        TreeValue::String(text) => quote_string(text),
+        TreeValue::Patterns { .. } => {
+            value.unpack_written().map(|written| format_value(&written)).unwrap_or_default()
+        }
+        TreeValue::Boolean(flag) => flag.to_string(),
+        TreeValue::Other(other) => format_other(other),
+        TreeValue::Array(items) => {
             let items: Vec<String> =
                 items.iter().map(|item| format_value(item.get_ref())).collect();
             format!("[{}]", items.join(", "))
         }
-        DeValue::Table(table) => {
+        TreeValue::Table(table) => {
             let pairs: Vec<String> =
                 table.iter().map(|(key, value)| format_pair(key, value.get_ref())).collect();
             format!("{{ {} }}", pairs.join(", "))
         }
+    }
+}
+
+/// A number with its radix, or a time.
+fn format_other(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::Integer(number) => {
+            let prefix = match number.radix() {
+                2 => "0b",
+                8 => "0o",
+                16 => "0x",
+                _ => "",
+            };
+            format!("{prefix}{}", number.as_str())
+        }
+        DeValue::Float(number) => number.as_str().to_string(),
+        DeValue::Datetime(time) => time.to_string(),
+        _ => String::new(),
     }
 }
 

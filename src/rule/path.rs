@@ -3,6 +3,7 @@
 //! Everything is compared by components, never by text: `/etc` is not the beginning of
 //! `/etcetera`, and a pattern that names a directory covers what is below it.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::path::Path;
 
@@ -36,7 +37,7 @@ const DAMAGED: &str = "?";
 pub struct PathPattern {
     base: Base,
     /// Its components, as `compiled.rs` has them.
-    parts: String,
+    parts: Cow<'static, str>,
     /// `D/.`: the directory itself or its content as a whole, not what lies below it.
     itself: bool,
 }
@@ -130,14 +131,23 @@ impl PathPattern {
     /// # Errors
     /// Why it cannot be meant.
     pub fn parse(text: &str) -> Result<PathPattern, String> {
-        compiled::compile_path(text).map(|compiled| PathPattern::from_compiled(&compiled))
+        compiled::compile_path(text).map(|compiled| PathPattern::copy_compiled(&compiled))
     }
 
     /// A pattern that was compiled before.
-    pub fn from_compiled(compiled: &str) -> PathPattern {
-        let (base, itself, parts) =
-            compiled::read_base(compiled).unwrap_or((Base::Anywhere, false, DAMAGED));
-        PathPattern { base, parts: parts.to_string(), itself }
+    pub fn from_compiled(compiled: &'static str) -> PathPattern {
+        PathPattern::read(compiled, Cow::Borrowed)
+    }
+
+    /// The same of one that does not stay.
+    pub fn copy_compiled(compiled: &str) -> PathPattern {
+        PathPattern::read(compiled, |parts| parts.to_string().into())
+    }
+
+    fn read<'t>(compiled: &'t str, keep: fn(&'t str) -> Cow<'static, str>) -> PathPattern {
+        let damaged = (Base::Anywhere, false, DAMAGED);
+        let (base, itself, parts) = compiled::read_base(compiled).unwrap_or(damaged);
+        PathPattern { base, parts: keep(parts), itself }
     }
 
     /// Its components, none where they cannot be read: then it covers nothing and hits everything.

@@ -1,10 +1,8 @@
 //! `[program.NAME]`: what people say of programs and MCP tools of their own, in the words of the
 //! shipped tables (`docs/programs.md`).
 
-use toml::de::DeValue;
-
 use super::fault::meant;
-use super::reader::{Item, Key, Reader};
+use super::reader::{Item, Key, Reader, TreeValue};
 use crate::effect::Word;
 use crate::effect::program::row;
 use crate::effect::program::table::{self, Class, Language, Program, Role, packed};
@@ -45,7 +43,7 @@ pub fn read_program(name: &Key<'_>, body: &Item<'_>, r: &mut Reader<'_>) -> Opti
         read_key(key, value, &mut program, r)?;
     }
     // Nothing is said of what its calls do.
-    program.opaque = entry.keys().all(|key| row::BESIDE.contains(&key.get_ref().as_ref()));
+    program.opaque = entry.keys().all(|key| row::BESIDE.contains(&key.get_ref()));
     Some(program)
 }
 
@@ -68,7 +66,7 @@ fn read_key(
     program: &mut Program,
     r: &mut Reader<'_>,
 ) -> Option<()> {
-    let name = key.get_ref().as_ref();
+    let name = key.get_ref();
     if let Some((_, flag)) = FLAGS.iter().find(|(flag, _)| *flag == name) {
         *flag(program) = r.boolean(value)?;
         program.single |= name == "windows" && program.windows;
@@ -156,7 +154,7 @@ fn take_or_fault<T>(
 fn read_operands(value: &Item<'_>, program: &mut Program, r: &mut Reader<'_>) {
     // A program without operands has an empty list.
     let items = match value.get_ref() {
-        DeValue::Array(items) if items.is_empty() => Vec::new(),
+        TreeValue::Array(items) if items.is_empty() => Vec::new(),
         _ => r.strings(value),
     };
     let texts: Vec<&str> = items.iter().map(|(text, _)| text.as_str()).collect();

@@ -5,26 +5,20 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
-use toml::Spanned;
-use toml::de::{DeString, DeTable, DeValue};
+use toml::de::DeValue;
 
 use crate::event::{Kind, KindSet};
 use crate::glob;
 use crate::limits;
 
 use super::command::CommandPattern;
-use super::compiled::{self, compiled_item};
+use super::compiled;
 use super::condition::{FieldTest, NamePattern, ValueTest};
 use super::fault::{Fault, Gravity, meant, position_at};
 use super::list::PatternList;
+pub use super::packed::{Item, Key, Table, TreeValue};
 use super::path::PathPattern;
 use super::{Command, Fields, Regex, Rule, Template, Text};
-
-/// A key with its place in the file.
-pub type Key<'i> = Spanned<DeString<'i>>;
-
-/// A value with its place in the file.
-pub type Item<'i> = Spanned<DeValue<'i>>;
 
 /// Reads values and collects what is wrong with them.
 pub struct Reader<'t> {
@@ -129,9 +123,9 @@ impl<'t> Reader<'t> {
     }
 
     /// A table.
-    pub fn table<'v, 'i>(&mut self, value: &'v Item<'i>, what: &str) -> Option<&'v DeTable<'i>> {
+    pub fn table<'v, 'i>(&mut self, value: &'v Item<'i>, what: &str) -> Option<&'v Table<'i>> {
         match value.get_ref() {
-            DeValue::Table(table) => Some(table),
+            TreeValue::Table(table) => Some(table),
             _ => {
                 self.wrong_type(value, &format!("a table for `{what}`"));
                 None
@@ -141,9 +135,9 @@ impl<'t> Reader<'t> {
 
     /// A string.
     pub fn string(&mut self, value: &Item<'_>) -> Option<(String, Range<usize>)> {
-        match value.get_ref() {
-            DeValue::String(text) => Some((text.to_string(), value.span())),
-            _ => {
+        match value.get_ref().as_str() {
+            Some(text) => Some((text.to_string(), value.span())),
+            None => {
                 self.wrong_type(value, "a string");
                 None
             }
@@ -153,8 +147,8 @@ impl<'t> Reader<'t> {
     /// One string or a list of them.
     pub fn strings(&mut self, value: &Item<'_>) -> Vec<(String, Range<usize>)> {
         match value.get_ref() {
-            DeValue::String(text) => vec![(text.to_string(), value.span())],
-            DeValue::Array(items) => {
+            TreeValue::String(text) => vec![(text.to_string(), value.span())],
+            TreeValue::Array(items) => {
                 if items.is_empty() {
                     self.add_error("empty-list", "an empty list holds for nothing", value.span())
                         .with_hint("leave the key out, or name something");
@@ -209,21 +203,14 @@ impl<'t> Reader<'t> {
         value: &Item<'_>,
         code: &'static str,
         parse: fn(&str) -> Result<T, String>,
-        take: fn(&str) -> T,
+        take: fn(&'static str) -> T,
     ) -> PatternList<T> {
-        if self.sound {
-            let items = match value.get_ref() {
-                DeValue::Array(items) => &items[..],
-                _ => std::slice::from_ref(value),
+        if let TreeValue::Patterns { compiled, .. } = value.get_ref() {
+            let Some((named, excluded)) = compiled::read_patterns(compiled, take) else {
+                self.add_error(code, "the patterns are damaged", value.span());
+                return PatternList::default();
             };
-            let texts = items.iter().filter_map(|item| item.get_ref().as_str());
-            if let Some(items) = texts.map(compiled_item).collect::<Option<Vec<_>>>() {
-                let of = |wanted: bool| {
-                    let some = items.iter().filter(move |(excludes, _)| *excludes == wanted);
-                    some.map(|(_, pattern)| take(pattern)).collect()
-                };
-                return PatternList::from_parts(of(false), of(true));
-            }
+            return PatternList::from_parts(named, excluded);
         }
         let mut out = PatternList::default();
         let read = |text: &str| {
@@ -284,7 +271,7 @@ impl<'t> Reader<'t> {
     /// true or false.
     pub fn boolean(&mut self, value: &Item<'_>) -> Option<bool> {
         match value.get_ref() {
-            DeValue::Boolean(flag) => Some(*flag),
+            TreeValue::Boolean(flag) => Some(*flag),
             _ => {
                 self.wrong_type(value, "true or false");
                 None
@@ -293,7 +280,7 @@ impl<'t> Reader<'t> {
     }
 
     pub(super) fn integer(&mut self, value: &Item<'_>, least: u64, most: u64) -> Option<u64> {
-        let DeValue::Integer(integer) = value.get_ref() else {
+        let Some(DeValue::Integer(integer)) = value.get_ref().as_other() else {
             self.wrong_type(value, "a whole number");
             return None;
         };
@@ -312,13 +299,17 @@ impl<'t> Reader<'t> {
     /// Seconds as a number, or a text such as "90s", "5m", "500ms".
     pub(super) fn duration(&mut self, value: &Item<'_>) -> Option<Duration> {
         let parsed = match value.get_ref() {
-            DeValue::Integer(_) => return self.integer(value, 1, 86_400).map(Duration::from_secs),
-            DeValue::Float(number) => number
-                .as_str()
-                .parse()
-                .ok()
-                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
-            DeValue::String(text) => parse_duration(text),
+            TreeValue::String(text) => parse_duration(text),
+            TreeValue::Other(other) => match &**other {
+                DeValue::Float(number) => {
+                    let seconds = number.as_str().parse().ok();
+                    seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+                }
+                DeValue::Integer(_) => {
+                    return self.integer(value, 1, 86_400).map(Duration::from_secs);
+                }
+                _ => None,
+            },
             _ => None,
         };
         if parsed.is_none_or(|d| d.is_zero()) {
@@ -371,13 +362,13 @@ impl<'t> Reader<'t> {
 
     pub(super) fn text_source(&mut self, value: &Item<'_>, files: bool) -> Option<Text> {
         let table = match value.get_ref() {
-            DeValue::Table(table) => table,
+            TreeValue::Table(table) => table,
             _ => return self.template(value).map(Text::Plain),
         };
         let known: &[&str] = if files { &["file", "run"] } else { &["run"] };
         let mut out = None;
         for (key, value) in table {
-            match key.get_ref().as_ref() {
+            match key.get_ref() {
                 "file" if files => {
                     out = self.string(value).map(|(text, _)| {
                         let path = PathBuf::from(text);
@@ -407,12 +398,12 @@ impl<'t> Reader<'t> {
         (!out.is_empty()).then_some(out)
     }
 
-    fn fields_below(&mut self, table: &DeTable<'_>, prefix: &mut Vec<String>, out: &mut Fields) {
+    fn fields_below(&mut self, table: &Table<'_>, prefix: &mut Vec<String>, out: &mut Fields) {
         for (key, value) in table {
             let depth = prefix.len();
             prefix.extend(key.get_ref().split('.').map(str::to_string));
             match value.get_ref() {
-                DeValue::Table(below) => self.fields_below(below, prefix, out),
+                TreeValue::Table(below) => self.fields_below(below, prefix, out),
                 _ => {
                     if let Some(template) = self.template(value) {
                         out.push((prefix.clone(), template));
@@ -430,7 +421,7 @@ impl<'t> Reader<'t> {
         for (key, value) in table {
             let field = key.get_ref().to_string();
             let tests = match value.get_ref() {
-                DeValue::Array(items) => items[..self.count_within_limit(items.len(), value)]
+                TreeValue::Array(items) => items[..self.count_within_limit(items.len(), value)]
                     .iter()
                     .filter_map(|item| self.value_test(item))
                     .collect(),
@@ -443,11 +434,11 @@ impl<'t> Reader<'t> {
 
     fn value_test(&mut self, value: &Item<'_>) -> Option<ValueTest> {
         match value.get_ref() {
-            DeValue::String(text) => self.value_glob(text.to_string(), value),
-            DeValue::Table(table) => {
+            TreeValue::String(text) => self.value_glob(text.to_string(), value),
+            TreeValue::Table(table) => {
                 let mut out = None;
                 for (key, value) in table {
-                    match key.get_ref().as_ref() {
+                    match key.get_ref() {
                         "equals" => out = to_json_value(value).map(ValueTest::Equals),
                         "glob" => {
                             out = self.string(value).and_then(|(t, _)| self.value_glob(t, value));
@@ -535,15 +526,19 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 /// A TOML value as JSON.
 pub(super) fn to_json_value(value: &Item<'_>) -> Option<Value> {
     Some(match value.get_ref() {
-        DeValue::String(text) => Value::String(text.to_string()),
-        DeValue::Boolean(flag) => Value::Bool(*flag),
-        DeValue::Integer(number) => {
-            Value::from(i64::from_str_radix(number.as_str(), number.radix()).ok()?)
-        }
-        DeValue::Float(number) => Value::from(number.as_str().parse::<f64>().ok()?),
-        DeValue::Datetime(time) => Value::String(time.to_string()),
-        DeValue::Array(items) => Value::Array(items.iter().filter_map(to_json_value).collect()),
-        DeValue::Table(table) => Value::Object(
+        TreeValue::String(text) => Value::String(text.to_string()),
+        // They stand in no value of a field.
+        TreeValue::Patterns { .. } => return None,
+        TreeValue::Boolean(flag) => Value::Bool(*flag),
+        TreeValue::Other(other) => match &**other {
+            DeValue::Integer(number) => {
+                Value::from(i64::from_str_radix(number.as_str(), number.radix()).ok()?)
+            }
+            DeValue::Float(number) => Value::from(number.as_str().parse::<f64>().ok()?),
+            other => Value::String(other.as_datetime()?.to_string()),
+        },
+        TreeValue::Array(items) => Value::Array(items.iter().filter_map(to_json_value).collect()),
+        TreeValue::Table(table) => Value::Object(
             table
                 .iter()
                 .filter_map(|(key, value)| Some((key.get_ref().to_string(), to_json_value(value)?)))

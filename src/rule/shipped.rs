@@ -3,10 +3,8 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use toml::de::{DeTable, DeValue};
-
 use super::concern::{self, Concern, RuleQuery};
-use super::packed::{self, Patterns};
+use super::packed::{self, Table};
 use super::signature::Signature;
 use super::{Layer, Rule, file};
 use crate::effect::Analysis;
@@ -61,14 +59,8 @@ impl Shipped {
     }
 
     /// Its keys and values.
-    pub fn table(&self) -> Option<DeTable<'static>> {
-        let rules =
-            packed::unpack_table(self.packed, Patterns::Written)?.remove("rule")?.into_inner();
-        let DeValue::Table(mut rules) = rules else { return None };
-        match rules.remove(self.id)?.into_inner() {
-            DeValue::Table(table) => Some(table),
-            _ => None,
-        }
+    pub fn table(&self) -> Option<Table<'static>> {
+        packed::unpack_table(self.packed)
     }
 
     /// Its TOML, header included.
@@ -79,8 +71,7 @@ impl Shipped {
 
     /// The rule itself.
     pub fn rule(&self) -> Option<Rc<Rule>> {
-        let read = file::unpack_rules(self.packed, Path::new("shipped"), Layer::Pack, None)?;
-        read.rules.into_iter().next()
+        file::unpack_rule(self.id, self.packed, Path::new("shipped"), Layer::Pack, None)?
     }
 }
 

@@ -59,7 +59,7 @@ impl Value for When {
         let mut when = When::default();
         let Some(table) = r.table(value, "when") else { return when };
         for (key, value) in table {
-            let name = key.get_ref().as_ref();
+            let name = key.get_ref();
             match (name, WHEN_KEYS.iter().find(|known| known.name == name)) {
                 ("cwd", _) => when.cwd = r.paths(value),
                 ("project", _) => when.project = r.paths(value),

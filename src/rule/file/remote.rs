@@ -5,13 +5,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use toml::Spanned;
-use toml::de::DeString;
-
 use crate::dialect::{self, Dialect, Setting, SettingKey, Settings, Takes};
 use crate::event::KindSet;
 use crate::limits;
-use crate::rule::reader::{Item, Reader};
+use crate::rule::reader::{Item, Key, Reader};
 use crate::verdict::Verb;
 
 mod check;
@@ -205,11 +202,7 @@ impl Remote {
 }
 
 /// Reads one; None where it cannot be used.
-pub(super) fn read_remote(
-    name: &Spanned<DeString<'_>>,
-    body: &Item<'_>,
-    r: &mut Reader<'_>,
-) -> Option<Remote> {
+pub(super) fn read_remote(name: &Key<'_>, body: &Item<'_>, r: &mut Reader<'_>) -> Option<Remote> {
     let table = r.table(body, "remote")?;
     let before = r.error_count();
     // The other keys' defaults hang on it.
@@ -227,7 +220,7 @@ pub(super) fn read_remote(
     }
     let mut spans: Vec<(&str, Range<usize>)> = Vec::new();
     for (key, value) in table {
-        let name = key.get_ref().as_ref();
+        let name = key.get_ref();
         let is_it = |one: &&SettingKey| one.name == name;
         if let Some((known, _)) = SHARED.iter().find(|(known, _)| *known == name) {
             spans.push((known, key.span()));

@@ -4,8 +4,7 @@
 
 use std::ops::Range;
 
-use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
+use toml::de::DeValue;
 
 use super::RuleFile;
 use super::remote::{self, Remote, read_key};
@@ -13,7 +12,7 @@ use crate::dialect;
 use crate::event::{Kind, KindSet};
 use crate::json::{self, Data, Node};
 use crate::rule::fault::Gravity;
-use crate::rule::reader::Reader;
+use crate::rule::reader::{Item, Reader, Table, TreeValue};
 
 /// The name of the server that these settings are about.
 pub const NAME: &str = "server";
@@ -122,18 +121,20 @@ fn add_unknown_key(key: &str, span: Range<usize>, r: &mut Reader<'_>) {
 }
 
 /// A JSON value as the same in TOML; None where there is no such thing.
-fn to_toml_value<'t>(node: &Node, text: &'t str) -> Option<Spanned<DeValue<'t>>> {
+fn to_toml_value<'t>(node: &'t Node, text: &'t str) -> Option<Item<'t>> {
     let value = match &node.data {
-        Data::String(text) => DeValue::String(text.clone().into()),
-        Data::Array(items) => DeValue::Array(
-            items.iter().map(|item| to_toml_value(item, text)).collect::<Option<DeArray<'_>>>()?,
+        Data::String(text) => TreeValue::String(text),
+        Data::Array(items) => TreeValue::Array(
+            items.iter().map(|item| to_toml_value(item, text)).collect::<Option<_>>()?,
         ),
-        Data::Object(_) => DeValue::Table(DeTable::new()),
-        Data::Scalar(serde_json::Value::Bool(flag)) => DeValue::Boolean(*flag),
+        Data::Object(_) => TreeValue::Table(Table::default()),
+        Data::Scalar(serde_json::Value::Bool(flag)) => TreeValue::Boolean(*flag),
         // Numbers are written alike.
-        Data::Scalar(_) => DeValue::parse(&text[node.span.clone()]).ok()?.into_inner(),
+        Data::Scalar(_) => {
+            TreeValue::Other(Box::new(DeValue::parse(&text[node.span.clone()]).ok()?.into_inner()))
+        }
     };
-    Some(Spanned::new(node.span.clone(), value))
+    Some(Item::new(node.span.clone(), value))
 }
 
 /// What was typed takes the place of what `known` says; without a `known`, it is a server of its
@@ -148,14 +149,10 @@ pub fn override_remote(known: Option<&Remote>, typed: &Typed) -> Result<Remote, 
         let Some((_, key)) = SETTINGS.iter().find(|(name, _)| name == setting) else { continue };
         let mut r = Reader::new(text);
         // Addresses are texts in TOML, and all else is written alike.
-        let value = match *key {
-            "url" => DeValue::String(text.as_str().into()),
-            _ => match DeValue::parse(text) {
-                Ok(value) => value.into_inner(),
-                Err(_) => DeValue::String(text.as_str().into()),
-            },
-        };
-        read_key(key, &Spanned::new(0..text.len(), value), &mut remote, &mut r);
+        let parsed = DeValue::parse(text).ok().filter(|_| *key != "url");
+        let written = || Item::new(0..text.len(), TreeValue::String(text));
+        let value = parsed.as_ref().map_or_else(written, Item::from_toml);
+        read_key(key, &value, &mut remote, &mut r);
         if let Some(fault) = r.faults.iter().find(|fault| fault.gravity == Gravity::Error) {
             return Err(format!("{setting}: {}", fault.message));
         }

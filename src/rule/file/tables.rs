@@ -2,11 +2,9 @@
 
 use std::ops::Range;
 
-use toml::de::DeValue;
-
 use crate::rule::command::CommandPattern;
 use crate::rule::fault::meant;
-use crate::rule::reader::{Item, Key, Reader};
+use crate::rule::reader::{Item, Key, Reader, TreeValue};
 use crate::rule::shipped;
 use crate::rule::{Layer, Otherwise, PatternList, Severity};
 use crate::verdict::Verb;
@@ -67,7 +65,7 @@ pub(super) fn read_override(
     let Some(table) = r.table(body, "override") else { return };
     let mut out = Override { id: id.get_ref().to_string(), span: id.span(), ..Override::default() };
     for (key, value) in table {
-        match key.get_ref().as_ref() {
+        match key.get_ref() {
             "action" => out.action = read_action(value, r),
             "severity" => out.severity = r.one_of("severity", value, Severity::NAMES),
             "enabled" => out.enabled = r.boolean(value),
@@ -104,7 +102,7 @@ pub(super) fn read_packs(value: &Item<'_>, file: &mut RuleFile, r: &mut Reader<'
     let Some(table) = r.table(value, "pack") else { return };
     for (name, on) in table {
         let known = || shipped::PACKS.iter().map(|(known, _)| *known);
-        let text = name.get_ref().as_ref();
+        let text = name.get_ref();
         if known().all(|known| known != text) {
             let others = || "`hookctl packs` lists them".into();
             r.add_warning("unknown-pack", format!("no pack is called `{text}`"), name.span())
@@ -131,7 +129,7 @@ pub(super) fn read_journal(value: &Item<'_>, r: &mut Reader<'_>) -> Option<Journ
     let table = r.table(value, "journal")?;
     let mut out = JournalConfig::default();
     for (key, value) in table {
-        match key.get_ref().as_ref() {
+        match key.get_ref() {
             "enabled" => out.enabled = r.boolean(value).unwrap_or(true),
             "max_size_mb" => out.max_size = r.integer(value, 1, 1024).unwrap_or(10) << 20,
             "keep" => out.keep = r.integer(value, 0, 100).unwrap_or(3) as u32,
@@ -150,9 +148,9 @@ pub(super) fn read_autopilot(
     let mut out = Autopilot { on: true, ..Autopilot::default() };
     let before = r.faults.len();
     match value.get_ref() {
-        DeValue::Table(table) => {
+        TreeValue::Table(table) => {
             for (key, value) in table {
-                match key.get_ref().as_ref() {
+                match key.get_ref() {
                     "commands" => out.commands = Some(r.commands(value)),
                     "also" => out.also = r.commands(value),
                     other => r.unknown_key(other, key.span(), ["commands", "also"]),

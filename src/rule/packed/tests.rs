@@ -2,26 +2,36 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use proptest::prelude::*;
 use toml::de::DeTable;
 
 use super::command::CommandPattern;
-use super::file::{self, RuleFile};
-use super::packed::{Patterns, pack_document, unpack_table};
+use super::file;
+use super::packed::{Item, Key, Table, TreeValue, pack_document, pack_rule, unpack_table};
 use super::path::{self, Bases, PathPattern};
 use super::{Conditions, Layer, Rule, Truth, compiled};
 use crate::effect::SubCommand;
 
-fn packed(text: &str) -> String {
-    pack_document(DeTable::parse(text).expect("TOML").get_ref())
+/// The texts of its rules, and of what stands beside them.
+fn packed(text: &str) -> (Vec<(String, &'static str)>, &'static str) {
+    let parsed = DeTable::parse(text).expect("TOML");
+    let table = Table::from_toml(parsed.get_ref());
+    let rules = match table.get("rule").map(Item::get_ref) {
+        Some(TreeValue::Table(rules)) => {
+            let packed = |(id, body): &(Key<'_>, Item<'_>)| {
+                (id.get_ref().to_string(), kept(pack_rule(body).expect("a table")))
+            };
+            rules.iter().map(packed).collect()
+        }
+        _ => Vec::new(),
+    };
+    (rules, kept(pack_document(&table.keep_keys(|key| key != "rule"))))
 }
 
-/// The same rules, wherever they stand.
-fn rules(file: &RuleFile) -> Vec<Rc<Rule>> {
-    let bare = |rule: &Rc<Rule>| Rc::new(Rule { line: 0, ..(**rule).clone() });
-    file.rules.iter().map(bare).collect()
+/// For as long as the process lives, as what is mapped.
+fn kept(text: String) -> &'static str {
+    text.leak()
 }
 
 fn assert_same(text: &str, path: &Path, layer: Layer) -> usize {
@@ -29,8 +39,14 @@ fn assert_same(text: &str, path: &Path, layer: Layer) -> usize {
     if !written.faults.is_empty() {
         return 0;
     }
-    let read = file::unpack_rules(&packed(text), path, layer, None).expect("a table");
-    assert_eq!(rules(&read), rules(&written), "{}", path.display());
+    let (rules, rest) = packed(text);
+    assert_eq!(rules.len(), written.rules.len(), "{}", path.display());
+    for ((id, packed), rule) in rules.iter().zip(&written.rules) {
+        let read = file::unpack_rule(id, packed, path, layer, None).flatten().expect("a rule");
+        // Wherever it stands.
+        assert_eq!(*read, Rule { line: 1, ..(**rule).clone() }, "{}", path.display());
+    }
+    let read = file::unpack_file(rest, path, layer).expect("a table");
     assert_eq!(
         (read.profile, &read.packs, &read.autopilot, &read.journal),
         (written.profile, &written.packs, &written.autopilot, &written.journal)
@@ -111,8 +127,10 @@ proptest! {
 
     #[test]
     fn any_text_is_a_table_or_none(text in "[ -~\u{0}-\u{7f}é]{0,80}", head in "[\u{1}-\u{5}][\u{1}-\u{5}]") {
-        let _ = unpack_table(&text, Patterns::Written);
-        let _ = file::unpack_rules(&(head + &text), Path::new("/f.toml"), Layer::User, None);
+        let (text, path) = (kept(head + &text), Path::new("/f.toml"));
+        let _ = unpack_table(&text[2..]);
+        let _ = file::unpack_file(text, path, Layer::User);
+        let _ = file::unpack_rule("a", text, path, Layer::User, None);
     }
 }
 
@@ -144,12 +162,12 @@ fn what_is_damaged_hits_everything_and_covers_nothing() {
     let (bases, target) = (Bases::default(), path::exact_target("/etc/x"));
     let git = SubCommand { name: "git".into(), genuine: true, ..SubCommand::default() };
     let whole = compiled::compile_command("git push").expect("a pattern");
-    let damaged = CommandPattern::from_compiled(&whole[..whole.len() - 2]);
+    let damaged = CommandPattern::from_compiled(kept(whole[..whole.len() - 2].to_string()));
     assert_eq!(damaged.match_command(&git), Truth::Yes);
     assert!(!damaged.covers_command(&git, &bases) && damaged.program_names().is_none());
     let whole = compiled::compile_path("/etc/y").expect("a pattern");
     for text in ["", "?", &whole[..whole.len() - 1]] {
-        let damaged = PathPattern::from_compiled(text);
+        let damaged = PathPattern::copy_compiled(text);
         assert_eq!(damaged.match_target(&target, &bases), Truth::Yes, "{text:?}");
         assert!(!damaged.covers_target(&target, &bases), "{text:?}");
     }
@@ -158,25 +176,25 @@ fn what_is_damaged_hits_everything_and_covers_nothing() {
 #[test]
 fn damage_is_no_panic() {
     let path = Path::new("/f.toml");
-    let text = "[rule.a]\ncommand = ['git push (-f | --force)', 'rm']\npath = ['~/.ssh/*', './a']\n\
-                deny = 'no {path}'\nrepeat = 3\n[rule.a.unless]\npath = ['/tmp/']\n[pack]\ngit = false\n";
-    let whole = packed(text);
+    let text = "[rule.a]\ncommand = ['git push (-f | --force)', '!rm']\npath = ['~/.ssh/*', './a']\n\
+                deny = 'no {path}'\nrepeat = 3\n[rule.a.unless]\npath = ['/tmp/']\n";
+    let (_, whole) = packed(text).0.remove(0);
     for end in 0..whole.len() {
-        assert!(unpack_table(&whole[..end], Patterns::Compiled).is_none(), "cut at {end}");
+        assert!(unpack_table(&whole[..end]).is_none(), "cut at {end}");
     }
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     for _ in 0..10_000 {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        let mut bytes = whole.clone().into_bytes();
+        let mut bytes = whole.as_bytes().to_vec();
         let at = (random >> 8) as usize % bytes.len();
         bytes[at] ^= 1 << (random % 7);
         let text = String::from_utf8(bytes).expect("ASCII");
-        if let Some(file) = file::unpack_rules(&text, path, Layer::User, None) {
-            file.rules.iter().for_each(|rule| ask(&rule.conditions));
+        if let Some(Some(rule)) = file::unpack_rule("a", kept(text), path, Layer::User, None) {
+            ask(&rule.conditions);
         }
     }
     let deep = format!("\u{1}\u{1}a{}", "a\u{1}".repeat(100_000));
-    assert!(unpack_table(&deep, Patterns::Written).is_none());
+    assert!(unpack_table(kept(deep)).is_none());
 }
