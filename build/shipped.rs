@@ -7,6 +7,7 @@ use std::{env, fs};
 #[allow(dead_code)]
 #[path = "../src/rule/compiled.rs"]
 mod compiled;
+#[allow(dead_code)]
 #[path = "../src/rule/needle.rs"]
 mod needle;
 #[allow(dead_code)]
@@ -16,7 +17,7 @@ mod packed;
 #[path = "../src/rule/signature.rs"]
 mod signature;
 
-use needle::path_needle;
+use needle::{pack_needles, path_needle};
 use signature::Signature;
 
 /// The pack whose reasons are given first, where several rules say the same.
@@ -162,7 +163,7 @@ fn rule_lines(
             "    Shipped {{ id: {id:?}, pack: {pack:?}, by_program: {by_program}, concern: Concern \
              {{ on: {on:?}, tools: {tools:?}, words: {words:?}, programs: \"\", needles: {:?}, kind: {kind:?} }}, \
              signature: Signature({bits:?}), packed: {packed:?} }},",
-            unique(named).join("|"),
+            pack_needles(unique(named).iter().map(String::as_str)),
         );
     }
 }

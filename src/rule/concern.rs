@@ -8,6 +8,7 @@
 use crate::effect::{Analysis, Effect, Extent, Grade, Place, SubCommand, Target, Word};
 use crate::event::Event;
 
+use super::needle;
 use super::path::FOLD;
 use super::signature::{ALL, ANY, Signature, bit, bits};
 use super::{Certainty, Layer, Rule, Severity, Verdict};
@@ -53,7 +54,7 @@ fn bits_of_command(command: &SubCommand) -> u64 {
     if known { bits } else { ALL }
 }
 
-/// The line of a rule, taken apart. Lists are separated by commas, needles by bars.
+/// The line of a rule, taken apart. Lists are separated by commas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Concern<'t> {
     /// The events by name, `*` for all.
@@ -64,15 +65,15 @@ pub struct Concern<'t> {
     pub words: &'t str,
     /// The programs of `command`, where all are plain names, with their first operand: `git push`.
     pub programs: &'t str,
-    /// The longest literal part of each path pattern.
-    pub needles: &'t str,
     /// `unknown` = only what is not understood; `shipped` = it does not fire on that; `keen` = that,
     /// but it fires on what is only possible; `reads` = an allow that also covers a call of nothing but executes.
     pub kind: &'t str,
+    /// The longest literal part of each path pattern, as `needle.rs` packs them.
+    pub needles: &'t str,
 }
 
 impl<'t> Concern<'t> {
-    /// Takes a line apart: six fields with tabs between them.
+    /// Takes a line apart: six fields with tabs between them; only the last may hold one.
     pub fn parse(line: &'t str) -> Option<Concern<'t>> {
         let mut rest = line;
         let mut field = || {
@@ -82,8 +83,8 @@ impl<'t> Concern<'t> {
             Some(field)
         };
         let (on, tools, words) = (field()?, field()?, field()?);
-        let (programs, needles) = (field()?, field()?);
-        Some(Concern { on, tools, words, programs, needles, kind: rest })
+        let (programs, kind) = (field()?, field()?);
+        Some(Concern { on, tools, words, programs, kind, needles: rest })
     }
 
     /// What it is about, at a glance.
@@ -155,7 +156,9 @@ impl<'t> Concern<'t> {
         let deep = call.deep || self.kind == "keen" || glob;
         let fits = |path: &str| {
             let path = ConcernPath::new(path, one, glob, call.place);
-            let fits = split_list(self.needles, b'|').any(|needle| path.may_match(needle, deep));
+            let mut needles = needle::unpack_needles(self.needles);
+            let fits =
+                needles.any(|one| one.is_none_or(|(start, run)| path.may_match(start, run, deep)));
             // The longer the path, the longer is one looked for in it.
             fits || !limits::spend_steps(self.needles.len() / 8 * path.whole.len() / 8)
         };
@@ -176,10 +179,12 @@ impl<'t> Concern<'t> {
 
 /// A path that needles are held against: there are some hundred of them.
 struct ConcernPath<'a> {
-    whole: &'a str,
+    whole: &'a [u8],
+    /// The bytes that stand in it, as bits.
+    bytes: [u64; 4],
     /// What stands behind the home directory and behind the project's, with its slash.
-    home: Option<&'a str>,
-    project: Option<&'a str>,
+    home: Option<&'a [u8]>,
+    project: Option<&'a [u8]>,
     /// It is that very path, and not more.
     one: bool,
 }
@@ -188,42 +193,56 @@ impl<'a> ConcernPath<'a> {
     fn new(path: &'a str, one: bool, glob: bool, place: &Place) -> ConcernPath<'a> {
         // Of a glob, what stands before its first sign; of anything else such a sign is a letter.
         let end = if glob { path.find(['*', '?', '[']) } else { None };
-        let whole = &path[..end.unwrap_or(path.len())];
-        let behind = |base: &str| whole.strip_prefix(base.trim_end_matches('/'));
-        ConcernPath { whole, home: behind(&place.home), project: behind(&place.project), one }
+        let whole = &path.as_bytes()[..end.unwrap_or(path.len())];
+        let behind = |base: &str| whole.strip_prefix(base.trim_end_matches('/').as_bytes());
+        let mut bytes = [0; 4];
+        whole.iter().for_each(|byte| bytes[usize::from(byte / 64)] |= 1 << (byte % 64));
+        ConcernPath {
+            whole,
+            bytes,
+            home: behind(&place.home),
+            project: behind(&place.project),
+            one,
+        }
     }
 
-    /// Could a pattern with that needle name it? `deep` = what may lie below counts.
-    fn may_match(&self, needle: &str, deep: bool) -> bool {
-        let bytes = needle.as_bytes();
-        let (start, run) = match memchr::memchr(b'*', bytes) {
-            Some(0) => {
-                return !self.one && deep || self.whole.contains(&needle[1..]);
-            }
-            Some(at) => (&needle[..at], &needle[at + 1..]),
-            None => (needle, ""),
-        };
-        let (base, rest) = match bytes.first() {
-            Some(b'~') => (self.home, &start[1..]),
-            Some(b'.') => (self.project, &start[1..]),
+    /// Could a pattern name it whose paths begin so and hold that run? `deep` = what may lie below counts.
+    fn may_match(&self, start: &[u8], run: &[u8], deep: bool) -> bool {
+        let (base, rest) = match start {
+            [] => return !self.one && deep || self.holds(run),
+            [b'~', rest @ ..] => (self.home, rest),
+            [b'.', rest @ ..] => (self.project, rest),
             _ => (Some(self.whole), start),
         };
         let begins = match base {
             Some(path) => self.begins_with(path, rest),
             // The base may have another name, or lie below a target of many paths.
-            None => !self.one || self.whole.contains(rest),
+            None => !self.one || self.holds(rest),
         };
-        begins && (!self.one || run.is_empty() || self.whole.contains(run))
+        begins && (!self.one || self.holds(run))
     }
 
-    fn begins_with(&self, path: &str, start: &str) -> bool {
-        let bytes = start.as_bytes();
-        let itself = bytes.ends_with(b"/.");
-        let dir = if itself { &bytes[..bytes.len() - 2] } else { bytes };
+    /// Does the run stand somewhere in it?
+    fn holds(&self, run: &[u8]) -> bool {
+        let known = |byte: &u8| self.bytes[usize::from(byte / 64)] >> (byte % 64) & 1 != 0;
+        let [first, .., last] = run else { return run.first().is_none_or(known) };
+        // Nearly all are told by that.
+        known(first) && known(last) && self.whole.windows(run.len()).any(|part| part == run)
+    }
+
+    fn begins_with(&self, path: &[u8], start: &[u8]) -> bool {
+        let itself = start.strip_suffix(b"/.");
+        let dir = itself.unwrap_or(start);
+        // Most differ in their first bytes.
+        let meets = path.iter().zip(dir).all(|(one, other)| one == other);
         match self.one {
-            true if itself => path.trim_end_matches('/').as_bytes() == dir,
-            true => path.as_bytes().starts_with(dir),
-            false => path.as_bytes().starts_with(dir) || dir.starts_with(path.as_bytes()),
+            true if itself.is_some() => {
+                meets
+                    && path.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1)
+                        == dir.len()
+            }
+            true => meets && path.len() >= dir.len(),
+            false => meets,
         }
     }
 }
@@ -250,14 +269,10 @@ fn is_listed(list: &str, name: &str) -> bool {
 }
 
 fn list_items(list: &str) -> impl Iterator<Item = &str> {
-    split_list(list, b',')
-}
-
-fn split_list(list: &str, by: u8) -> impl Iterator<Item = &str> {
     let mut rest = Some(list);
     std::iter::from_fn(move || {
         let list = rest?;
-        let end = memchr::memchr(by, list.as_bytes()).unwrap_or(list.len());
+        let end = memchr::memchr(b',', list.as_bytes()).unwrap_or(list.len());
         rest = list.get(end + 1..);
         Some(&list[..end])
     })
@@ -281,7 +296,7 @@ pub fn concern_line(rule: &Rule) -> String {
     let on = if rule.on == crate::event::KindSet::ALL {
         "*".to_string()
     } else {
-        join_items(',', rule.on.iter().map(|kind| kind.name().to_string()))
+        join_items(rule.on.iter().map(|kind| kind.name().to_string()).collect())
     };
     let mut line = ConcernLine::default();
     rule.conditions.add_concerns(&mut line);
@@ -306,33 +321,47 @@ pub fn concern_line(rule: &Rule) -> String {
         _ => "",
     };
     let ConcernLine { tools, words, programs, needles } = line;
-    let lists = [
-        join_items(',', tools),
-        join_items(',', words),
-        join_items(',', programs),
-        join_items('|', needles),
-    ];
-    let [tools, words, programs, needles] = lists;
-    [on, tools, words, programs, needles, kind.to_string()].join("\t")
+    let [tools, words, programs] = [tools, words, programs].map(join_items);
+    let needles = needle::pack_needles(unique(&needles));
+    [on, tools, words, programs, kind.to_string(), needles].join("\t")
 }
 
 /// A list as one field; nothing where an item holds a separator.
-fn join_items(separator: char, items: impl IntoIterator<Item = String>) -> String {
-    let mut unique: Vec<String> = Vec::new();
+fn join_items(items: Vec<String>) -> String {
+    let clean = |item: &String| !item.contains([',', '\t', '\n', '\r']);
+    if items.iter().all(clean) { unique(&items).join(",") } else { String::new() }
+}
+
+/// Each once.
+fn unique(items: &[String]) -> Vec<&str> {
+    let mut out: Vec<&str> = Vec::new();
     for item in items {
-        if !unique.contains(&item) {
-            unique.push(item);
+        if !out.contains(&item.as_str()) {
+            out.push(item);
         }
     }
-    let items = unique;
-    let clean = |item: &String| !item.contains([',', '|', '\t', '\n', '\r']);
-    if items.iter().all(clean) { items.join(&separator.to_string()) } else { String::new() }
+    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rule::file;
+
+    #[test]
+    fn needles_read_as_they_were_packed_or_as_damaged() {
+        let long = format!("/{}", "x".repeat(300));
+        let packed = needle::pack_needles(["/etc/.", "~/.ssh*id", "*.pem", long.as_str()]);
+        let read: Vec<_> = needle::unpack_needles(&packed).flatten().collect();
+        let wanted: [(&str, &str); 4] =
+            [("/etc/.", ""), ("~/.ssh", "id"), ("", ".pem"), (&long[..127], "")];
+        assert_eq!(read, wanted.map(|(start, run)| (start.as_bytes(), run.as_bytes())));
+        let ends = [8, 18, 24, packed.len()];
+        for end in (1..packed.len()).filter(|end| !ends.contains(end)) {
+            let mut read = needle::unpack_needles(&packed[..end]);
+            assert!(read.any(|one| one.is_none()), "cut at {end}");
+        }
+    }
 
     #[test]
     fn an_allow_on_reads_concerns_what_only_runs_something_and_reads_there() {
@@ -343,7 +372,10 @@ mod tests {
         };
         let concern = |line: &str| {
             let concern = Concern::parse(line).expect("a line");
-            [concern.words, concern.needles, concern.kind].map(str::to_string)
+            let needles = needle::unpack_needles(concern.needles).flatten();
+            let needles: Vec<_> =
+                needles.map(|(start, _)| String::from_utf8_lossy(start)).collect();
+            [concern.words.to_string(), needles.join("|"), concern.kind.to_string()]
         };
         let allow = concern(&line("effect = 'read'\npath = './x'\nallow = 'x'"));
         assert_eq!(allow, ["read,execute", "./x", "reads"]);

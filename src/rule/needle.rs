@@ -39,3 +39,36 @@ pub fn path_needle(pattern: &str) -> String {
         .unwrap_or_default();
     format!("{start}*{run}")
 }
+
+/// Needles, one behind the other: of each how long its beginning is, and what stands behind its `*`, as an ASCII character,
+/// then both. What begins so begins with less of it as well.
+pub fn pack_needles<'n>(needles: impl IntoIterator<Item = &'n str>) -> String {
+    let mut out = String::new();
+    for needle in needles {
+        let (start, run) = needle.split_once('*').unwrap_or((needle, ""));
+        let parts = [start, run].map(|part| &part[..part.floor_char_boundary(i8::MAX as usize)]);
+        out.extend(parts.iter().map(|part| char::from(part.len() as u8)));
+        parts.iter().for_each(|part| out.push_str(part));
+    }
+    out
+}
+
+/// Each with its two parts; None for what is damaged.
+pub fn unpack_needles(packed: &str) -> impl Iterator<Item = Option<(&[u8], &[u8])>> {
+    let mut rest = packed.as_bytes();
+    std::iter::from_fn(move || {
+        let read = (!rest.is_empty()).then(|| split_needle(rest))?;
+        rest = read.map_or(&[], |(_, left)| left);
+        Some(read.map(|(needle, _)| needle))
+    })
+}
+
+/// The first needle, and what follows it.
+type First<'t> = ((&'t [u8], &'t [u8]), &'t [u8]);
+
+fn split_needle(packed: &[u8]) -> Option<First<'_>> {
+    let ([start, run], rest) = packed.split_first_chunk()?;
+    let (start, rest) = rest.split_at_checked(usize::from(*start))?;
+    let (run, rest) = rest.split_at_checked(usize::from(*run))?;
+    Some(((start, run), rest))
+}
