@@ -18,6 +18,7 @@ mod packed;
 mod signature;
 
 use needle::{pack_needles, path_needle};
+use packed::PatternForm;
 use signature::Signature;
 
 /// The pack whose reasons are given first, where several rules say the same.
@@ -45,8 +46,9 @@ pub fn generate(out: &Path) {
         "/// Every pack with the sentence that says what it is for.\n\
          pub static PACKS: &[(&str, &str)] = &[\n",
     );
-    let mut rules =
-        String::from("/// Every shipped rule, in file order.\npub static RULES: &[Shipped] = &[\n");
+    let mut rules = String::from(
+        "/// Every shipped rule, in file order.\n#[allow(clippy::octal_escapes)]\npub static RULES: &[Shipped] = &[\n",
+    );
     let mut called: Vec<(String, usize)> = Vec::new();
     let mut guarded: Vec<String> = Vec::new();
     let mut count = 0;
@@ -157,7 +159,7 @@ fn rule_lines(
         else {
             panic!("{id}: a rule has its table");
         };
-        let packed = packed::pack_rule(&rules[0].1).expect("a rule is a table");
+        let packed = packed::pack_rule(&rules[0].1, PatternForm::Both).expect("a rule is a table");
         let _ = writeln!(
             code,
             "    Shipped {{ id: {id:?}, pack: {pack:?}, by_program: {by_program}, concern: Concern \

@@ -167,12 +167,12 @@ impl<'t> Concern<'t> {
 
     fn could_run(&self, command: &SubCommand) -> bool {
         command.name.is_empty()
-            || list_items(self.programs).any(|item| match item.split_once(' ') {
-                Some((program, word)) => {
-                    (program == "*" || program == command.name)
-                        && holds_word(command, program, word)
-                }
-                None => item == command.name,
+            || list_items(self.programs).any(|item| {
+                let program = if item.starts_with('*') { "*" } else { command.name.as_str() };
+                item.strip_prefix(program).is_some_and(|rest| match rest.strip_prefix(' ') {
+                    Some(word) => holds_word(command, program, word),
+                    None => rest.is_empty(),
+                })
             })
     }
 }

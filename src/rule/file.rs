@@ -271,7 +271,7 @@ fn read_rules_table(value: &Item<'_>, layer: Layer, file: &mut RuleFile, r: &mut
     for (id, body) in table.iter().take(most) {
         read_rule(id, body, layer, file, r);
     }
-    if let Some((id, _)) = table.iter().nth(most) {
+    if let Some((id, _)) = table[..].get(most) {
         let message = format!("{} rules: {most} are the most in this file", table.len());
         r.add_error("too-many", message, id.span())
             .with_hint("put several patterns into one rule; those from here on do not hold");

@@ -15,7 +15,7 @@ use crate::files;
 
 use super::concern::{self, Concern, RuleQuery};
 use super::file::{self, Remote, RuleFile};
-use super::packed::{self, Item, Rest, Table, TreeValue};
+use super::packed::{self, Item, PatternForm, Rest, Table, TreeValue};
 use super::signature::Signature;
 use super::{Layer, Rule};
 
@@ -41,8 +41,10 @@ pub struct Index {
 #[derive(Debug, Clone, Copy)]
 struct Row {
     signature: Signature,
+    /// How much of its entry is the line of what it concerns.
+    concern: u32,
     /// Where its entry ends among the entries.
-    end: usize,
+    end: u32,
 }
 
 impl Row {
@@ -50,38 +52,41 @@ impl Row {
     const LENGTH: usize = 5 * 8;
 
     fn write(&self, out: &mut Vec<u8>) {
-        let words = self.signature.0.into_iter().chain([self.end as u64]);
+        let places = u64::from(self.concern) << 32 | u64::from(self.end);
+        let words = self.signature.0.into_iter().chain([places]);
         out.extend(words.flat_map(u64::to_le_bytes));
     }
 
     fn from_bytes(bytes: &[u8; Row::LENGTH]) -> Row {
         let (words, _) = bytes.as_chunks();
         let word = |at: usize| words.get(at).copied().map_or(0, u64::from_le_bytes);
-        Row { signature: Signature(std::array::from_fn(word)), end: word(4) as usize }
+        let signature = Signature(std::array::from_fn(word));
+        Row { signature, concern: (word(4) >> 32) as u32, end: word(4) as u32 }
     }
 }
 
+/// What an index keeps of a rule.
 struct IndexEntry {
+    /// What it concerns.
     concern: &'static str,
-    id: &'static str,
-    line: usize,
-    /// The rule itself.
-    packed: &'static str,
+    /// Its id, its line and itself.
+    rule: &'static [u8],
 }
 
 impl IndexEntry {
     /// None where it is damaged.
-    fn from_bytes(bytes: &'static [u8]) -> Option<IndexEntry> {
-        let mut rest = Rest::from_text(std::str::from_utf8(bytes).ok()?);
-        let (concern, id, line) = (rest.read_text()?, rest.read_text()?, rest.read_number()?);
-        Some(IndexEntry { concern, id, line, packed: rest.remaining_text()? })
+    fn from_bytes(bytes: &'static [u8], row: &Row) -> Option<IndexEntry> {
+        let (concern, rule) = bytes.split_at_checked(row.concern as usize)?;
+        Some(IndexEntry { concern: std::str::from_utf8(concern).ok()?, rule })
     }
 
     /// The rule; no rule where it is about other events than that one.
     fn read_rule(&self, path: &Path, layer: Layer, only: Option<Kind>) -> Option<Option<Rc<Rule>>> {
-        let mut rule = file::unpack_rule(self.id, self.packed, path, layer, only)?;
+        let mut rest = Rest::from_text(std::str::from_utf8(self.rule).ok()?);
+        let (id, line) = (rest.read_text()?, rest.read_number()?);
+        let mut rule = file::unpack_rule(id, rest.remaining_text()?, path, layer, only)?;
         if let Some(rule) = &mut rule {
-            Rc::make_mut(rule).line = self.line;
+            Rc::make_mut(rule).line = line;
         }
         Some(rule)
     }
@@ -145,12 +150,12 @@ impl Index {
         let lists = self.split_lists()?;
         let (mut start, mut rules) = (0, Vec::new());
         for row in lists.rows.iter().map(Row::from_bytes) {
-            let entry = start..row.end;
-            start = row.end;
+            let entry = start..row.end as usize;
+            start = row.end as usize;
             if !row.signature.meets(&signature) {
                 continue;
             }
-            let entry = IndexEntry::from_bytes(lists.entries.get(entry)?)?;
+            let entry = IndexEntry::from_bytes(lists.entries.get(entry)?, &row)?;
             if Concern::parse(entry.concern).is_some_and(|concern| !concern.may_concern(call)) {
                 continue;
             }
@@ -185,14 +190,16 @@ struct Lists {
 }
 
 /// Writes the entry of a rule and the row that leads to it.
-fn write_entry(rule: &Rule, packed: &str, rows: &mut Vec<u8>, entries: &mut String) {
+fn write_entry(rule: &Rule, packed: &str, rows: &mut Vec<u8>, entries: &mut String) -> Option<()> {
     let line = concern::concern_line(rule);
-    packed::write_text(&line, entries);
+    entries.push_str(&line);
     packed::write_text(&rule.id, entries);
     packed::write_number(rule.line, entries);
     entries.push_str(packed);
     let signature = Concern::parse(&line).unwrap_or_default().signature();
-    Row { signature, end: entries.len() }.write(rows);
+    let (concern, end) = (u32::try_from(line.len()).ok()?, u32::try_from(entries.len()).ok()?);
+    Row { signature, concern, end }.write(rows);
+    Some(())
 }
 
 /// Makes an index of the file, where it can have one, and leaves it for later events.
@@ -225,7 +232,8 @@ fn build_index(path: &Path, layer: Layer, text: &str) -> Option<Index> {
     let asks = asks.fold(KindSet::EMPTY, KindSet::union).bits();
     let (mut rows, mut entries) = (Vec::new(), String::new());
     for ((_, body), rule) in packed_rules.iter().zip(&whole.rules) {
-        write_entry(rule, &packed::pack_rule(body)?, &mut rows, &mut entries);
+        let packed = packed::pack_rule(body, PatternForm::Compiled)?;
+        write_entry(rule, &packed, &mut rows, &mut entries)?;
     }
     let mut head = String::new();
     packed::write_text(&asks.to_string(), &mut head);
@@ -283,9 +291,10 @@ mod tests {
         /// All entries; None in place of one that is damaged.
         fn entries(&self) -> impl Iterator<Item = Option<IndexEntry>> + use<> {
             let (entries, mut start) = (self.entries, 0);
-            self.rows.iter().map(move |row| {
-                let end = Row::from_bytes(row).end;
-                IndexEntry::from_bytes(entries.get(std::mem::replace(&mut start, end)..end)?)
+            self.rows.iter().map(Row::from_bytes).map(move |row| {
+                let end = row.end as usize;
+                let entry = entries.get(std::mem::replace(&mut start, end)..end)?;
+                IndexEntry::from_bytes(entry, &row)
             })
         }
     }
@@ -336,9 +345,8 @@ mod tests {
             rule("a"),
             rule("b")
         );
-        let lists = index_of(&text);
-        let lists = lists.split_lists().expect("lists");
-        let lines: Vec<usize> = lists.entries().flatten().map(|entry| entry.line).collect();
+        let read = read_all(&index_of(&text), Path::new("/f.toml"), Layer::User).expect("rules");
+        let lines: Vec<usize> = read.rules.iter().map(|rule| rule.line).collect();
         assert_eq!(lines, [7, 18]);
         let text = format!("{}{}", rule("a"), bad.repeat(200));
         assert_eq!(index_of(&text).split_lists().expect("lists").rest, "");

@@ -38,33 +38,23 @@ const KEYS: &[&str] = &[
 /// How deep tables and lists may stand in each other: a rule has four levels.
 const DEEPEST: usize = 32;
 
-/// Where a table stands, as far as it tells which values are patterns.
-#[derive(Clone, Copy)]
-enum TableKind {
-    File,
-    Rules,
-    /// A rule, or its `unless`.
-    Rule,
-    Else,
+/// What is packed of patterns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PatternForm {
+    /// As they are written: the table is no rule's.
+    Written,
+    /// As events match them.
+    Compiled,
+    /// Both, for what people are shown as well.
+    Both,
 }
 
-impl TableKind {
-    /// Where the table of that key stands.
-    fn table_below(self, key: &str) -> TableKind {
-        match (self, key) {
-            (TableKind::File, "rule") => TableKind::Rules,
-            (TableKind::Rules, _) | (TableKind::Rule, "unless") => TableKind::Rule,
-            _ => TableKind::Else,
-        }
-    }
-
-    /// What that key's patterns are compiled by.
-    fn pattern_compiler(self, key: &str) -> Option<Compile> {
-        match (self, key) {
-            (TableKind::Rule, "command") => Some(compiled::compile_command),
-            (TableKind::Rule, "path" | "within") => Some(compiled::compile_path),
-            _ => None,
-        }
+/// What that key's patterns are compiled by, in a rule or its `unless`.
+fn pattern_compiler(key: &str) -> Option<Compile> {
+    match key {
+        "command" => Some(compiled::compile_command),
+        "path" | "within" => Some(compiled::compile_path),
+        _ => None,
     }
 }
 
@@ -89,7 +79,7 @@ pub enum TreeValue<'t> {
     String(&'t str),
     /// Patterns that were compiled.
     Patterns {
-        /// As they are written, packed: one, or a list.
+        /// As they are written, packed: one, or a list; empty where nobody asks for it.
         written: &'static str,
         /// What is named, then what is excluded: of each how many, and as `compiled.rs` has them.
         compiled: &'static str,
@@ -238,22 +228,22 @@ impl<'v, 't> IntoIterator for &'v Table<'t> {
     }
 }
 
-/// The text of what a file holds.
+/// The text of what a file holds beside its rules.
 pub fn pack_document(table: &Table<'_>) -> String {
     let mut out = String::new();
-    pack_table(table, TableKind::File, &mut out);
+    pack_table(table, PatternForm::Written, &mut out);
     out
 }
 
 /// The text of a rule.
-pub fn pack_rule(rule: &Item<'_>) -> Option<String> {
+pub fn pack_rule(rule: &Item<'_>, form: PatternForm) -> Option<String> {
     let TreeValue::Table(table) = rule.get_ref() else { return None };
     let mut out = String::new();
-    pack_table(table, TableKind::Rule, &mut out);
+    pack_table(table, form, &mut out);
     Some(out)
 }
 
-fn pack_table(table: &Table<'_>, place: TableKind, out: &mut String) {
+fn pack_table(table: &Table<'_>, form: PatternForm, out: &mut String) {
     write_number(table.len(), out);
     for (key, value) in table {
         let name = key.get_ref();
@@ -264,16 +254,19 @@ fn pack_table(table: &Table<'_>, place: TableKind, out: &mut String) {
                 out.push_str(name);
             }
         }
-        let patterns = place.pattern_compiler(name);
-        match patterns.and_then(|compile| compile_patterns(value, compile)) {
+        let below = if name == "unless" { form } else { PatternForm::Written };
+        let compiler = if form == PatternForm::Written { None } else { pattern_compiler(name) };
+        match compiler.and_then(|compile| compile_patterns(value, compile)) {
             Some(compiled) => {
                 let mut written = String::new();
-                pack_value(value.get_ref(), TableKind::Else, &mut written);
+                if form == PatternForm::Both {
+                    pack_value(value.get_ref(), PatternForm::Written, &mut written);
+                }
                 out.push('p');
                 write_text(&written, out);
                 write_text(&compiled, out);
             }
-            None => pack_value(value.get_ref(), place.table_below(name), out),
+            None => pack_value(value.get_ref(), below, out),
         }
     }
 }
@@ -298,7 +291,7 @@ fn compile_patterns(value: &Item<'_>, compile: Compile) -> Option<String> {
     Some(out)
 }
 
-fn pack_value(value: &TreeValue<'_>, place: TableKind, out: &mut String) {
+fn pack_value(value: &TreeValue<'_>, form: PatternForm, out: &mut String) {
     match value {
         TreeValue::String(string) => {
             out.push('s');
@@ -309,11 +302,11 @@ fn pack_value(value: &TreeValue<'_>, place: TableKind, out: &mut String) {
         TreeValue::Array(items) => {
             out.push('a');
             write_number(items.len(), out);
-            items.iter().for_each(|item| pack_value(item.get_ref(), place, out));
+            items.iter().for_each(|item| pack_value(item.get_ref(), form, out));
         }
         TreeValue::Table(table) => {
             out.push('t');
-            pack_table(table, place, out);
+            pack_table(table, form, out);
         }
         TreeValue::Boolean(true) => out.push('y'),
         TreeValue::Boolean(false) => out.push('n'),

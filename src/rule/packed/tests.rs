@@ -8,7 +8,9 @@ use toml::de::DeTable;
 
 use super::command::CommandPattern;
 use super::file;
-use super::packed::{Item, Key, Table, TreeValue, pack_document, pack_rule, unpack_table};
+use super::packed::{
+    Item, Key, PatternForm, Table, TreeValue, pack_document, pack_rule, unpack_table,
+};
 use super::path::{self, Bases, PathPattern};
 use super::{Conditions, Layer, Rule, Truth, compiled};
 use crate::effect::SubCommand;
@@ -20,7 +22,10 @@ fn packed(text: &str) -> (Vec<(String, &'static str)>, &'static str) {
     let rules = match table.get("rule").map(Item::get_ref) {
         Some(TreeValue::Table(rules)) => {
             let packed = |(id, body): &(Key<'_>, Item<'_>)| {
-                (id.get_ref().to_string(), kept(pack_rule(body).expect("a table")))
+                (
+                    id.get_ref().to_string(),
+                    kept(pack_rule(body, PatternForm::Compiled).expect("a table")),
+                )
             };
             rules.iter().map(packed).collect()
         }
