@@ -59,11 +59,7 @@ fn pattern_compiler(key: &str) -> Option<Compile> {
 }
 
 /// A value with its place in the file.
-#[derive(Debug, Clone)]
-pub struct Item<'t> {
-    value: TreeValue<'t>,
-    span: Range<usize>,
-}
+pub type Item<'t> = Spanned<TreeValue<'t>>;
 
 /// A key with its place in the file.
 #[derive(Debug, Clone)]
@@ -98,27 +94,16 @@ pub enum TreeValue<'t> {
 #[derive(Debug, Clone, Default)]
 pub struct Table<'t>(Vec<(Key<'t>, Item<'t>)>);
 
-impl<'t> Item<'t> {
-    /// That value at that place.
-    pub fn new(span: Range<usize>, value: TreeValue<'t>) -> Item<'t> {
-        Item { value, span }
-    }
-
-    /// Of a value that was parsed.
-    pub fn from_toml(value: &'t Spanned<DeValue<'_>>) -> Item<'t> {
-        Item::new(value.span(), TreeValue::from_toml(value.get_ref()))
-    }
-
-    /// The value.
-    #[inline]
-    pub fn get_ref(&self) -> &TreeValue<'t> {
-        &self.value
-    }
-
-    /// Where it stands.
-    pub fn span(&self) -> Range<usize> {
-        self.span.clone()
-    }
+/// Of a value that was parsed.
+pub fn item_from_toml<'t>(value: &'t Spanned<DeValue<'_>>) -> Item<'t> {
+    let tree = match value.get_ref() {
+        DeValue::String(text) => TreeValue::String(text),
+        DeValue::Boolean(flag) => TreeValue::Boolean(*flag),
+        DeValue::Array(items) => TreeValue::Array(items.iter().map(item_from_toml).collect()),
+        DeValue::Table(table) => TreeValue::Table(Table::from_toml(table)),
+        other => TreeValue::Other(Box::new(other.clone())),
+    };
+    Spanned::new(value.span(), tree)
 }
 
 impl<'t> Key<'t> {
@@ -135,17 +120,6 @@ impl<'t> Key<'t> {
 }
 
 impl<'t> TreeValue<'t> {
-    /// Of a value that was parsed.
-    pub fn from_toml(value: &'t DeValue<'_>) -> TreeValue<'t> {
-        match value {
-            DeValue::String(text) => TreeValue::String(text),
-            DeValue::Boolean(flag) => TreeValue::Boolean(*flag),
-            DeValue::Array(items) => TreeValue::Array(items.iter().map(Item::from_toml).collect()),
-            DeValue::Table(table) => TreeValue::Table(Table::from_toml(table)),
-            other => TreeValue::Other(Box::new(other.clone())),
-        }
-    }
-
     /// What sort of value it is, for people.
     pub fn type_str(&self) -> &'static str {
         match self {
@@ -161,16 +135,8 @@ impl<'t> TreeValue<'t> {
     pub fn unpack_written(&self) -> Option<TreeValue<'static>> {
         match self {
             TreeValue::Patterns { written, .. } => {
-                Some(Rest::from_text(written).value(DEEPEST)?.value)
+                Some(Rest::from_text(written).value(DEEPEST)?.into_inner())
             }
-            _ => None,
-        }
-    }
-
-    /// A number or a time.
-    pub fn as_other(&self) -> Option<&DeValue<'t>> {
-        match self {
-            TreeValue::Other(other) => Some(other),
             _ => None,
         }
     }
@@ -190,7 +156,7 @@ impl<'t> Table<'t> {
     pub fn from_toml(table: &'t DeTable<'_>) -> Table<'t> {
         let entries = table.iter().map(|(key, value)| {
             let key = Key { name: key.get_ref(), span: key.span() };
-            (key, Item::from_toml(value))
+            (key, item_from_toml(value))
         });
         Table(entries.collect())
     }
@@ -440,7 +406,7 @@ impl Rest<'static> {
             }
             _ => return None,
         };
-        Some(Item::new(0..0, value))
+        Some(Spanned::new(0..0, value))
     }
 }
 

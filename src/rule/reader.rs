@@ -280,7 +280,11 @@ impl<'t> Reader<'t> {
     }
 
     pub(super) fn integer(&mut self, value: &Item<'_>, least: u64, most: u64) -> Option<u64> {
-        let Some(DeValue::Integer(integer)) = value.get_ref().as_other() else {
+        let integer = match value.get_ref() {
+            TreeValue::Other(other) => other.as_integer(),
+            _ => None,
+        };
+        let Some(integer) = integer else {
             self.wrong_type(value, "a whole number");
             return None;
         };

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use toml::Spanned;
 use toml::de::DeValue;
 
 use super::RuleFile;
@@ -12,6 +13,7 @@ use crate::dialect;
 use crate::event::{Kind, KindSet};
 use crate::json::{self, Data, Node};
 use crate::rule::fault::Gravity;
+use crate::rule::packed::item_from_toml;
 use crate::rule::reader::{Item, Reader, Table, TreeValue};
 
 /// The name of the server that these settings are about.
@@ -134,7 +136,7 @@ fn to_toml_value<'t>(node: &'t Node, text: &'t str) -> Option<Item<'t>> {
             TreeValue::Other(Box::new(DeValue::parse(&text[node.span.clone()]).ok()?.into_inner()))
         }
     };
-    Some(Item::new(node.span.clone(), value))
+    Some(Spanned::new(node.span.clone(), value))
 }
 
 /// What was typed takes the place of what `known` says; without a `known`, it is a server of its
@@ -150,8 +152,8 @@ pub fn override_remote(known: Option<&Remote>, typed: &Typed) -> Result<Remote, 
         let mut r = Reader::new(text);
         // Addresses are texts in TOML, and all else is written alike.
         let parsed = DeValue::parse(text).ok().filter(|_| *key != "url");
-        let written = || Item::new(0..text.len(), TreeValue::String(text));
-        let value = parsed.as_ref().map_or_else(written, Item::from_toml);
+        let written = || Spanned::new(0..text.len(), TreeValue::String(text));
+        let value = parsed.as_ref().map_or_else(written, item_from_toml);
         read_key(key, &value, &mut remote, &mut r);
         if let Some(fault) = r.faults.iter().find(|fault| fault.gravity == Gravity::Error) {
             return Err(format!("{setting}: {}", fault.message));
