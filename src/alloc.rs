@@ -13,8 +13,8 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Enough for an event with a few hundred rules; only touched pages cost anything.
-const ARENA: usize = 1 << 20;
+/// Enough to read and check a thousand rules; only touched pages cost anything.
+const ARENA: usize = 8 << 20;
 /// A larger allocation (a payload, a file) goes to dlmalloc, which gives it back.
 const LARGEST: usize = 16 << 10;
 /// Up to here there is a list for each multiple of 16 bytes, then for each power of two.
