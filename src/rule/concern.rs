@@ -364,6 +364,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_cut_of_a_needle_says_less_and_nothing_else() {
+        for name in 118..132 {
+            let path = format!("/{}/.ssh/keys/{}/k", "x".repeat(name), "y".repeat(200));
+            let packed = needle::pack_needles([path.as_str()]);
+            let (start, run) = needle::unpack_needles(&packed).next().flatten().expect("a needle");
+            let target = ConcernPath::new(&path, true, false, &Place::default());
+            assert!(target.may_match(start, run, false), "{name}: {}", start.escape_ascii());
+        }
+    }
+
+    #[test]
     fn an_allow_on_reads_concerns_what_only_runs_something_and_reads_there() {
         let line = |text: &str| {
             let text = format!("[rule.a]\n{text}");

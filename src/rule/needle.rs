@@ -46,11 +46,19 @@ pub fn pack_needles<'n>(needles: impl IntoIterator<Item = &'n str>) -> String {
     let mut out = String::new();
     for needle in needles {
         let (start, run) = needle.split_once('*').unwrap_or((needle, ""));
-        let parts = [start, run].map(|part| &part[..part.floor_char_boundary(i8::MAX as usize)]);
+        let parts = [start, run].map(cut_part);
         out.extend(parts.iter().map(|part| char::from(part.len() as u8)));
         parts.iter().for_each(|part| out.push_str(part));
     }
     out
+}
+
+/// As much of it as is packed. A cut leaves no `/.` at its end, which would say that nothing below is meant.
+fn cut_part(part: &str) -> &str {
+    match part.floor_char_boundary(i8::MAX as usize) {
+        end if end < part.len() => part[..end].trim_end_matches("/."),
+        _ => part,
+    }
 }
 
 /// Each with its two parts; None for what is damaged.
