@@ -11,7 +11,22 @@ use crate::verdict::{Answer, Verb};
 use crate::watchdog::{CANNOT_JUDGE, FailureForm};
 
 pub mod claude;
+pub mod cline;
+pub mod cline_fork;
+pub mod codex;
+pub mod copilot;
+pub mod cursor;
+pub mod droid;
+mod fields;
+pub mod gemini;
+pub mod kiro;
+pub mod opencode;
+mod patch;
+pub mod qwen;
+pub mod settled;
 mod stranger;
+pub mod vscode;
+pub mod windsurf;
 
 /// How sure a payload is of the agent that wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,7 +35,7 @@ pub enum Mark {
     Default,
     /// Overridden by `--agent`.
     Weak,
-    /// Overrides `--agent`.
+    /// Overrides `--agent`: what only this agent writes.
     Strong,
 }
 
@@ -42,6 +57,8 @@ pub struct Output {
 pub struct EventSpec {
     /// The event.
     pub kind: Kind,
+    /// What the agent calls it, in its payloads and settings.
+    pub name: &'static str,
     /// The fields of its input beside the common ones.
     pub input: &'static str,
     /// What its answer may carry and what blocks.
@@ -54,6 +71,8 @@ pub struct EventSpec {
     pub replace: bool,
     /// Can text be told to the model?
     pub context: bool,
+    /// Text for the model that cannot be told here is kept for the event after the tool.
+    pub holds_context: bool,
     /// The field that a matcher of the agent's settings is tested on.
     pub matched: Option<&'static str>,
     /// The timeout that install writes, in seconds.
@@ -69,17 +88,24 @@ impl EventSpec {
     pub const fn new(kind: Kind) -> EventSpec {
         EventSpec {
             kind,
+            name: kind.name(),
             input: "",
             output: "",
             verbs: &[],
             rewrite: false,
             replace: false,
             context: false,
+            holds_context: false,
             matched: None,
             timeout: 60,
             patience: Duration::from_secs(600),
             by_default: false,
         }
+    }
+
+    /// By that name in the agent's payloads and settings.
+    pub const fn named(self, name: &'static str) -> EventSpec {
+        EventSpec { name, ..self }
     }
 
     /// With these fields in its input.
@@ -110,6 +136,11 @@ impl EventSpec {
     /// Text can be told to the model.
     pub const fn tells(self) -> EventSpec {
         EventSpec { context: true, ..self }
+    }
+
+    /// Text for the model is kept for the event after the tool, which can tell it.
+    pub const fn holds_context(self) -> EventSpec {
+        EventSpec { holds_context: true, ..self }
     }
 
     /// Matchers of the agent's settings are tested on that field.
@@ -143,6 +174,17 @@ pub trait Agent: Sync {
 
     /// Did this agent write the payload?
     fn detect(&self, payload: &Map<String, Value>) -> Option<Mark>;
+
+    /// Can this agent surely not have written the payload, whatever `--agent` says?
+    fn excludes(&self, _payload: &Map<String, Value>) -> bool {
+        false
+    }
+
+    /// Environment variables that it sets for its hooks and no other agent does. They leak into agents that it
+    /// starts, so they count least.
+    fn environment_marks(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// The payload as an event. `named` is `--event`, for payloads that do not name theirs.
     fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event;
@@ -197,14 +239,35 @@ pub trait Agent: Sync {
         Vec::new()
     }
 
-    /// What an event can do; unknown events can do nothing.
+    /// What an event of that kind can do; unknown events can do nothing.
     fn event_spec(&self, kind: Kind) -> Option<&'static EventSpec> {
         self.events().iter().find(|spec| spec.kind == kind)
     }
+
+    /// What this event can do: of several of one kind, that of its name.
+    fn spec_of(&self, event: &Event) -> Option<&'static EventSpec> {
+        let named = self.events().iter().find(|spec| spec.name == event.name);
+        named.or_else(|| self.event_spec(event.kind))
+    }
 }
 
-/// Every agent, the default one first.
-pub static AGENTS: &[&dyn Agent] = &[&claude::Claude];
+/// Every agent, the default one first. Of marks that are equally strong the first counts, so the order is that of
+/// the contracts' table.
+pub static AGENTS: &[&dyn Agent] = &[
+    &claude::Claude,
+    &opencode::OpenCode,
+    &cursor::Cursor,
+    &cline::Cline,
+    &windsurf::Windsurf,
+    &gemini::Gemini,
+    &codex::Codex,
+    &vscode::VsCode,
+    &copilot::Copilot,
+    &kiro::Kiro,
+    &qwen::Qwen,
+    &droid::Droid,
+    &cline_fork::ClineFork,
+];
 
 /// Whose events they are unless something says otherwise; rules call every agent's tools by its names.
 pub fn default_agent() -> &'static dyn Agent {
@@ -221,15 +284,39 @@ pub fn from_event(event: &Event) -> &'static dyn Agent {
     by_id(event.agent).unwrap_or(&stranger::Stranger)
 }
 
-/// Whose payload is this? A strong mark beats `--agent`, `--agent` beats a weak one. What fits none of them
-/// and holds a command line is a stranger's, whatever `--agent` says.
+/// The kind of an event, by the name that any agent has for it.
+pub fn kind_of_name(name: &str) -> Kind {
+    match Kind::from_name(name) {
+        Kind::Other => {
+            let mut specs = AGENTS.iter().flat_map(|agent| agent.events());
+            specs.find(|spec| spec.name == name).map_or(Kind::Other, |spec| spec.kind)
+        }
+        kind => kind,
+    }
+}
+
+/// Whose payload is this? A strong mark beats `--agent`, `--agent` beats a weak one, unless the payload cannot be
+/// that agent's; the environment counts only where nothing else speaks. What fits none of them and holds a
+/// command line is a stranger's, whatever `--agent` says.
 pub fn detect_agent(payload: &Map<String, Value>, flag: Option<&str>) -> &'static dyn Agent {
     let marks = AGENTS.iter().filter_map(|&agent| Some((agent.detect(payload)?, agent)));
-    // Of equal marks the first counts.
     let best = marks.reduce(|best, one| if one.0 > best.0 { one } else { best });
     match best {
         Some((Mark::Strong, agent)) => agent,
         _ if stranger::Stranger.detect(payload).is_some() => &stranger::Stranger,
-        _ => flag.and_then(by_id).or(best.map(|(_, agent)| agent)).unwrap_or(default_agent()),
+        _ => flag
+            .and_then(by_id)
+            .filter(|agent| !agent.excludes(payload))
+            .or(best.map(|(_, agent)| agent))
+            .or_else(agent_of_environment)
+            .unwrap_or(default_agent()),
     }
+}
+
+/// Whose hook this process is, as far as the environment says.
+fn agent_of_environment() -> Option<&'static dyn Agent> {
+    let set = |agent: &&dyn Agent| {
+        agent.environment_marks().iter().any(|name| crate::env::get(name).is_some())
+    };
+    AGENTS.iter().copied().find(|agent| set(agent))
 }

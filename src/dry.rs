@@ -18,7 +18,7 @@ use crate::rule::path::Bases;
 pub struct Dry {
     /// Whose event it is.
     pub agent: &'static dyn Agent,
-    /// The event.
+    /// The event; of a call with several operations, the one that decided.
     pub event: Event,
     /// Where the session is.
     pub place: Place,
@@ -50,9 +50,9 @@ impl Dry {
             mode: Mode::Dry,
             paused,
         };
-        let situation = Situation::new((agent, event), place);
-        let judgement = judge::judge_event(&situation, config, &world);
-        let Situation { agent, event, place, bases, analysis } = situation;
+        let mut situations = Situation::of_operations((agent, event), place);
+        let (decided, judgement) = judge::judge_operations(&situations, config, &world);
+        let Situation { agent, event, place, bases, analysis } = situations.swap_remove(decided);
         Dry { agent, event, place, bases, analysis, paused, judgement }
     }
 }

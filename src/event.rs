@@ -191,6 +191,15 @@ impl KindSet {
     }
 }
 
+/// A tool and its input: what a call does, or one of several things that it does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Operation {
+    /// The tool by Claude Code's name.
+    pub tool: String,
+    /// Its input by Claude Code's keys.
+    pub input: Value,
+}
+
 /// One event of one agent, in the vocabulary that rules are written in.
 #[derive(Debug, Clone)]
 pub struct Event {
@@ -208,11 +217,30 @@ pub struct Event {
     pub cwd: String,
     /// The session's id, empty where there is none.
     pub session: String,
-    /// The whole payload, unknown fields included.
+    /// The operations behind the first, of a call that has several.
+    pub more: Vec<Operation>,
+    /// The whole payload, unknown fields included: what Claude Code has a name for, by that name.
     pub raw: Map<String, Value>,
+    /// What the agent's own answer is made from (its tool's name and input, say); null where that is
+    /// in `raw`.
+    pub native: Value,
 }
 
 impl Event {
+    /// Each of its operations as an event of its own: one, for nearly all.
+    pub fn split_operations(mut self) -> Vec<Event> {
+        let more = std::mem::take(&mut self.more);
+        let mut all = Vec::with_capacity(more.len() + 1);
+        for Operation { tool, input } in more {
+            let mut one = self.clone();
+            one.raw.insert("tool_name".into(), Value::from(tool.as_str()));
+            one.raw.insert("tool_input".into(), input.clone());
+            all.push(Event { tool, input, ..one });
+        }
+        all.insert(0, self);
+        all
+    }
+
     /// A string field of the payload.
     pub fn str_field(&self, key: &str) -> Option<&str> {
         self.raw.get(key).and_then(Value::as_str)

@@ -101,7 +101,11 @@ impl HookOptions {
             (Some(seconds), _) => seconds.min(86_400.0),
             (None, Some(event)) => {
                 return self
-                    .with_default_timeout(self.agent_or_default(), Kind::from_name(event), USUAL)
+                    .with_default_timeout(
+                        self.agent_or_default(),
+                        agent::kind_of_name(event),
+                        USUAL,
+                    )
                     .timeout_and_margin();
             }
             (None, None) => USUAL,

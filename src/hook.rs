@@ -46,7 +46,7 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
     let start = Instant::now();
     watchdog::arm();
     let options = HookOptions::parse(args);
-    if let Some(kind) = options.event.as_deref().map(Kind::from_name) {
+    if let Some(kind) = options.event.as_deref().map(agent::kind_of_name) {
         watchdog::expect_form(options.agent_or_default().failure_form(kind));
     }
     answer_panics();
@@ -130,7 +130,7 @@ fn handle_input(
         config.notes.push(why);
         None
     });
-    let situation = Situation::new((agent, event), place);
+    let mut situations = Situation::of_operations((agent, event), place);
     let world = JudgeContext {
         paths: &paths,
         stdin: &bytes.bytes,
@@ -138,7 +138,8 @@ fn handle_input(
         mode: Mode::Live,
         paused: paused.is_some(),
     };
-    let mut judgement = judge::judge_event(&situation, &config, &world);
+    let (decided, mut judgement) = judge::judge_operations(&situations, &config, &world);
+    let situation = situations.swap_remove(decided);
     let Situation { event, place, .. } = &situation;
     judgement.notes.append(&mut config.notes);
     warn_once(&config, event, &paths, &mut judgement);
@@ -152,7 +153,7 @@ fn handle_input(
     let line = journal_line(agent, event, judgement, world.paused, start);
     let journal = Some((paths.journal(), config.journal.clone()));
     // The process ends soon: taking all of this apart would only cost time.
-    std::mem::forget((situation, config));
+    std::mem::forget((situations, situation, config));
     Handled { output, line, journal, told, unread: None }
 }
 
@@ -248,10 +249,10 @@ fn parse_input(
 ) -> (&'static dyn Agent, Result<Event, Unreadable>) {
     let flag = options.agent.as_deref();
     let fallback = options.agent_or_default();
-    let named = || options.event.as_deref().map(Kind::from_name);
+    let named = || options.event.as_deref().map(agent::kind_of_name);
     let sniffed = || {
         payload::sniff_event(&input.bytes)
-            .map(Kind::from_name)
+            .map(agent::kind_of_name)
             .filter(|kind| *kind != Kind::Other)
             .or_else(named)
     };

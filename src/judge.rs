@@ -69,6 +69,19 @@ impl Situation {
         let bases = Bases::new(&place.home, &place.project);
         Situation { agent, event, place, bases, analysis }
     }
+
+    /// Each operation of the event there: one, for nearly all.
+    pub fn of_operations(
+        (agent, event): (&'static dyn Agent, Event),
+        place: Place,
+    ) -> Vec<Situation> {
+        let mut events = event.split_operations();
+        let last = events.pop();
+        let mut all: Vec<Situation> =
+            events.into_iter().map(|event| Situation::new((agent, event), place.clone())).collect();
+        all.extend(last.map(|event| Situation::new((agent, event), place)));
+        all
+    }
 }
 
 /// Is anything done?
@@ -110,6 +123,45 @@ pub struct Judgement {
     pub told: Vec<String>,
     /// What went wrong or was left undone on the way.
     pub notes: Vec<String>,
+}
+
+impl Judgement {
+    /// What all operations of one call come to: the strictest verdict, an allow only if each of them has one.
+    fn join(all: Vec<Judgement>) -> Judgement {
+        let allowed = all.iter().all(|one| one.answer.verb == Some(Verb::Allow));
+        let mut joined = Judgement::default();
+        for (at, mut one) in all.into_iter().enumerate() {
+            let answer = &mut joined.answer;
+            let verb = one.answer.verb.filter(|verb| allowed || verb.stops_call());
+            if verb > answer.verb {
+                answer.verb = verb;
+                answer.reason = one.answer.reason;
+                joined.rule = one.rule;
+            }
+            answer.elements.extend(one.answer.input.map(|input| (at, input)));
+            answer.response = answer.response.take().or(one.answer.response);
+            answer.suppress |= one.answer.suppress;
+            append_new(&mut answer.context, &mut one.answer.context);
+            append_new(&mut answer.notice, &mut one.answer.notice);
+            append_new(&mut joined.spoke, &mut one.spoke);
+            append_new(&mut joined.told, &mut one.told);
+            append_new(&mut joined.notes, &mut one.notes);
+            joined.remotes.append(&mut one.remotes);
+        }
+        if matches!(joined.answer.verb, Some(Verb::Deny | Verb::Halt)) {
+            joined.answer.elements.clear();
+        }
+        joined
+    }
+}
+
+/// What is not there yet.
+fn append_new(all: &mut Vec<String>, more: &mut Vec<String>) {
+    for one in more.drain(..) {
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
 }
 
 /// A verdict on the table.
@@ -181,6 +233,26 @@ struct CallForm<'f, 'r> {
     matches: &'f [Match<'r>],
     event: &'f Event,
     analysis: &'f Analysis,
+}
+
+/// Judges a call by its operations: which of them decided, and what all come to.
+///
+/// # Panics
+/// Where there is no operation: [`Situation::of_operations`] gives at least one.
+pub fn judge_operations(
+    situations: &[Situation],
+    config: &Config,
+    world: &JudgeContext<'_>,
+) -> (usize, Judgement) {
+    if let [only] = situations {
+        return (0, judge_event(only, config, world));
+    }
+    let all: Vec<Judgement> =
+        situations.iter().map(|one| judge_event(one, config, world)).collect();
+    let verbs: Vec<Option<Verb>> = all.iter().map(|one| one.answer.verb).collect();
+    let joined = Judgement::join(all);
+    let decided = verbs.iter().position(|verb| *verb == joined.answer.verb);
+    (decided.unwrap_or(0), joined)
 }
 
 /// Judges the event.

@@ -37,6 +37,8 @@ pub struct Answer {
     pub reason: String,
     /// The complete new input of the tool.
     pub input: Option<Map<String, Value>>,
+    /// The same of single operations, by number, where the call has several.
+    pub elements: Vec<(usize, Map<String, Value>)>,
     /// The complete new result of the tool.
     pub response: Option<Value>,
     /// Texts for the model.

@@ -92,7 +92,9 @@ fn tool(name: &str, input: serde_json::Value, cwd: &str) -> Analysis {
         input,
         cwd: cwd.into(),
         session: String::new(),
+        more: Vec::new(),
         raw: serde_json::Map::new(),
+        native: serde_json::Value::Null,
     };
     analyse_event(&event, &place(cwd))
 }

@@ -10,6 +10,7 @@ mod tools;
 
 use std::path::{Path, PathBuf};
 
+use super::fields::{is_absolute, text_field};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::env;
 use crate::event::{Event, Kind};
@@ -17,7 +18,7 @@ use crate::verdict::Answer;
 use crate::watchdog::FailureForm;
 use serde_json::{Map, Value};
 
-pub use render::TEXT_LIMIT;
+pub use super::settled::TEXT_LIMIT;
 
 /// Claude Code, `@anthropic-ai/claude-code`.
 pub struct Claude;
@@ -39,8 +40,11 @@ impl Agent for Claude {
     /// no `timestamp` (captures of every event of 2.1.329), so a text there speaks against it.
     fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
         let named = text_field(payload, "hook_event_name").is_some();
-        let timed = text_field(payload, "timestamp").is_some();
-        (named && !timed).then_some(Mark::Default)
+        (named && !self.excludes(payload)).then_some(Mark::Default)
+    }
+
+    fn excludes(&self, payload: &Map<String, Value>) -> bool {
+        text_field(payload, "timestamp").is_some()
     }
 
     fn parse(&self, mut payload: Map<String, Value>, named: Option<&str>) -> Event {
@@ -78,7 +82,9 @@ impl Agent for Claude {
                 .unwrap_or("")
                 .to_string(),
             session: text_field(&payload, "session_id").unwrap_or_default().to_string(),
+            more: Vec::new(),
             raw: payload,
+            native: Value::Null,
         }
     }
 
@@ -138,11 +144,6 @@ pub fn settings_files(home: &Path, cwd: &Path, root: &Path) -> [PathBuf; 4] {
     ]
 }
 
-/// A field that is a text and not empty; the wrong type counts as missing.
-fn text_field<'a>(payload: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
-    payload.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
-}
-
 /// The event of a payload that names none and came without `--event`: people pipe bare samples.
 /// Only where the fields leave no doubt.
 fn by_shape(payload: &Map<String, Value>) -> Option<Kind> {
@@ -159,14 +160,5 @@ fn by_shape(payload: &Map<String, Value>) -> Option<Kind> {
         Some(Kind::UserPromptSubmit)
     } else {
         None
-    }
-}
-
-/// Absolute on any system: a payload may be read on another one than it was written on.
-fn is_absolute(path: &str) -> bool {
-    match path.as_bytes() {
-        [b'/' | b'\\', ..] => true,
-        [drive, b':', b'/' | b'\\', ..] => drive.is_ascii_alphabetic(),
-        _ => false,
     }
 }

@@ -122,7 +122,9 @@ impl Agent for Stranger {
             cwd,
             session: first_field(&payload, SESSIONS).unwrap_or_default().to_string(),
             input,
+            more: Vec::new(),
             raw: payload,
+            native: Value::Null,
         }
     }
 

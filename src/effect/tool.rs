@@ -58,6 +58,7 @@ fn known(out: &mut Emitter, event: &Event) -> bool {
             emit_file(out, input, &["file_path", "notebook_path", "path"], &[Word::Read])
         }
         "Write" => emit_file(out, input, &["file_path", "path"], &[Word::Write]),
+        "Delete" => emit_file(out, input, &["file_path", "path"], &[Word::Delete]),
         "Edit" | "MultiEdit" => {
             emit_file(out, input, &["file_path", "path"], &[Word::Read, Word::Write])
         }

@@ -212,7 +212,9 @@ pub(super) fn bare_event(agent: &'static str, name: &str, raw: Map<String, Value
         input: Value::Null,
         cwd: String::new(),
         session: String::new(),
+        more: Vec::new(),
         raw,
+        native: Value::Null,
     }
 }
 

@@ -6,22 +6,12 @@
 //! event honours it, and never without a value.
 
 use super::events::EVENTS;
-use crate::agent::{EventSpec, Output};
+use crate::agent::Output;
+use crate::agent::settled::{BLOCKED, cap_text, nonempty_texts, settle_verdict};
 use crate::event::Kind;
 use crate::text;
 use crate::verdict::{Answer, Verb};
 use serde_json::{Map, Value, json};
-
-/// The most UTF-16 units that a text may have: the client moves longer context, messages and plain
-/// text into a file and shows a preview (observed: 10 000 pass, 10 001 do not). Reasons have no such
-/// limit there, but a model's context does.
-pub const TEXT_LIMIT: usize = 10_000;
-
-/// The longest name of a rule that is kept where a reason is cut, in bytes.
-const LONGEST_NAME: usize = 200;
-
-/// The reason of a verdict that came without one: an empty one reads as a client's own failure.
-const BLOCKED: &str = "Blocked by hookctl";
 
 /// The answer to the event `kind`, sent as `name`, about `tool`.
 pub fn render_event(kind: Kind, name: &str, tool: &str, answer: &Answer) -> Output {
@@ -90,33 +80,6 @@ pub fn render_event(kind: Kind, name: &str, tool: &str, answer: &Answer) -> Outp
         body.specific.insert("additionalContext".into(), cap_text(context.join("\n")).into());
     }
     body.into_output(name)
-}
-
-/// What the event can express of the verdict: what it cannot becomes stricter, or silence.
-fn settle_verdict(spec: &EventSpec, answer: &Answer) -> (Option<Verb>, String) {
-    let mut verb = answer.verb;
-    let mut reason = answer.reason.trim().to_string();
-    if answer.input.is_some() && !spec.rewrite {
-        if !verb.is_some_and(Verb::stops_call) {
-            let name = spec.kind.name();
-            reason = format!("A rule rewrites the input, which {name} cannot do. {reason}");
-        }
-        verb = verb.max(Some(Verb::Deny));
-    }
-    let verb = match verb {
-        Some(verb) if spec.verbs.contains(&verb) => Some(verb),
-        None | Some(Verb::Allow) => None,
-        // The dialog that is about to open is the question.
-        Some(Verb::Ask) if spec.kind == Kind::PermissionRequest => None,
-        Some(Verb::Ask | Verb::Defer | Verb::Deny | Verb::Halt) => Some(Verb::Deny),
-    };
-    let default = match verb {
-        Some(Verb::Deny | Verb::Halt) => BLOCKED,
-        // A question needs none: nobody answered it elsewhere.
-        _ => "",
-    };
-    let reason = reason.trim_end();
-    (verb, if reason.is_empty() { default.to_string() } else { text::make_visible(reason) })
 }
 
 /// Does context still reach the model beside that verdict? A refused prompt is never sent, and at a
@@ -220,34 +183,4 @@ fn summary_instructions(context: &[String]) -> String {
     let text = context.join("\n\n");
     let json = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     if json.starts_with(['{', '[']) { cap_text(format!("Note:\n{text}")) } else { cap_text(text) }
-}
-
-/// The texts that say something.
-fn nonempty_texts(all: &[String]) -> impl Iterator<Item = &String> {
-    all.iter().filter(|text| !text.trim().is_empty())
-}
-
-/// At most [`TEXT_LIMIT`] units of the text, with a note of how much is missing; the rule that a reason
-/// ends with stays.
-fn cap_text(text: String) -> String {
-    // No text has more UTF-16 units than bytes.
-    if text.len() <= TEXT_LIMIT || text.encode_utf16().count() <= TEXT_LIMIT {
-        return text;
-    }
-    let note = |missing: usize| format!("\n[cut by hookctl: {missing} characters more]");
-    let total = text.chars().count();
-    let rule = text.rfind(" [").filter(|at| text.ends_with(']') && text.len() - at <= LONGEST_NAME);
-    let rule = rule.map_or("", |at| &text[at..]);
-    let room = TEXT_LIMIT - note(total).len() - rule.len();
-    let (mut units, mut kept, mut end) = (0, 0, 0);
-    for (at, char) in text.char_indices() {
-        units += char.len_utf16();
-        if units > room {
-            break;
-        }
-        kept += 1;
-        end = at + char.len_utf8();
-    }
-    let missing = total - kept - rule.chars().count();
-    format!("{}{}{rule}", &text[..end], note(missing))
 }

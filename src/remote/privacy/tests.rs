@@ -27,7 +27,9 @@ fn request(raw: Value, bytes: Option<&[u8]>) -> Request {
         input: raw.get("tool_input").cloned().unwrap_or_default(),
         cwd: text("cwd"),
         session: text("session_id"),
+        more: Vec::new(),
         raw,
+        native: Value::Null,
     };
     let paths = Paths {
         home: "/".into(),

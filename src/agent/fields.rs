@@ -1,0 +1,50 @@
+//! Reading payloads, for every agent: leniently, since a model controls many of their strings.
+
+use serde_json::{Map, Value};
+
+use crate::event::Operation;
+
+/// A field that is a text and not empty; the wrong type counts as missing.
+pub fn text_field<'a>(payload: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    payload.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// Absolute on any system: a payload may be read on another one than it was written on.
+pub fn is_absolute(path: &str) -> bool {
+    match path.as_bytes() {
+        [b'/' | b'\\', ..] => true,
+        [drive, b':', b'/' | b'\\', ..] => drive.is_ascii_alphabetic(),
+        _ => false,
+    }
+}
+
+/// The field's text where it is an absolute path, else nothing: an event's place.
+pub fn absolute_field(payload: &Map<String, Value>, key: &str) -> String {
+    text_field(payload, key).filter(|path| is_absolute(path)).unwrap_or_default().to_string()
+}
+
+/// Gives fields the names that Claude Code has for them, where these are not there yet: pairs of the agent's
+/// own name and Claude Code's. A field that is null counts as missing.
+pub fn rename_fields(map: &mut Map<String, Value>, names: &[(&str, &str)]) {
+    for (own, claude) in names {
+        if map.get(*claude).is_none_or(Value::is_null)
+            && let Some(value) = map.remove(*own)
+        {
+            map.insert((*claude).into(), value);
+        }
+    }
+}
+
+/// Takes back what [`rename_fields`] did: the agent's own names for an input that a rule wrote.
+pub fn restore_fields(map: &mut Map<String, Value>, names: &[(&str, &str)]) {
+    for (own, claude) in names {
+        if let Some(value) = map.remove(*claude) {
+            map.insert((*own).into(), value);
+        }
+    }
+}
+
+/// An operation of that tool, by Claude Code's names.
+pub fn operation(tool: &str, input: Value) -> Operation {
+    Operation { tool: tool.into(), input }
+}

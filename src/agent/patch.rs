@@ -1,0 +1,135 @@
+//! The patches of `apply_patch`, which several agents have as a tool, as the operations that they are.
+
+use serde_json::json;
+
+use super::fields::operation;
+use crate::effect::patch::patched_files;
+use crate::event::Operation;
+
+/// What a line of a patch says.
+enum Line<'t> {
+    Add(&'t str),
+    Update(&'t str),
+    Delete(&'t str),
+    Move(&'t str),
+    Text(&'t str),
+}
+
+impl Line<'_> {
+    fn read(line: &str) -> Line<'_> {
+        let start = line.trim_start();
+        let after = |head| start.strip_prefix(head).map(str::trim);
+        let read = after("*** Add File: ").map(Line::Add);
+        let read = read.or_else(|| after("*** Update File: ").map(Line::Update));
+        let read = read.or_else(|| after("*** Delete File: ").map(Line::Delete));
+        let read = read.or_else(|| after("*** Move to: ").map(Line::Move));
+        read.unwrap_or(Line::Text(line))
+    }
+}
+
+/// One file's part of a patch.
+struct Part<'t> {
+    tool: &'static str,
+    path: &'t str,
+    target: Option<&'t str>,
+    old: String,
+    new: String,
+}
+
+impl<'t> Part<'t> {
+    fn new(tool: &'static str, path: &'t str) -> Part<'t> {
+        Part { tool, path, target: None, old: String::new(), new: String::new() }
+    }
+
+    fn take_text(&mut self, line: &str) {
+        let rest = line.get(1..).unwrap_or_default();
+        let (old, new) = match line.as_bytes().first() {
+            Some(b'+') => (false, true),
+            Some(b'-') => (true, false),
+            Some(b' ') => (true, true),
+            _ => return,
+        };
+        for (_, text) in
+            [(old, &mut self.old), (new, &mut self.new)].into_iter().filter(|one| one.0)
+        {
+            text.push_str(rest);
+            text.push('\n');
+        }
+    }
+
+    fn into_operations(self) -> impl Iterator<Item = Operation> {
+        let Part { tool, path, target, old, new } = self;
+        let moved = target.map(|target| {
+            [
+                operation("Write", json!({ "file_path": target, "content": new.as_str() })),
+                operation("Delete", json!({ "file_path": path })),
+            ]
+        });
+        let input = match tool {
+            "Write" => json!({ "file_path": path, "content": new }),
+            "Edit" => json!({ "file_path": path, "old_string": old, "new_string": new }),
+            _ => json!({ "file_path": path }),
+        };
+        std::iter::once(operation(tool, input)).chain(moved.into_iter().flatten())
+    }
+}
+
+/// The operations of a patch by Claude Code's names: `Write` for a new file, `Edit` for a changed one, `Delete` for
+/// one that goes. A file that only another form of patch names (a unified diff's) is an `Edit`. Nothing = it names
+/// no file.
+pub fn patch_operations(text: &str) -> Vec<Operation> {
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    for line in text.lines() {
+        match Line::read(line) {
+            Line::Add(path) => parts.push(Part::new("Write", path)),
+            Line::Update(path) => parts.push(Part::new("Edit", path)),
+            Line::Delete(path) => parts.push(Part::new("Delete", path)),
+            Line::Move(path) => {
+                if let Some(part) = parts.last_mut() {
+                    part.target = Some(path);
+                }
+            }
+            Line::Text(line) => {
+                if let Some(part) = parts.last_mut() {
+                    part.take_text(line);
+                }
+            }
+        }
+    }
+    let other = |path: &String| !parts.iter().any(|p| p.path == path || p.target == Some(path));
+    let others: Vec<String> = patched_files(text, None).into_iter().filter(other).collect();
+    let others = others.into_iter().map(|path| {
+        operation("Edit", json!({ "file_path": path, "old_string": "", "new_string": "" }))
+    });
+    parts.into_iter().flat_map(Part::into_operations).chain(others).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_file_is_an_operation() {
+        let patch = "*** Begin Patch\n*** Add File: a.txt\n+one\n+two\n*** Update File: b.rs\n*** Move to: c.rs\n\
+                     @@ fn x\n same\n-old\n+new\n*** Delete File: d\n*** End Patch\n";
+        let found = patch_operations(patch);
+        let found: Vec<_> =
+            found.iter().map(|one| (one.tool.as_str(), one.input.clone())).collect();
+        assert_eq!(
+            found,
+            [
+                ("Write", json!({ "file_path": "a.txt", "content": "one\ntwo\n" })),
+                (
+                    "Edit",
+                    json!({ "file_path": "b.rs", "old_string": "same\nold\n", "new_string": "same\nnew\n" })
+                ),
+                ("Write", json!({ "file_path": "c.rs", "content": "same\nnew\n" })),
+                ("Delete", json!({ "file_path": "b.rs" })),
+                ("Delete", json!({ "file_path": "d" })),
+            ]
+        );
+        let unified = patch_operations("--- x\n+++ x\n@@ -1 +1 @@\n-a\n+b\n");
+        assert_eq!(unified.iter().map(|one| one.tool.as_str()).collect::<Vec<_>>(), ["Edit"]);
+        assert_eq!(patch_operations("nothing"), []);
+    }
+}
