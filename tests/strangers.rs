@@ -108,7 +108,10 @@ fn put(value: &mut Value, command: &str) -> usize {
 fn what_agents_send_that_nobody_knows_is_judged_by_its_command() {
     let mut judged = 0;
     for (name, mut payload) in payloads() {
-        let text = payload.to_string();
+        // One of them names a file of the system.
+        let mut harmless = payload.clone();
+        put(&mut harmless, "ls");
+        let text = harmless.to_string();
         for args in [&["hook"][..], &["hook", "--agent", "claude"]] {
             let plain = hook(args, &text);
             assert!(!stops(&plain), "{name}: {}", String::from_utf8_lossy(&plain.stderr));
