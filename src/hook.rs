@@ -8,12 +8,13 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::agent::{self, Agent, Output};
+use crate::agent::{self, Agent, EventSpec, Output};
 use crate::config::Config;
 use crate::dialect::{Ending, Note, Request};
 use crate::effect::Place;
 use crate::event::{Event, Kind, KindSet};
 use crate::flags::HookOptions;
+use crate::held;
 use crate::journal;
 use crate::judge::{self, JudgeContext, Judgement, Mode, Situation};
 use crate::once;
@@ -148,6 +149,7 @@ fn handle_input(
     {
         judgement.answer.notice.extend(duplicate_warnings(&mut config, &paths, place));
     }
+    hold_context(agent, event, &paths, &mut judgement);
     let output = agent.render(event, &judgement.answer);
     let told = verdict_notice(&situation, &judgement, &config, &world);
     let line = journal_line(agent, event, judgement, world.paused, start);
@@ -303,6 +305,23 @@ pub fn session_place(event: &Event, paths: &Paths) -> Place {
         programs: &[],
         guarded: shipped::guarded_files(paths),
         env: Some(crate::env::get),
+    }
+}
+
+/// Text for the model that this event cannot tell waits for the one after the tool, which can.
+fn hold_context(agent: &dyn Agent, event: &Event, paths: &Paths, judgement: &mut Judgement) {
+    let Some(spec) = agent.spec_of(event) else { return };
+    let answer = &mut judgement.answer;
+    let holds = |spec: &EventSpec| spec.holds_context;
+    if holds(spec) && !answer.context.is_empty() {
+        let texts = std::mem::take(&mut answer.context);
+        if let Err(error) = held::keep_context(&paths.notes(), &event.session, &texts) {
+            judgement.notes.push(format!("text for the model is lost: {error}"));
+        }
+    } else if event.kind == Kind::PostToolUse && spec.context && agent.events().iter().any(holds) {
+        let mut texts = held::take_context(&paths.notes(), &event.session);
+        texts.append(&mut answer.context);
+        answer.context = texts;
     }
 }
 
