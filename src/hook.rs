@@ -289,14 +289,16 @@ fn failure_output(agent: &dyn Agent, bad: &Unreadable) -> Output {
     }
 }
 
-/// Where the session is: the payload's directory, else the process's own.
+/// Where the session is: the payload's directory, else the process's own. A call may name a directory of its own, and
+/// a model says which: the project, whose rules hold and whose files are its own, is the session's all the same.
 pub fn session_place(event: &Event, paths: &Paths) -> Place {
     let cwd = if event.cwd.starts_with('/') || Path::new(&event.cwd).is_absolute() {
         PathBuf::from(&event.cwd)
     } else {
         std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))
     };
-    let project = paths::project_root(&cwd, &paths.home);
+    let session = event.str_field("cwd").map(Path::new).filter(|dir| dir.is_absolute());
+    let project = paths::project_root(session.unwrap_or(&cwd), &paths.home);
     let text = |path: &Path| path.to_string_lossy().into_owned();
     Place {
         cwd: text(&cwd),

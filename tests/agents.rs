@@ -256,6 +256,24 @@ fn a_dangerous_command_is_stopped_in_every_agents_words() {
     }
 }
 
+/// A model names the directory of a call: another project's would free it of the rules of its own.
+#[test]
+fn a_calls_own_directory_is_no_other_project() {
+    let payload = json!({
+        "cursor_version": "2", "workspace_roots": ["/home/dev/project"], "hook_event_name": "preToolUse",
+        "tool_name": "Shell", "tool_input": { "command": "rm x", "cwd": "/srv/data" },
+    });
+    let paths = Paths {
+        home: common::nobody::HOME.into(),
+        managed: PathBuf::from("/nowhere"),
+        config: PathBuf::from("/nowhere"),
+        state: PathBuf::from("/nowhere"),
+    };
+    let (_, event) = parse("cursor", &payload.to_string());
+    let place = hook::session_place(&event, &paths);
+    assert_eq!((place.cwd.as_str(), place.project.as_str()), ("/srv/data", "/home/dev/project"));
+}
+
 #[test]
 fn no_payload_makes_an_agent_fail() {
     let values = [json!(null), json!(5), json!([]), json!({}), json!("x"), json!([[{}]])];
@@ -287,7 +305,8 @@ fn try_payload(agent: &dyn Agent, payload: Map<String, Value>) {
     for (what, answer) in answers(&event) {
         let out = agent.render(&event, &answer);
         let object = serde_json::from_str::<Map<String, Value>>(&out.stdout).is_ok();
-        let text = event.kind == Kind::PreCompact;
+        // Kiro takes plain text for context, and nothing else.
+        let text = event.kind == Kind::PreCompact || agent.id() == "kiro";
         assert!(out.stdout.is_empty() || object || text, "{} {what}: {}", agent.id(), out.stdout);
         assert!(out.status == 0 || out.status == 2, "{} {what}", agent.id());
     }

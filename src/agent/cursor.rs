@@ -399,7 +399,8 @@ fn new_input(event: &Event, settled: &Settled) -> Result<Map<String, Value>, Str
     if settled.verb != Some(Allow) {
         let new = text::make_visible(&Value::Object(restored).to_string());
         let why = format!(
-            "A rule rewrites this call, which it does not allow unasked. Make it with this input: {new}"
+            "A rule rewrites this call, and Cursor takes a new input only beside an approval, which no rule gives. \
+             Make the call with this input: {new}"
         );
         return Err(cap_text(why));
     }
@@ -408,4 +409,50 @@ fn new_input(event: &Event, settled: &Settled) -> Result<Map<String, Value>, Str
 
 fn write_answer(top: Map<String, Value>, refusal: Option<String>) -> Output {
     Output { stdout: Value::Object(top).to_string(), refusal, ..Output::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(tool: &str, input: Value) -> Event {
+        let payload = json!({ "cursor_version": "2", "workspace_roots": ["/other", "/work"], "cwd": "/work/sub",
+                              "hook_event_name": "preToolUse", "tool_name": tool, "tool_input": input });
+        Cursor.parse(payload.as_object().cloned().unwrap_or_default(), None)
+    }
+
+    fn rewrite(event: &Event, verb: Option<Verb>, key: &str) -> Value {
+        let mut input = event.input.as_object().cloned().unwrap_or_default();
+        input.insert(key.into(), "new".into());
+        let answer = Answer { verb, input: Some(input), ..Answer::default() };
+        serde_json::from_str(&Cursor.render(event, &answer).stdout).unwrap()
+    }
+
+    #[test]
+    fn a_rewrite_goes_out_beside_an_allow_only() {
+        let event = call("Grep", json!({ "pattern": "x", "file_path": "a" }));
+        let told = rewrite(&event, Some(Allow), "path");
+        let input = json!({ "pattern": "x", "file_path": "new" });
+        assert_eq!(told, json!({ "updated_input": input, "permission": "allow" }));
+        let told = rewrite(&event, None, "path");
+        assert_eq!(told["permission"], "deny");
+        assert!(told["agent_message"].as_str().unwrap().ends_with(&input.to_string()), "{told}");
+    }
+
+    #[test]
+    fn of_a_write_only_the_path_is_rewritten() {
+        let event = call("Write", json!({ "file_path": "a", "content": "x" }));
+        assert_eq!(rewrite(&event, Some(Allow), "file_path")["permission"], "allow");
+        assert_eq!(rewrite(&event, Some(Allow), "content")["permission"], "deny");
+    }
+
+    #[test]
+    fn a_call_is_judged_where_it_runs_and_the_session_stays_where_it_is() {
+        for (dir, expected) in [("/tmp", "/tmp"), ("x", "/work/sub/x")] {
+            for key in PLACES {
+                let event = call("Shell", json!({ "command": "ls", *key: dir }));
+                assert_eq!((event.cwd.as_str(), event.str_field("cwd")), (expected, Some("/work")));
+            }
+        }
+    }
 }

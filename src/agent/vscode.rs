@@ -387,3 +387,61 @@ fn write_answer(
         ..Output::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(tool: &str, input: Value) -> Event {
+        let payload = json!({ "timestamp": "t", "hook_event_name": "PreToolUse", "tool_use_id": "c",
+                              "tool_name": tool, "tool_input": input });
+        VsCode.parse(payload.as_object().cloned().unwrap_or_default(), None)
+    }
+
+    /// The new input where a rule sets that key of the operation; null = the call is refused.
+    fn rewrite(event: &Event, at: usize, key: &str, value: Value) -> Value {
+        let old = if at == 0 { &event.input } else { &event.more[at - 1].input };
+        let mut input = old.as_object().cloned().unwrap_or_default();
+        input.insert(key.into(), value);
+        let mut answer = Answer::default();
+        match event.more.is_empty() {
+            true => answer.input = Some(input),
+            false => answer.elements = vec![(at, input)],
+        }
+        let told: Value = serde_json::from_str(&VsCode.render(event, &answer).stdout).unwrap();
+        let told = &told["hookSpecificOutput"];
+        assert_eq!(told.get("updatedInput").is_none(), told["permissionDecision"] == "deny");
+        told["updatedInput"].clone()
+    }
+
+    #[test]
+    fn one_of_several_is_rewritten_in_its_place() {
+        let edits = json!({ "explanation": "e", "replacements": [
+            { "filePath": "a", "oldString": "x", "newString": "y" },
+            { "filePath": "b", "oldString": "x", "newString": "y" },
+        ] });
+        let event = call(MANY_EDITS, edits.clone());
+        let mut new = edits;
+        new["replacements"][1]["newString"] = "z".into();
+        assert_eq!(rewrite(&event, 1, "new_string", json!("z")), new);
+        assert_eq!(rewrite(&event, 1, "replace_all", json!(true)), Value::Null);
+        let event = call(FETCH, json!({ "urls": ["a", "b"], "query": "q" }));
+        let new = json!({ "urls": ["c", "b"], "query": "q" });
+        assert_eq!(rewrite(&event, 0, "url", json!("c")), new);
+        assert_eq!(rewrite(&event, 0, "query", json!("c")), Value::Null);
+        let only = call(FETCH, json!({ "urls": ["a"] }));
+        assert_eq!(rewrite(&only, 0, "url", json!("c")), json!({ "urls": ["c"] }));
+    }
+
+    #[test]
+    fn an_input_that_would_be_dropped_is_refused() {
+        let event = call("run_in_terminal", json!({ "command": "ls", "isBackground": false }));
+        let new = json!({ "command": "pwd", "isBackground": false });
+        assert_eq!(rewrite(&event, 0, "command", json!("pwd")), new);
+        assert_eq!(rewrite(&event, 0, "command", json!(1)), Value::Null);
+        assert_eq!(rewrite(&event, 0, "timeout", json!(1)), Value::Null);
+        let read = call("read_file", json!({ "filePath": "a", "startLine": 2, "endLine": 4 }));
+        assert_eq!(read.input["limit"], 3);
+        assert_eq!(rewrite(&read, 0, "limit", json!(1)), Value::Null);
+    }
+}
