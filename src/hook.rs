@@ -131,6 +131,7 @@ fn handle_input(
         config.notes.push(why);
         None
     });
+    let whole = event.whole_if_split();
     let mut situations = Situation::of_operations((agent, event), place);
     let world = JudgeContext {
         paths: &paths,
@@ -150,7 +151,7 @@ fn handle_input(
         judgement.answer.notice.extend(duplicate_warnings(&mut config, &paths, place));
     }
     hold_context(agent, event, &paths, &mut judgement);
-    let output = agent.render(event, &judgement.answer);
+    let output = agent.render(whole.as_ref().unwrap_or(event), &judgement.answer);
     let told = verdict_notice(&situation, &judgement, &config, &world);
     let line = journal_line(agent, event, judgement, world.paused, start);
     let journal = Some((paths.journal(), config.journal.clone()));
