@@ -10,6 +10,7 @@ use crate::text;
 use crate::verdict::{Answer, Verb};
 use crate::watchdog::{CANNOT_JUDGE, FailureForm};
 
+mod call;
 pub mod claude;
 pub mod cline;
 pub mod cline_fork;
