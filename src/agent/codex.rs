@@ -246,3 +246,56 @@ fn write_feedback(reply: &mut Reply, settled: &Settled) {
     }
     reply.add_context(settled);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(tool: &str, input: Value) -> Event {
+        let payload = json!({
+            "hook_event_name": "PreToolUse", "turn_id": "t", "tool_name": tool, "tool_input": input,
+        });
+        Codex.parse(payload.as_object().cloned().unwrap_or_default(), None)
+    }
+
+    fn tools(event: &Event) -> Vec<&str> {
+        let more = event.more.iter().map(|one| one.tool.as_str());
+        std::iter::once(event.tool.as_str()).chain(more).collect()
+    }
+
+    #[test]
+    fn what_is_no_known_part_of_a_patch_stays_a_call_of_the_tool() {
+        let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** Chmod File: b\n*** End Patch";
+        assert_eq!(tools(&call(PATCH, json!({ "command": patch }))), ["Write", PATCH]);
+        for input in [json!({ "command": "x" }), json!({ "command": 5 }), json!([1]), Value::Null] {
+            assert_eq!(tools(&call(PATCH, input.clone())), [PATCH], "{input}");
+        }
+        assert_eq!(tools(&call(PATCH, json!("*** Delete File: a"))), ["Delete"]);
+    }
+
+    /// One key that is not allowed and the tool runs.
+    #[test]
+    fn a_refusal_has_the_allowed_keys_alone() {
+        let answer = Answer {
+            verb: Some(Verb::Halt),
+            input: Some(Map::new()),
+            elements: vec![(0, Map::new())],
+            context: vec!["c".into()],
+            notice: vec!["n".into()],
+            suppress: true,
+            ..Answer::default()
+        };
+        let out = Codex.render(&call("Bash", json!({ "command": "ls" })), &answer);
+        let expected = json!({
+            "systemMessage": "n",
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "deny",
+                "permissionDecisionReason": "Blocked by hookctl",
+                "additionalContext": "c",
+            },
+        });
+        assert_eq!(serde_json::from_str::<Value>(&out.stdout).ok(), Some(expected));
+        assert_eq!(out.refusal.as_deref(), Some("Blocked by hookctl"));
+    }
+}

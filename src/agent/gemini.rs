@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::call::{ToolNames, own_names, set_lines};
-use super::fields::{has_transcript_below, operation, text_field};
+use super::fields::{has_transcript_below, is_absolute, operation, text_field};
 use super::reply::{Reply, response_reason};
 use super::settled::{Settled, settle_answer};
 use super::shaped::{event_of_payload, own_input, read_call, translate_call};
@@ -53,8 +53,8 @@ const TOOLS: &[ToolNames] = &[
     ToolNames::new("activate_skill", "Skill", &[]),
 ];
 const SEARCH_KEYS: &[(&str, &str)] = &[("dir_path", "path"), ("include_pattern", "glob")];
-/// Keys of Claude Code's that are computed from several of its own: there is no way back.
-const DERIVED: &[&str] = &["offset", "limit"];
+/// A key of Claude Code's that is computed from two of its own: there is no way back.
+const DERIVED: &[&str] = &["limit"];
 
 static NAMES: [&str; TOOLS.len()] = own_names(TOOLS);
 
@@ -273,8 +273,13 @@ fn enter_directory(event: &mut Event, input: &Value) {
     else {
         return;
     };
-    if !event.cwd.is_empty() || dir.starts_with('/') {
-        event.cwd = path::normalise_path(&path::join(&event.cwd, dir));
+    match is_absolute(dir) {
+        true => event.cwd = dir.into(),
+        false if event.cwd.is_empty() => return,
+        false => event.cwd = format!("{}/{dir}", event.cwd),
+    }
+    if event.cwd.starts_with('/') {
+        event.cwd = path::normalise_path(&event.cwd);
     }
 }
 
@@ -363,4 +368,70 @@ fn join_parts(parts: &[Value]) -> Option<String> {
 fn without_wrapping(text: &str) -> &str {
     let inner = text.strip_prefix("<untrusted_context>\n");
     inner.and_then(|inner| inner.strip_suffix("\n</untrusted_context>")).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(tool: &str, input: Value) -> Event {
+        let payload = json!({
+            "hook_event_name": "BeforeTool", "cwd": "/w", "tool_name": tool, "tool_input": input,
+        });
+        Gemini.parse(payload.as_object().cloned().unwrap_or_default(), None)
+    }
+
+    fn rewritten(event: &Event, key: &str, value: Value) -> Value {
+        let mut input = event.input.as_object().cloned().unwrap_or_default();
+        input.insert(key.into(), value);
+        let out = Gemini.render(event, &Answer { input: Some(input), ..Answer::default() });
+        serde_json::from_str(&out.stdout).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_rewrite_goes_back_to_the_own_keys() {
+        let read = event("read_file", json!({ "file_path": "a", "start_line": 3, "end_line": 5 }));
+        assert_eq!(read.input["offset"], 3);
+        assert_eq!(read.input["limit"], 3);
+        let own = &rewritten(&read, "file_path", json!("b"))["hookSpecificOutput"]["tool_input"];
+        assert_eq!(*own, json!({ "file_path": "b", "start_line": 3, "end_line": 5 }));
+        assert_eq!(rewritten(&read, "limit", json!(1))["decision"], "deny");
+    }
+
+    #[test]
+    fn a_command_runs_where_its_call_says() {
+        let dir =
+            |dir: &str| event("run_shell_command", json!({ "command": "ls", "dir_path": dir })).cwd;
+        assert_eq!([dir("sub/.."), dir("../x"), dir("/etc"), dir("")], ["/w", "/x", "/etc", "/w"]);
+    }
+
+    #[test]
+    fn each_address_is_fetched() {
+        let text =
+            "see (https://a.example/x), HTTP://b.example. and https://a.example/x or ftp://c";
+        let event = event(WEB_FETCH, json!({ "prompt": text }));
+        let mut urls = vec![event.input["url"].clone()];
+        urls.extend(event.more.iter().map(|one| one.input["url"].clone()));
+        assert_eq!(urls, ["https://a.example/x", "HTTP://b.example"]);
+        let elements = vec![(1, Map::new())];
+        let out = Gemini.render(&event, &Answer { elements, ..Answer::default() });
+        assert!(out.stdout.contains(r#""decision":"deny""#), "{}", out.stdout);
+    }
+
+    #[test]
+    fn a_server_is_not_told_from_a_name() {
+        assert_eq!(event("mcp_a_b_c", json!({})).tool, "mcp__?__mcp_a_b_c");
+    }
+
+    #[test]
+    fn a_fork_with_other_events_is_none() {
+        let named = |name: &str| {
+            json!({ "hook_event_name": name }).as_object().cloned().unwrap_or_default()
+        };
+        assert!(Gemini.excludes(&named("PreToolUse")));
+        assert!(!Gemini.excludes(&named("SessionStart")));
+        assert!(!Gemini.excludes(&named("BeforeSomethingNew")));
+    }
 }

@@ -89,7 +89,7 @@ impl Walker<'_> {
         let value = |name: &str| call.parsed.find_option(name).and_then(|o| o.value.clone());
         let operands = call.operands();
         let (sources, strip) = match row {
-            "apply_patch" => return self.emit_applied_patch(call, &operands),
+            "apply_patch" | "applypatch" => return self.emit_applied_patch(call, &operands),
             // `patch FILE DIFF`
             "patch" => {
                 let source = operands.get(1).cloned().or_else(|| value("-i"));
