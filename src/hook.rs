@@ -290,14 +290,16 @@ fn failure_output(agent: &dyn Agent, bad: &Unreadable) -> Output {
     }
 }
 
-/// Where the session is: the payload's directory, else the process's own.
+/// Where the session is: the payload's directory, else the process's own. A call that runs in a directory of its
+/// own is still the session's project's, whose rules hold for it.
 pub fn session_place(event: &Event, paths: &Paths) -> Place {
     let cwd = if event.cwd.starts_with('/') || Path::new(&event.cwd).is_absolute() {
         PathBuf::from(&event.cwd)
     } else {
         std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))
     };
-    let project = paths::project_root(&cwd, &paths.home);
+    let session = event.str_field("cwd").map(Path::new).filter(|session| session.is_absolute());
+    let project = paths::project_root(session.unwrap_or(&cwd), &paths.home);
     let text = |path: &Path| path.to_string_lossy().into_owned();
     Place {
         cwd: text(&cwd),
