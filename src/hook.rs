@@ -213,7 +213,7 @@ fn own_time(
         config.remotes().map(|(_, one)| one).filter(|one| one.dialect.is_asked_about(event.kind));
     let longest = asked.map(|one| one.deadline + BESIDE_QUESTION).max().unwrap_or_default();
     let patient =
-        HookOptions::default().with_default_timeout(agent, event.kind, longest.as_secs_f64());
+        HookOptions::default().with_default_timeout(agent.spec_of(event), longest.as_secs_f64());
     let own = patient.deadline(start);
     if own != deadline {
         watchdog::until_rather(patient.last_moment(start));

@@ -244,6 +244,16 @@ pub fn judge_operations(
     config: &Config,
     world: &JudgeContext<'_>,
 ) -> (usize, Judgement) {
+    let (decided, mut judgement) = judge_each_operation(situations, config, world);
+    judgement.answer.soft = !judgement.answer.is_silent() && config.is_soft_deny();
+    (decided, judgement)
+}
+
+fn judge_each_operation(
+    situations: &[Situation],
+    config: &Config,
+    world: &JudgeContext<'_>,
+) -> (usize, Judgement) {
     if let [only] = situations {
         return (0, judge_event(only, config, world));
     }
