@@ -16,8 +16,10 @@ use super::call::{
     ToolNames, find_tool, kind_by_content, own_names, place_operations, rename_keys, restore_input,
     set_lines, take_tool,
 };
-use super::fields::{absolute_field, operation, rename_fields, text_field};
-use super::patch::patch_operations;
+use super::fields::{
+    absolute_field, has_transcript_below, operation, rename_fields, response_text, text_field,
+};
+use super::patch::{call_operations, patch_operations};
 use super::settled::{BLOCKED, Settled, settle_answer};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::env;
@@ -98,7 +100,7 @@ static EVENTS: &[EventSpec] = &[
     spec(Kind::Stop)
         .input(STOP_INPUT)
         .output(CONTINUE_OUTPUT)
-        .verbs(&[Halt, Deny])
+        .verbs(&[Deny])
         .timeout(LONG)
         .by_default(),
     spec(Kind::PostToolUseFailure)
@@ -111,7 +113,7 @@ static EVENTS: &[EventSpec] = &[
     spec(Kind::SubagentStop)
         .input("agent_id, agent_type, agent_name, stop_reason, transcript_path")
         .output(CONTINUE_OUTPUT)
-        .verbs(&[Halt, Deny])
+        .verbs(&[Deny])
         .timeout(LONG)
         .by_default(),
     spec(Kind::PreCompact)
@@ -223,9 +225,8 @@ impl Agent for Copilot {
         {
             return Some(Mark::Strong);
         }
-        let transcript = text_field(payload, "transcript_path").unwrap_or_default();
         let dated = text("timestamp");
-        if transcript.contains("/.copilot/")
+        if has_transcript_below(payload, ".copilot")
             || dated && has("tool_result")
             || has("stop_reason")
             || has("initial_prompt")
@@ -301,7 +302,6 @@ impl Agent for Copilot {
         match event.kind {
             Kind::PreToolUse => render_call(event, settled),
             Kind::PermissionRequest => render_dialog(&settled),
-            Kind::Stop | Kind::SubagentStop if settled.verb == Some(Halt) => Output::default(),
             _ => render_top(event, settled),
         }
     }
@@ -381,10 +381,10 @@ fn operations_of(own: &str, input: Value) -> Vec<Operation> {
     let Some(tool) = find_tool(TOOLS, own) else {
         return vec![Operation { tool: foreign_name(own), input }];
     };
-    let patch = match tool.claude {
-        "Edit" | "Bash" => patched_by(tool.claude, &input),
-        _ => Vec::new(),
-    };
+    if tool.claude == "Edit" && input.get("path").or_else(|| input.get("file_path")).is_none() {
+        return call_operations("Edit", input);
+    }
+    let patch = patched_by(tool.claude, &input);
     let mut input = rename_keys(input, tool.keys);
     match tool.claude {
         "Read" => {
@@ -394,21 +394,20 @@ fn operations_of(own: &str, input: Value) -> Vec<Operation> {
             vec![operation("Read", input)]
         }
         "Grep" | "Glob" => searches(tool.claude, input),
-        // A patch names its files itself.
-        "Edit" if !patch.is_empty() && input.get("file_path").is_none() => patch,
         name => std::iter::once(operation(name, input)).chain(patch).collect(),
     }
 }
 
-/// The operations of the patch that an edit is, or that a command begins with.
+/// The operations of the patch that an edit takes beside a path, or that a command begins with.
 fn patched_by(tool: &str, input: &Value) -> Vec<Operation> {
     let text = |key: &str| input.get(key).and_then(Value::as_str);
     let patch = match tool {
+        "Edit" => text("input").or_else(|| text("patch")),
         "Bash" => text("command").filter(|line| {
             let line = line.trim_start();
             line.starts_with("apply_patch") || line.starts_with("applypatch")
         }),
-        _ => input.as_str().or_else(|| text("input")).or_else(|| text("patch")),
+        _ => None,
     };
     patch.map(patch_operations).unwrap_or_default()
 }
@@ -456,7 +455,7 @@ fn is_desktop_app(payload: &Map<String, Value>) -> bool {
         let text = text_field(payload, key).unwrap_or_default().to_ascii_lowercase();
         text.contains("desktop") || text == "app" || text.ends_with("-app")
     };
-    ["host", "client", "clientName", "client_name", "surface"].iter().any(|key| says(key))
+    ["host", "client", "clientName", "client_name", "surface"].iter().any(says)
         || is_in_app_bundle()
 }
 
@@ -527,7 +526,7 @@ fn render_top(event: &Event, settled: Settled) -> Output {
         top.insert("reason".into(), settled.reason.as_str().into());
     } else if let Some(response) = &settled.response {
         let kind = event.native.get("result_type").cloned().unwrap_or_else(|| "success".into());
-        let result = json!({ "resultType": kind, "textResultForLlm": result_text(response) });
+        let result = json!({ "resultType": kind, "textResultForLlm": response_text(response) });
         top.insert("modifiedResult".into(), result);
     }
     // A prompt that is refused is never sent.
@@ -537,14 +536,6 @@ fn render_top(event: &Event, settled: Settled) -> Output {
         specific.insert("additionalContext".into(), settled.context.as_str().into());
     }
     write_answer(event, top, specific, refusal_of(settled))
-}
-
-/// The text of a result that a script wrote in whatever shape.
-fn result_text(response: &Value) -> String {
-    let inner = ["textResultForLlm", "stdout", "content", "output", "text"]
-        .iter()
-        .find_map(|key| response.get(key).and_then(Value::as_str));
-    response.as_str().or(inner).map_or_else(|| response.to_string(), str::to_string)
 }
 
 fn refusal_of(settled: Settled) -> Option<String> {
