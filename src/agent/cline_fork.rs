@@ -40,4 +40,25 @@ impl Agent for ClineFork {
     fn events(&self) -> &'static [EventSpec] {
         &[]
     }
+
+    fn wiring(&self) -> Option<&'static super::wiring::Wiring> {
+        Some(&WIRING)
+    }
 }
+
+use super::wiring::{CallForm, Directory, EntryForm, Form, Matcher, Scope, SettingsPlace, Wiring};
+
+/// Claude Code's shape; a command line is split at blanks, so a list it is, and a matcher must be there.
+/// Nothing tells it from Cline, so it is never found by itself.
+static WIRING: Wiring = Wiring {
+    directory: Directory { variable: None, home: ".cline" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "hooks.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::User, "settings.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, ".cline/settings.json", Form::Entries(&ENTRIES)),
+    ],
+    ..Wiring::UNKNOWN
+};
+
+static ENTRIES: EntryForm =
+    EntryForm { call: CallForm::List, matcher: Matcher::Always, ..EntryForm::GROUPS };

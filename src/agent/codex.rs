@@ -40,4 +40,28 @@ impl Agent for Codex {
     fn events(&self) -> &'static [EventSpec] {
         &[]
     }
+
+    fn wiring(&self) -> Option<&'static super::wiring::Wiring> {
+        Some(&WIRING)
+    }
 }
+
+use super::wiring::{Consent, Directory, EntryForm, Form, Scope, SettingsPlace, Wiring};
+
+/// Groups as Claude Code has them; each hook runs only once the user approved it, by its place.
+static WIRING: Wiring = Wiring {
+    programs: &["codex"],
+    traces: &[".codex"],
+    directory: Directory { variable: Some(crate::env::CODEX_HOME), home: ".codex" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "hooks.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, ".codex/hooks.json", Form::Entries(&ENTRIES)),
+    ],
+    consent: Some(Consent {
+        file: "config.toml",
+        review: "open Codex and approve the hooks when it asks, or under `/hooks`",
+    }),
+    ..Wiring::UNKNOWN
+};
+
+static ENTRIES: EntryForm = EntryForm { positional: true, ..EntryForm::GROUPS };

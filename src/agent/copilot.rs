@@ -40,4 +40,34 @@ impl Agent for Copilot {
     fn events(&self) -> &'static [EventSpec] {
         &[]
     }
+
+    fn wiring(&self) -> Option<&'static super::wiring::Wiring> {
+        Some(&WIRING)
+    }
 }
+
+use super::wiring::{
+    Constant, Directory, EntryForm, Form, Reads, Scope, SettingsPlace, Unit, Wiring,
+};
+
+/// A file of hookctl's own among its hooks; it reads a project's settings of Claude Code as well.
+static WIRING: Wiring = Wiring {
+    programs: &["copilot"],
+    traces: &[".copilot"],
+    directory: Directory { variable: Some(crate::env::COPILOT_HOME), home: ".copilot" },
+    files: &[
+        SettingsPlace::own(Scope::User, "hooks/hookctl.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::own(Scope::Project, ".github/hooks/hookctl.json", Form::Entries(&ENTRIES)),
+    ],
+    reads: &[Reads { agent: "claude", scopes: &[Scope::Project, Scope::Local] }],
+    notes: &["A project's hooks run only in a folder that is trusted."],
+    ..Wiring::UNKNOWN
+};
+
+/// VS Code reads the same file, and takes `timeout` for what `timeoutSec` is here.
+pub(super) static ENTRIES: EntryForm = EntryForm {
+    top: &[("version", Constant::Number(1))],
+    keys: &[("type", Constant::Text("command"))],
+    timeout: Some(("timeoutSec", Unit::Seconds)),
+    ..EntryForm::FLAT
+};

@@ -40,4 +40,30 @@ impl Agent for Droid {
     fn events(&self) -> &'static [EventSpec] {
         &[]
     }
+
+    fn wiring(&self) -> Option<&'static super::wiring::Wiring> {
+        Some(&WIRING)
+    }
 }
+
+use super::wiring::{Directory, EntryForm, Form, Scope, SettingsPlace, Wiring};
+
+/// A file of events, or where there is none the hooks of its settings.
+static WIRING: Wiring = Wiring {
+    programs: &["droid"],
+    traces: &[".factory"],
+    directory: Directory { variable: None, home: ".factory" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "hooks.json", Form::Entries(&EVENTS_ONLY)),
+        SettingsPlace::shared(Scope::User, "settings.json", Form::Entries(&EntryForm::GROUPS)),
+        SettingsPlace::shared(Scope::Project, ".factory/hooks.json", Form::Entries(&EVENTS_ONLY)),
+        SettingsPlace::shared(
+            Scope::Project,
+            ".factory/settings.json",
+            Form::Entries(&EntryForm::GROUPS),
+        ),
+    ],
+    ..Wiring::UNKNOWN
+};
+
+static EVENTS_ONLY: EntryForm = EntryForm { hooks: None, ..EntryForm::GROUPS };

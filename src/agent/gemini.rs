@@ -40,4 +40,31 @@ impl Agent for Gemini {
     fn events(&self) -> &'static [EventSpec] {
         &[]
     }
+
+    fn wiring(&self) -> Option<&'static super::wiring::Wiring> {
+        Some(&WIRING)
+    }
 }
+
+use super::wiring::{Directory, EntryForm, Form, Matcher, Scope, SettingsPlace, Unit, Wiring};
+
+/// Groups as Claude Code has them, with names and in milliseconds.
+static WIRING: Wiring = Wiring {
+    programs: &["gemini"],
+    traces: &[".gemini"],
+    directory: Directory { variable: None, home: ".gemini" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "settings.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, ".gemini/settings.json", Form::Entries(&ENTRIES)),
+    ],
+    notes: &["Where folder trust is on, Gemini CLI runs no hook at all in a folder without it."],
+    ..Wiring::UNKNOWN
+};
+
+static ENTRIES: EntryForm = EntryForm {
+    timeout: Some(("timeout", Unit::Milliseconds)),
+    named: true,
+    matcher: Matcher::Tools,
+    comments: true,
+    ..EntryForm::GROUPS
+};

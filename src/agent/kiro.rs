@@ -40,4 +40,26 @@ impl Agent for Kiro {
     fn events(&self) -> &'static [EventSpec] {
         &[]
     }
+
+    fn wiring(&self) -> Option<&'static super::wiring::Wiring> {
+        Some(&WIRING)
+    }
 }
+
+use super::wiring::{Directory, EntryForm, Form, Scope, SettingsPlace, Unit, Wiring};
+
+/// Each of its agents has a file with hooks of its own; hookctl makes none.
+static WIRING: Wiring = Wiring {
+    programs: &["kiro-cli", "kiro"],
+    traces: &[".kiro"],
+    directory: Directory { variable: None, home: ".kiro" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "agents/*.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, ".kiro/agents/*.json", Form::Entries(&ENTRIES)),
+    ],
+    notes: &["Kiro's hooks stand in the file of each agent: install again after you make another."],
+    ..Wiring::UNKNOWN
+};
+
+static ENTRIES: EntryForm =
+    EntryForm { timeout: Some(("timeout_ms", Unit::Milliseconds)), ..EntryForm::FLAT };

@@ -40,4 +40,33 @@ impl Agent for OpenCode {
     fn events(&self) -> &'static [EventSpec] {
         &[]
     }
+
+    fn wiring(&self) -> Option<&'static super::wiring::Wiring> {
+        Some(&WIRING)
+    }
 }
+
+use super::wiring::{Directory, Form, PluginForm, Scope, SettingsPlace, Wiring};
+
+/// A plugin of hookctl's own: it has no other hooks.
+static WIRING: Wiring = Wiring {
+    programs: &["opencode"],
+    traces: &[".config/opencode", ".opencode"],
+    directory: Directory { variable: Some(crate::env::XDG_CONFIG_HOME), home: ".config" },
+    files: &[
+        SettingsPlace::own(
+            Scope::User,
+            "opencode/plugins/hookctl.js",
+            Form::Plugin(&PluginForm { template: PLUGIN }),
+        ),
+        SettingsPlace::own(
+            Scope::Project,
+            ".opencode/plugins/hookctl.js",
+            Form::Plugin(&PluginForm { template: PLUGIN }),
+        ),
+    ],
+    notes: &["OpenCode loads plugins when it starts: restart it."],
+    ..Wiring::UNKNOWN
+};
+
+const PLUGIN: &str = include_str!("opencode/plugin.js");

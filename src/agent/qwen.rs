@@ -40,4 +40,30 @@ impl Agent for Qwen {
     fn events(&self) -> &'static [EventSpec] {
         &[]
     }
+
+    fn wiring(&self) -> Option<&'static super::wiring::Wiring> {
+        Some(&WIRING)
+    }
 }
+
+use super::wiring::{Directory, EntryForm, Form, Scope, SettingsPlace, Unit, Wiring};
+
+/// Groups as Claude Code has them, with names and in milliseconds.
+static WIRING: Wiring = Wiring {
+    programs: &["qwen"],
+    traces: &[".qwen"],
+    directory: Directory { variable: None, home: ".qwen" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "settings.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, ".qwen/settings.json", Form::Entries(&ENTRIES)),
+    ],
+    notes: &["A project's hooks run only in a folder that is trusted."],
+    ..Wiring::UNKNOWN
+};
+
+static ENTRIES: EntryForm = EntryForm {
+    timeout: Some(("timeout", Unit::Milliseconds)),
+    named: true,
+    comments: true,
+    ..EntryForm::GROUPS
+};

@@ -40,4 +40,37 @@ impl Agent for VsCode {
     fn events(&self) -> &'static [EventSpec] {
         &[]
     }
+
+    fn wiring(&self) -> Option<&'static super::wiring::Wiring> {
+        Some(&WIRING)
+    }
 }
+
+use super::wiring::{Directory, Form, Reads, Scope, SettingsPlace, Wiring};
+
+/// It reads Copilot's files of hooks and Claude Code's settings, and has none of its own.
+static WIRING: Wiring = Wiring {
+    programs: &["code"],
+    traces: &[".vscode", ".config/Code", "Library/Application Support/Code"],
+    directory: Directory { variable: None, home: ".copilot" },
+    files: &[
+        SettingsPlace::own(
+            Scope::User,
+            "hooks/hookctl.json",
+            Form::Entries(&super::copilot::ENTRIES),
+        ),
+        SettingsPlace::own(
+            Scope::Project,
+            ".github/hooks/hookctl.json",
+            Form::Entries(&super::copilot::ENTRIES),
+        ),
+    ],
+    reads: &[
+        Reads { agent: "copilot", scopes: &[Scope::User, Scope::Project] },
+        Reads { agent: "claude", scopes: &[Scope::User, Scope::Project, Scope::Local] },
+    ],
+    notes: &[
+        "Hooks of agents are a preview in VS Code: `chat.hookFilesLocations` says which files count.",
+    ],
+    ..Wiring::UNKNOWN
+};

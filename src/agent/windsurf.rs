@@ -40,4 +40,25 @@ impl Agent for Windsurf {
     fn events(&self) -> &'static [EventSpec] {
         &[]
     }
+
+    fn wiring(&self) -> Option<&'static super::wiring::Wiring> {
+        Some(&WIRING)
+    }
 }
+
+use super::wiring::{Constant, Directory, EntryForm, Form, Scope, SettingsPlace, Wiring};
+
+/// One list of entries for each event; no key for a timeout is known.
+static WIRING: Wiring = Wiring {
+    programs: &["windsurf"],
+    traces: &[".codeium/windsurf"],
+    directory: Directory { variable: None, home: ".codeium/windsurf" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "hooks.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, ".windsurf/hooks.json", Form::Entries(&ENTRIES)),
+    ],
+    ..Wiring::UNKNOWN
+};
+
+static ENTRIES: EntryForm =
+    EntryForm { keys: &[("show_output", Constant::Flag(true))], timeout: None, ..EntryForm::FLAT };
