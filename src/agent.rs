@@ -11,6 +11,7 @@ use crate::verdict::{Answer, Verb};
 use crate::watchdog::{CANNOT_JUDGE, FailureForm};
 use wiring::Wiring;
 
+mod call;
 pub mod claude;
 pub mod cline;
 pub mod cline_fork;
@@ -24,7 +25,9 @@ pub mod kiro;
 pub mod opencode;
 mod patch;
 pub mod qwen;
+mod reply;
 pub mod settled;
+mod shaped;
 mod stranger;
 pub mod vscode;
 pub mod windsurf;

@@ -354,7 +354,7 @@ fn read_answer(value: &Value) -> Answer {
         response: value.get("response").cloned(),
         context: list("context"),
         notice: list("notice"),
-        suppress: false,
+        ..Answer::default()
     }
 }
 
@@ -554,7 +554,7 @@ fn answers() -> Vec<Answer> {
                 response: on(2).then(|| json!({ "stdout": "x" })),
                 context: if on(3) { vec!["one".into(), " ".into(), "two".into()] } else { vec![] },
                 notice: if on(4) { vec!["told".into(), String::new()] } else { vec![] },
-                suppress: false,
+                ..Answer::default()
             });
         }
     }

@@ -3,10 +3,9 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::process::Output;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 mod home;
 
@@ -21,19 +20,66 @@ fn hook(args: &[&str], payload: &str) -> Output {
 fn stops(output: &Output) -> bool {
     let out = String::from_utf8_lossy(&output.stdout);
     match output.status.code() {
-        Some(2) => out.is_empty() && String::from_utf8_lossy(&output.stderr).contains(" ["),
+        Some(2) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            said.contains(" [")
+                && (out.is_empty() || out.contains("deny") || out.contains("cancel"))
+        }
         Some(0) => ["\"deny\"", "\"ask\""].iter().any(|verb| out.contains(verb)),
         other => panic!("exit {other:?}"),
     }
 }
 
-fn payloads() -> Vec<PathBuf> {
-    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/payloads/strangers");
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    assert!(files.len() > 50, "{}", files.len());
-    files
+/// The payloads of the agents that are known, without what they are known by.
+fn payloads() -> Vec<(String, Value)> {
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/payloads");
+    let mut all = Vec::new();
+    for folder in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+        let agent = folder.file_name().unwrap().to_string_lossy().into_owned();
+        if !folder.is_dir() || agent.starts_with("claude") || agent == "cline-fork" {
+            continue;
+        }
+        for file in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = format!("{agent}-{}", file.file_name().unwrap().to_string_lossy());
+            let text = fs::read_to_string(&file).unwrap();
+            all.push((name, make_strange(serde_json::from_str(&text).unwrap())));
+        }
+    }
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    assert!(all.len() > 50, "{}", all.len());
+    all
+}
+
+/// As another agent would send it: no mark of its own, and events by names that nobody has.
+fn make_strange(payload: Map<String, Value>) -> Value {
+    let marks = [
+        "agent",
+        "cursor_version",
+        "clineVersion",
+        "turn_id",
+        "timestamp",
+        "transcript_path",
+        "permission_mode",
+        "sessionId",
+        "agent_action_name",
+        "hookEventName",
+    ];
+    let mut strange = Map::new();
+    for (key, value) in payload {
+        match (key.as_str(), value) {
+            (mark, _) if marks.contains(&mark) => {}
+            ("hook_event_name" | "hookName", Value::String(name)) => {
+                strange.insert("event".into(), format!("my_{name}").into());
+            }
+            ("toolName" | "tool_name", Value::String(name)) => {
+                strange.insert("tool".into(), format!("my_{name}").into());
+            }
+            (_, value) => {
+                strange.insert(key, value);
+            }
+        }
+    }
+    strange.into()
 }
 
 /// Puts the command in place of what is there; how often?
@@ -65,14 +111,15 @@ fn put(value: &mut Value, command: &str) -> usize {
 #[test]
 fn what_agents_send_that_nobody_knows_is_judged_by_its_command() {
     let mut judged = 0;
-    for file in payloads() {
-        let name = file.file_name().unwrap().to_string_lossy().into_owned();
-        let text = fs::read_to_string(&file).unwrap();
+    for (name, mut payload) in payloads() {
+        // One of them names a file of the system.
+        let mut harmless = payload.clone();
+        put(&mut harmless, "ls");
+        let text = harmless.to_string();
         for args in [&["hook"][..], &["hook", "--agent", "claude"]] {
             let plain = hook(args, &text);
             assert!(!stops(&plain), "{name}: {}", String::from_utf8_lossy(&plain.stderr));
         }
-        let mut payload: Value = serde_json::from_str(&text).unwrap();
         // What starts a server is not what it is asked to do.
         let happened = ["post", "after", "permission"];
         let lower = name.to_lowercase();

@@ -301,13 +301,10 @@ pub struct ScriptForm {
 /// How a plugin is written.
 #[derive(Debug)]
 pub struct PluginForm {
-    /// The program, with a line that begins with [`PluginForm::MARK`].
+    /// The program.
     pub template: &'static str,
-}
-
-impl PluginForm {
-    /// What the line with hookctl's command begins with.
-    pub const MARK: &'static str = "const COMMAND = ";
+    /// How its line begins that says what it starts: a JSON array follows.
+    pub line: &'static str,
 }
 
 /// What files that are wholly hookctl's say in one of their first lines.

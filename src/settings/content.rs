@@ -32,8 +32,8 @@ pub(super) fn own_content(place: &SettingsFile, wanted: &WantedEntries) -> Optio
 fn plugin_content(form: &PluginForm, wanted: &WantedEntries) -> String {
     let command = std::iter::once(wanted.command.clone()).chain(wanted.arguments(None));
     let command = Value::from(command.collect::<Vec<_>>());
-    let line = |line: &str| match line.starts_with(PluginForm::MARK) {
-        true => format!("{}{command};\n", PluginForm::MARK),
+    let line = |line: &str| match line.starts_with(form.line) {
+        true => format!("{}{command}\n", form.line),
         false => format!("{line}\n"),
     };
     form.template.lines().map(line).collect()
@@ -57,7 +57,7 @@ pub(super) fn survey_content(place: &SettingsFile, text: &str) -> Survey {
         });
         return survey;
     }
-    let Some((command, args)) = own_command(text) else { return survey };
+    let Some((command, args)) = own_command(place.form, text) else { return survey };
     let all = crate::agent::by_id(place.agent).map(|agent| agent.events()).unwrap_or_default();
     let all = all.iter().filter(|spec| spec.by_default).map(|spec| spec.name);
     let events: Vec<&str> = match place.event {
@@ -81,20 +81,21 @@ pub(super) fn survey_content(place: &SettingsFile, text: &str) -> Survey {
 }
 
 /// The call of hookctl in the text.
-fn own_command(text: &str) -> Option<(String, Vec<String>)> {
-    text.lines().find_map(|line| match line.strip_prefix(PluginForm::MARK) {
-        Some(list) => {
-            let list = list.trim_end().trim_end_matches(';');
-            let mut words: Vec<String> = serde_json::from_str(list).ok()?;
+fn own_command(form: Form, text: &str) -> Option<(String, Vec<String>)> {
+    text.lines().find_map(|line| match form {
+        Form::Plugin(form) => {
+            let mut words: Vec<String> =
+                serde_json::from_str(line.strip_prefix(form.line)?.trim_end()).ok()?;
             (!words.is_empty()).then(|| (words.remove(0), words))
         }
-        None => split_program(line),
+        Form::Entries(_) | Form::Scripts(_) => split_program(line),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::wiring::ScriptForm;
 
     #[test]
     fn what_is_ours_says_so_in_its_head() {
@@ -105,14 +106,16 @@ mod tests {
 
     #[test]
     fn the_call_is_found_again() {
-        for text in [
-            "#!/bin/sh\n# managed-by: hookctl\nexec '/a b/hookctl' hook --agent cline\n",
-            "# x\n& \"/a b/hookctl\" hook --agent cline\r\n",
-            "x\nconst COMMAND = [\"/a b/hookctl\",\"hook\",\"--agent\",\"cline\"];\ny",
+        let script = Form::Scripts(&ScriptForm { extension: "", template: "" });
+        let plugin = Form::Plugin(&PluginForm { template: "", line: "const C = " });
+        for (form, text) in [
+            (script, "#!/bin/sh\n# managed-by: hookctl\nexec '/a b/hookctl' hook --agent cline\n"),
+            (script, "# x\n& \"/a b/hookctl\" hook --agent cline\r\n"),
+            (plugin, "x\nconst C = [\"/a b/hookctl\",\"hook\",\"--agent\",\"cline\"]\ny"),
         ] {
-            let (program, args) = own_command(text).unwrap();
+            let (program, args) = own_command(form, text).unwrap();
             assert_eq!((program.as_str(), args.len()), ("/a b/hookctl", 3), "{text}");
         }
-        assert!(own_command("#!/bin/sh\necho hookctl\n").is_none());
+        assert!(own_command(script, "#!/bin/sh\necho hookctl\n").is_none());
     }
 }

@@ -96,7 +96,7 @@ impl WantedEntries {
         if self.bridge.is_some() { Role::Bridge } else { Role::Guard }
     }
 
-    /// The arguments for that event; none = for whatever event the payload names, within the longest time.
+    /// The arguments for that event; none = for whatever event the payload names, in the usual time.
     pub fn arguments(&self, event: Option<&WantedEvent>) -> Vec<String> {
         if let Some(args) = &self.bridge {
             return args.clone();
@@ -104,9 +104,8 @@ impl WantedEntries {
         let mut args: Vec<String> = ["hook", "--agent", self.agent].map(String::from).to_vec();
         args.extend(event.into_iter().flat_map(|event| ["--event".into(), event.name.into()]));
         args.extend(self.places.iter().cloned());
-        let longest = self.events.iter().map(|event| event.timeout).max();
-        let timeout = event.map(|event| event.timeout).or(longest);
-        args.extend(timeout.into_iter().flat_map(|t| ["--timeout".to_string(), t.to_string()]));
+        let timeout = event.map(|event| event.timeout.to_string());
+        args.extend(timeout.into_iter().flat_map(|timeout| ["--timeout".to_string(), timeout]));
         let server = self.server.iter();
         args.extend(
             server.flat_map(|(setting, value)| [server::flag_name(setting), value.clone()]),
