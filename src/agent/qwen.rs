@@ -161,10 +161,15 @@ impl Agent for Qwen {
             (_, Some(_)) => reply.decide("block", &settled.reason),
             (_, None) => {}
         }
-        // Each round of tools brings the prompt's event again, in older versions with an empty prompt.
-        let again =
-            event.kind == Kind::UserPromptSubmit && event.prompt().is_none_or(str::is_empty);
-        if !again && !(event.kind == Kind::UserPromptSubmit && settled.refuses()) {
+        // A refused prompt is never sent. Each round of tools brings the prompt's event again, in older versions with
+        // an empty prompt.
+        let is_told = match event.kind {
+            Kind::UserPromptSubmit => {
+                !settled.refuses() && event.prompt().is_some_and(|prompt| !prompt.is_empty())
+            }
+            _ => true,
+        };
+        if is_told {
             reply.add_context(&settled);
         }
         reply.add_notice(&settled);
