@@ -467,7 +467,7 @@ mod tests {
             assert_eq!(found.iter().any(|fault| fault.fatal), fatal, "{entry}");
         }
         let text = r#"{"hooks":{"Stop":[{"matcher":3,"hooks":[]}],"Nonsense":3}}"#;
-        let found = survey_hooks(&Doc::new(text).unwrap()).invalid;
+        let found = survey_hooks(&Doc::new(text).unwrap(), &ENTRIES).invalid;
         assert_eq!(found.len(), 1);
         assert!(!found[0].fatal);
     }
