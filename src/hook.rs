@@ -8,12 +8,13 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::agent::{self, Agent, Output};
+use crate::agent::{self, Agent, EventSpec, Output};
 use crate::config::Config;
 use crate::dialect::{Ending, Note, Request};
 use crate::effect::Place;
 use crate::event::{Event, Kind, KindSet};
 use crate::flags::HookOptions;
+use crate::held;
 use crate::journal;
 use crate::judge::{self, JudgeContext, Judgement, Mode, Situation};
 use crate::once;
@@ -130,6 +131,7 @@ fn handle_input(
         config.notes.push(why);
         None
     });
+    let whole = event.whole_if_split();
     let mut situations = Situation::of_operations((agent, event), place);
     let world = JudgeContext {
         paths: &paths,
@@ -148,7 +150,8 @@ fn handle_input(
     {
         judgement.answer.notice.extend(duplicate_warnings(&mut config, &paths, place));
     }
-    let output = agent.render(event, &judgement.answer);
+    hold_context(agent, event, &paths, &mut judgement);
+    let output = agent.render(whole.as_ref().unwrap_or(event), &judgement.answer);
     let told = verdict_notice(&situation, &judgement, &config, &world);
     let line = journal_line(agent, event, judgement, world.paused, start);
     let journal = Some((paths.journal(), config.journal.clone()));
@@ -287,14 +290,16 @@ fn failure_output(agent: &dyn Agent, bad: &Unreadable) -> Output {
     }
 }
 
-/// Where the session is: the payload's directory, else the process's own.
+/// Where the session is: the payload's directory, else the process's own. A call that runs in a directory of its
+/// own is still the session's project's, whose rules hold for it.
 pub fn session_place(event: &Event, paths: &Paths) -> Place {
     let cwd = if event.cwd.starts_with('/') || Path::new(&event.cwd).is_absolute() {
         PathBuf::from(&event.cwd)
     } else {
         std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))
     };
-    let project = paths::project_root(&cwd, &paths.home);
+    let session = event.str_field("cwd").map(Path::new).filter(|session| session.is_absolute());
+    let project = paths::project_root(session.unwrap_or(&cwd), &paths.home);
     let text = |path: &Path| path.to_string_lossy().into_owned();
     Place {
         cwd: text(&cwd),
@@ -303,6 +308,23 @@ pub fn session_place(event: &Event, paths: &Paths) -> Place {
         programs: &[],
         guarded: shipped::guarded_files(paths),
         env: Some(crate::env::get),
+    }
+}
+
+/// Text for the model that this event cannot tell waits for the one after the tool, which can.
+fn hold_context(agent: &dyn Agent, event: &Event, paths: &Paths, judgement: &mut Judgement) {
+    let Some(spec) = agent.spec_of(event) else { return };
+    let answer = &mut judgement.answer;
+    let holds = |spec: &EventSpec| spec.holds_context;
+    if holds(spec) && !answer.context.is_empty() {
+        let texts = std::mem::take(&mut answer.context);
+        if let Err(error) = held::keep_context(&paths.notes(), &event.session, &texts) {
+            judgement.notes.push(format!("text for the model is lost: {error}"));
+        }
+    } else if event.kind == Kind::PostToolUse && spec.context && agent.events().iter().any(holds) {
+        let mut texts = held::take_context(&paths.notes(), &event.session);
+        texts.append(&mut answer.context);
+        answer.context = texts;
     }
 }
 

@@ -475,7 +475,7 @@ impl<'a> Judge<'a> {
     }
 
     fn may_block(&self, rule: &Rule) -> bool {
-        let before = if rule.repeat > 1 {
+        let before = if engine::counts_stops(self.event, rule) {
             once::read_count(&self.world.paths.notes(), &self.stop_key(rule))
         } else {
             0
@@ -637,11 +637,11 @@ impl<'a> Judge<'a> {
 
     /// How often in a row each rule blocked a stop.
     fn count_stops(&mut self, matches: &[Match<'_>]) {
-        if self.is_dry() || !matches!(self.event.kind, Kind::Stop | Kind::SubagentStop) {
+        if self.is_dry() {
             return;
         }
         let notes = self.world.paths.notes();
-        for one in matches.iter().filter(|one| one.rule.repeat > 1) {
+        for one in matches.iter().filter(|one| engine::counts_stops(self.event, one.rule)) {
             let key = self.stop_key(one.rule);
             let blocked = self.out.answer.verb == Some(Verb::Deny)
                 && self.out.rule == one.rule.qualified_name();

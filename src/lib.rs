@@ -22,6 +22,7 @@ pub mod files;
 pub mod flags;
 pub mod forward;
 pub mod glob;
+pub mod held;
 pub mod hook;
 pub mod journal;
 pub mod json;

@@ -20,7 +20,11 @@ fn hook(args: &[&str], payload: &str) -> Output {
 fn stops(output: &Output) -> bool {
     let out = String::from_utf8_lossy(&output.stdout);
     match output.status.code() {
-        Some(2) => out.is_empty() && String::from_utf8_lossy(&output.stderr).contains(" ["),
+        Some(2) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            said.contains(" [")
+                && (out.is_empty() || out.contains("deny") || out.contains("cancel"))
+        }
         Some(0) => ["\"deny\"", "\"ask\""].iter().any(|verb| out.contains(verb)),
         other => panic!("exit {other:?}"),
     }

@@ -1,13 +1,13 @@
 //! Whoever is no agent that is known, and yet asks about a command line.
 //!
 //! Nothing is known of such an agent's answers but that exit status 2 stops a call in most of them, so that
-//! is what is said. What runs is found by the names of fields, and judged as that of any other tool is.
+//! is what is said, with the refusal of the agent whose events have such names on stdout. What runs is found by the names of fields, and judged as that of any other tool is.
 
 use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use super::{Agent, EventSpec, Mark, Output, default_agent};
+use super::{AGENTS, Agent, EventSpec, Mark, Output, default_agent};
 use crate::effect::tool::{holds_line, names_line};
 use crate::event::{Event, Kind};
 use crate::text;
@@ -138,7 +138,12 @@ impl Agent for Stranger {
         };
         let told = |text: &str| text::make_visible(&format!("hookctl: {text}\n"));
         match reason {
-            Some(reason) => Output { stderr: told(&reason), status: 2, ..Output::default() },
+            Some(reason) => Output {
+                stdout: refuse_like_another(event, &reason),
+                stderr: told(&reason),
+                status: 2,
+                ..Output::default()
+            },
             None if answer.notice.is_empty() => Output::default(),
             None => Output { stderr: told(&answer.notice.join("\n")), ..Output::default() },
         }
@@ -154,6 +159,16 @@ impl Agent for Stranger {
     fn events(&self) -> &'static [EventSpec] {
         SPECS
     }
+}
+
+/// What an agent is told that has an event of that name: who copies its events may read its answers. Nothing where
+/// there is none.
+fn refuse_like_another(event: &Event, reason: &str) -> String {
+    let named = |agent: &&dyn Agent| agent.events().iter().any(|spec| spec.name == event.name);
+    let Some(agent) = AGENTS.iter().copied().find(named) else { return String::new() };
+    let answer = Answer { verb: Some(Verb::Deny), reason: reason.into(), ..Answer::default() };
+    let stdout = agent.render(event, &answer).stdout;
+    if stdout.starts_with('{') { stdout } else { String::new() }
 }
 
 /// The name of a tool that is not Claude Code's: one that means another tool there says nothing of this one.

@@ -1,0 +1,44 @@
+#!/bin/sh
+# Every scenario in every client, wired by `hookctl install --agent X` with one rule file; then each again with
+# /bin/true for a hook, where a scenario that needs one has to fail.
+#   run.sh --clients DIR --hookctl PATH/hookctl [--node PATH/node] [--agents "codex gemini ..."]
+# The clients: npm install --prefix DIR/AGENT PACKAGE@VERSION, see clients.py.
+set -eu
+here=$(cd "$(dirname -- "$0")" && pwd)
+agents="codex gemini copilot qwen cline opencode"
+node=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --clients) clients=$2 ;;
+    --hookctl) hookctl=$(realpath "$2") ;;
+    --node) node=$2 ;;
+    --agents) agents=$2 ;;
+    *) echo "run.sh: not understood: $1" >&2; exit 2 ;;
+    esac
+    shift 2
+done
+failed=
+
+# run AGENT OVERLAY OPTION...
+run() {
+    agent=$1 overlay=$2
+    shift 2
+    # Qwen Code wants a newer node than the others.
+    [ "$agent" = qwen ] && [ -n "$node" ] && set -- "$@" --node "$node"
+    python3 "$here/e2e_agents.py" --agent "$agent" --client "$clients" --summary --overlay "$here/$overlay" "$@" ||
+        failed="$failed $agent"
+}
+
+# wired AGENT OVERLAY OPTION...: by hookctl itself, which gives Codex its trust as well.
+wired() {
+    trust=
+    [ "$1" = codex ] && trust=" --trust"
+    run "$@" --install "$hookctl install --agent {{AGENT}}$trust" --codex-trust none --fallback
+}
+
+for agent in $agents; do
+    wired "$agent" rules --all --no-client-facts
+    [ "$agent" = cline ] && wired cline soft --scenario 04_soft_deny_shell
+    run "$agent" rules --all --control
+done
+[ -z "$failed" ] || { echo "failed:$failed"; exit 1; }
