@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::call::{place_operations, unpack_text};
 use super::fields::{is_absolute, operation, rename_fields, text_field};
 use super::settled::settle_answer;
+use super::wiring::{Constant, Directory, EntryForm, Form, Scope, SettingsPlace, Wiring};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::verdict::Answer;
@@ -58,8 +59,9 @@ static EVENTS: &[EventSpec] = &[
     spec(Kind::WorktreeCreate, "post_setup_worktree").input("tool_info{worktree_path}"),
 ];
 
-/// Its fields by Claude Code's names; a call has no id but that of the step.
-const FIELDS: &[(&str, &str)] = &[("trajectory_id", "session_id"), ("execution_id", "tool_use_id")];
+/// The session by Claude Code's name, and a call, which has no id but that of the step.
+const SESSION: &[(&str, &str)] = &[("trajectory_id", "session_id")];
+const CALL: &[(&str, &str)] = &[("execution_id", "tool_use_id")];
 /// What events without a tool have in their `tool_info`.
 const INFO: &[(&str, &str)] = &[("user_prompt", "prompt"), ("response", "last_assistant_message")];
 
@@ -95,12 +97,13 @@ impl Agent for Windsurf {
             // It must be judged by what it holds, whatever it is.
             None => Kind::PreToolUse,
         };
-        rename_fields(&mut payload, FIELDS);
+        rename_fields(&mut payload, SESSION);
         let info = unpack_text(payload.remove("tool_info").unwrap_or(Value::Null));
         let place = info.get("cwd").or_else(|| payload.get("cwd")).and_then(Value::as_str);
         let cwd = place.filter(|path| is_absolute(path)).unwrap_or_default().to_string();
         let (mut first, mut more) = (operation("", Value::Null), Vec::new());
         if kind.is_tool() {
+            rename_fields(&mut payload, CALL);
             if let Some(result) = info.get("mcp_result") {
                 payload.insert("tool_response".into(), unpack_text(result.clone()));
             }
@@ -152,6 +155,10 @@ impl Agent for Windsurf {
     fn tool_names(&self) -> &'static [&'static str] {
         &NAMES
     }
+
+    fn wiring(&self) -> Option<&'static Wiring> {
+        Some(&WIRING)
+    }
 }
 
 /// What the call does, by Claude Code's names.
@@ -196,3 +203,18 @@ fn edits(info: Value) -> Vec<Operation> {
         Some(all) => all.iter().map(edit).collect(),
     }
 }
+
+/// One list of entries for each event; no key for a timeout is known.
+static WIRING: Wiring = Wiring {
+    programs: &["windsurf"],
+    traces: &[".codeium/windsurf"],
+    directory: Directory { variable: None, home: ".codeium/windsurf" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "hooks.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, ".windsurf/hooks.json", Form::Entries(&ENTRIES)),
+    ],
+    ..Wiring::UNKNOWN
+};
+
+static ENTRIES: EntryForm =
+    EntryForm { keys: &[("show_output", Constant::Flag(true))], timeout: None, ..EntryForm::FLAT };
