@@ -17,7 +17,6 @@ use crate::flags::HookOptions;
 use crate::held;
 use crate::journal;
 use crate::judge::{self, JudgeContext, Judgement, Mode, Situation};
-use crate::once;
 use crate::paths::{self, Paths};
 use crate::pause;
 use crate::payload;
@@ -28,7 +27,6 @@ use crate::rule::shipped;
 use crate::settings::beside;
 use crate::stdin::{self, Input};
 use crate::text;
-use crate::trust;
 use crate::verdict::Verb;
 use crate::watchdog;
 
@@ -327,8 +325,7 @@ fn hold_context(agent: &dyn Agent, event: &Event, paths: &Paths, judgement: &mut
 
 fn warn_once(config: &Config, event: &Event, paths: &Paths, judgement: &mut Judgement) {
     for warning in &config.warnings {
-        let key = trust::sha256_hex(format!("{}\0{warning}", event.session).as_bytes());
-        if once::first_time(&paths.notes(), &key[..32]) {
+        if judge::is_first_warning(paths, event, warning) {
             judgement.answer.notice.push(warning.clone());
         }
     }

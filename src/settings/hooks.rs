@@ -12,8 +12,7 @@ use crate::event::Kind;
 use crate::json::{JsonFault, Node};
 use crate::rule::file::server::{self, Typed};
 
-/// The name that own entries are known by.
-pub const PROGRAM: &str = "hookctl";
+pub use crate::script::line::PROGRAM;
 
 /// Where `onFailure` has an effect (contracts: Stop and its kin ignore it).
 pub const FAIL_CLOSED: &[Kind] =

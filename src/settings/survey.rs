@@ -4,13 +4,13 @@
 use serde_json::{Map, Value};
 
 use super::edit::{Doc, NodePath};
-use super::hooks::PROGRAM;
 use super::others::{self, Program};
 use crate::dialect::bridge::agent_of;
 use crate::event::Kind;
 use crate::flags::HookOptions;
 use crate::json::{JsonFault, Node};
 use crate::rule::file::server::Typed;
+use crate::script::line::{is_assignment, is_own_program, split_words};
 
 /// The events whose invalid entries cost the client the whole file.
 const FATAL: &[&str] = &["PreToolUse", "PermissionRequest"];
@@ -220,7 +220,7 @@ fn own_call(command: &str, args: Option<&Vec<Value>>) -> Option<(String, Vec<Str
                 args.iter().map(|arg| arg.as_str().unwrap_or_default().to_string()).collect();
             let hook = args.first().is_none_or(|first| first == "hook");
             let ours = hook || detect_role(&args) == Role::Bridge;
-            (is_program(command) && ours).then(|| (command.to_string(), args))
+            (is_own_program(command) && ours).then(|| (command.to_string(), args))
         }
         None => split_program(command),
     }
@@ -229,7 +229,7 @@ fn own_call(command: &str, args: Option<&Vec<Value>>) -> Option<(String, Vec<Str
 /// The same of a command line, whatever its arguments are.
 pub(super) fn split_program(command: &str) -> Option<(String, Vec<String>)> {
     let mut words = split_words(command).into_iter().skip_while(|word| is_assignment(word));
-    let program = words.next().filter(|word| is_program(word))?;
+    let program = words.next().filter(|word| is_own_program(word))?;
     Some((program, words.collect()))
 }
 
@@ -237,43 +237,6 @@ pub(super) fn split_program(command: &str) -> Option<(String, Vec<String>)> {
 fn detect_role(args: &[String]) -> Role {
     let bridge = args.first().is_some_and(|first| agent_of(first).is_some());
     if bridge { Role::Bridge } else { Role::Guard }
-}
-
-pub(super) fn is_assignment(word: &str) -> bool {
-    let name = word.split_once('=').map(|(name, _)| name);
-    word == "exec"
-        || name.is_some_and(|name| {
-            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        })
-}
-
-fn is_program(command: &str) -> bool {
-    let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
-    name == PROGRAM || name.eq_ignore_ascii_case("hookctl.exe")
-}
-
-/// The words of a simple command line, quotes taken off.
-pub fn split_words(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (Some('"') | None, '\\') => {
-                word.get_or_insert_default().extend(chars.next());
-            }
-            (None, '"' | '\'') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (_, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
 }
 
 /// What the client refuses in the groups of one event (contracts: section 0, item 10).
