@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::files;
+use crate::text::quote_for_shell;
 use crate::threads;
 
 /// How much of a stream is kept, in bytes; the rest is read and dropped.
@@ -225,11 +226,6 @@ pub fn with_base(script: &str, base: &Path) -> String {
         return format!("{}{}", quote_for_shell(&path.to_string_lossy()), &script[word_len..]);
     }
     script.to_string()
-}
-
-/// The text as one word of a POSIX shell.
-pub fn quote_for_shell(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// How the child ended; none where it had to be killed.

@@ -10,6 +10,7 @@ use crate::text;
 use crate::verdict::{Answer, Verb};
 use crate::watchdog::{CANNOT_JUDGE, FailureForm};
 
+mod call;
 pub mod claude;
 pub mod cline;
 pub mod cline_fork;
@@ -23,7 +24,9 @@ pub mod kiro;
 pub mod opencode;
 mod patch;
 pub mod qwen;
+mod reply;
 pub mod settled;
+mod shaped;
 mod stranger;
 pub mod vscode;
 pub mod windsurf;

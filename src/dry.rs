@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use crate::agent::{self, Agent};
+use crate::agent::{self, Agent, Output};
 use crate::config::Config;
 use crate::effect::{Analysis, Place, windows};
 use crate::event::{Event, Kind};
@@ -20,6 +20,8 @@ pub struct Dry {
     pub agent: &'static dyn Agent,
     /// The event; of a call with several operations, the one that decided.
     pub event: Event,
+    /// The whole call, where it has several.
+    whole: Option<Event>,
     /// Where the session is.
     pub place: Place,
     /// What path patterns start from.
@@ -50,10 +52,17 @@ impl Dry {
             mode: Mode::Dry,
             paused,
         };
+        let whole = event.whole_if_split();
         let mut situations = Situation::of_operations((agent, event), place);
         let (decided, judgement) = judge::judge_operations(&situations, config, &world);
         let Situation { agent, event, place, bases, analysis } = situations.swap_remove(decided);
-        Dry { agent, event, place, bases, analysis, paused, judgement }
+        Dry { agent, event, whole, place, bases, analysis, paused, judgement }
+    }
+
+    /// What the agent is told.
+    pub fn render(&self) -> Output {
+        let event = self.whole.as_ref().unwrap_or(&self.event);
+        self.agent.render(event, &self.judgement.answer)
     }
 }
 
@@ -64,6 +73,22 @@ pub fn parse_event(
 ) -> (&'static dyn Agent, Event) {
     let agent = agent::detect_agent(&payload, None);
     (agent, agent.parse(payload, named))
+}
+
+/// A call that nobody made, as that agent's: by Claude Code's names, answered in the agent's form.
+pub fn synthetic_event(
+    payload: Map<String, Value>,
+    agent: &'static dyn Agent,
+    named: Option<&str>,
+) -> (&'static dyn Agent, Event) {
+    let mut event = agent::default_agent().parse(payload, named);
+    if agent.id() != event.agent {
+        event.agent = agent.id();
+        if let Some(spec) = agent.event_spec(event.kind) {
+            event.name = spec.name.into();
+        }
+    }
+    (agent, event)
 }
 
 /// The payload of an event that nobody sent.

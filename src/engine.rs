@@ -437,10 +437,16 @@ where
     matches.into_iter().reduce(stronger)
 }
 
-/// May a stop be blocked once more? `before` = how often in a row this rule did so already.
+/// May a stop be blocked once more? `before` = how often in a row this rule did so already, where that is counted.
 pub fn may_block_stop(event: &Event, rule: &Rule, before: u32) -> bool {
     if !matches!(event.kind, Kind::Stop | Kind::SubagentStop) {
         return true;
     }
-    if rule.repeat <= 1 { !event.stop_hook_active() } else { before < rule.repeat }
+    if counts_stops(event, rule) { before < rule.repeat.max(1) } else { !event.stop_hook_active() }
+}
+
+/// Is it for hookctl to count the stops that the rule blocked? Once can be told by the event, if its agent says it.
+pub fn counts_stops(event: &Event, rule: &Rule) -> bool {
+    let told = event.raw.get("stop_hook_active").is_some_and(|value| value.is_boolean());
+    matches!(event.kind, Kind::Stop | Kind::SubagentStop) && (rule.repeat > 1 || !told)
 }

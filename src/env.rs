@@ -21,6 +21,8 @@ pub const CLAUDE_ENV_FILE: &str = "CLAUDE_ENV_FILE";
 pub const CLAUDE_PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
 /// Claude Code: "true" in remote runs.
 pub const CLAUDE_CODE_REMOTE: &str = "CLAUDE_CODE_REMOTE";
+/// macOS: the identifier of the app that a process was started by.
+pub const APP_BUNDLE: &str = "__CFBundleIdentifier";
 /// <https://no-color.org>: set and not empty = no colours.
 pub const NO_COLOR: &str = "NO_COLOR";
 

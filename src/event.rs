@@ -227,6 +227,11 @@ pub struct Event {
 }
 
 impl Event {
+    /// A copy where it has several operations: they are judged one by one, and answered as one.
+    pub fn whole_if_split(&self) -> Option<Event> {
+        (!self.more.is_empty()).then(|| self.clone())
+    }
+
     /// Each of its operations as an event of its own: one, for nearly all.
     pub fn split_operations(mut self) -> Vec<Event> {
         let more = std::mem::take(&mut self.more);

@@ -4,8 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::agent::{self, Agent};
-use crate::event::Kind;
+use crate::agent::{self, Agent, EventSpec};
 use crate::rule::file::server::{self, Typed};
 
 /// So many seconds hookctl takes at most, unless the command line or a server's settings say more.
@@ -87,9 +86,9 @@ impl HookOptions {
     }
 
     /// The same where the command line names no time: `wanted` seconds are taken, or a minute, if the agent
-    /// waits as long for an event of this kind.
-    pub fn with_default_timeout(&self, agent: &dyn Agent, kind: Kind, wanted: f64) -> HookOptions {
-        let most = agent.event_spec(kind).map_or(USUAL, |spec| spec.patience.as_secs_f64());
+    /// waits as long for such an event; None = an event that it does not have.
+    pub fn with_default_timeout(&self, spec: Option<&EventSpec>, wanted: f64) -> HookOptions {
+        let most = spec.map_or(USUAL, |spec| spec.patience.as_secs_f64());
         let timeout = self.timeout.or(Some(wanted.max(USUAL).min(most)));
         HookOptions { timeout, ..HookOptions::default() }
     }
@@ -100,13 +99,8 @@ impl HookOptions {
         let seconds = match (self.timeout, &self.event) {
             (Some(seconds), _) => seconds.min(86_400.0),
             (None, Some(event)) => {
-                return self
-                    .with_default_timeout(
-                        self.agent_or_default(),
-                        agent::kind_of_name(event),
-                        USUAL,
-                    )
-                    .timeout_and_margin();
+                let spec = self.agent_or_default().event_spec(agent::kind_of_name(event));
+                return self.with_default_timeout(spec, USUAL).timeout_and_margin();
             }
             (None, None) => USUAL,
         };
@@ -164,7 +158,7 @@ mod tests {
             (Kind::PreToolUse, 9_000.0, 599),
         ] {
             assert_eq!(
-                seconds(&options.with_default_timeout(agent, kind, asked)),
+                seconds(&options.with_default_timeout(agent.event_spec(kind), asked)),
                 wanted,
                 "{kind:?}"
             );

@@ -129,6 +129,7 @@ fn handle_input(
         config.notes.push(why);
         None
     });
+    let whole = event.whole_if_split();
     let mut situations = Situation::of_operations((agent, event), place);
     let world = JudgeContext {
         paths: &paths,
@@ -148,7 +149,7 @@ fn handle_input(
         judgement.answer.notice.extend(duplicate_warnings(&mut config, &paths, place));
     }
     hold_context(agent, event, &paths, &mut judgement);
-    let output = agent.render(event, &judgement.answer);
+    let output = agent.render(whole.as_ref().unwrap_or(event), &judgement.answer);
     let told = verdict_notice(&situation, &judgement, &config, &world);
     let line = journal_line(agent, event, judgement, world.paused, start);
     let journal = Some((paths.journal(), config.journal.clone()));
@@ -210,7 +211,7 @@ fn own_time(
         config.remotes().map(|(_, one)| one).filter(|one| one.dialect.is_asked_about(event.kind));
     let longest = asked.map(|one| one.deadline + BESIDE_QUESTION).max().unwrap_or_default();
     let patient =
-        HookOptions::default().with_default_timeout(agent, event.kind, longest.as_secs_f64());
+        HookOptions::default().with_default_timeout(agent.spec_of(event), longest.as_secs_f64());
     let own = patient.deadline(start);
     if own != deadline {
         watchdog::until_rather(patient.last_moment(start));
@@ -287,14 +288,16 @@ fn failure_output(agent: &dyn Agent, bad: &Unreadable) -> Output {
     }
 }
 
-/// Where the session is: the payload's directory, else the process's own.
+/// Where the session is: the payload's directory, else the process's own. A call that runs in a directory of its
+/// own is still the session's project's, whose rules hold for it.
 pub fn session_place(event: &Event, paths: &Paths) -> Place {
     let cwd = if event.cwd.starts_with('/') || Path::new(&event.cwd).is_absolute() {
         PathBuf::from(&event.cwd)
     } else {
         std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))
     };
-    let project = paths::project_root(&cwd, &paths.home);
+    let session = event.str_field("cwd").map(Path::new).filter(|session| session.is_absolute());
+    let project = paths::project_root(session.unwrap_or(&cwd), &paths.home);
     let text = |path: &Path| path.to_string_lossy().into_owned();
     Place {
         cwd: text(&cwd),

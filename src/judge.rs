@@ -253,6 +253,16 @@ pub fn judge_operations(
     config: &Config,
     world: &JudgeContext<'_>,
 ) -> (usize, Judgement) {
+    let (decided, mut judgement) = judge_each_operation(situations, config, world);
+    judgement.answer.soft = !judgement.answer.is_silent() && config.is_soft_deny();
+    (decided, judgement)
+}
+
+fn judge_each_operation(
+    situations: &[Situation],
+    config: &Config,
+    world: &JudgeContext<'_>,
+) -> (usize, Judgement) {
     if let [only] = situations {
         return (0, judge_event(only, config, world));
     }
@@ -475,7 +485,7 @@ impl<'a> Judge<'a> {
     }
 
     fn may_block(&self, rule: &Rule) -> bool {
-        let before = if rule.repeat > 1 {
+        let before = if engine::counts_stops(self.event, rule) {
             once::read_count(&self.world.paths.notes(), &self.stop_key(rule))
         } else {
             0
@@ -637,11 +647,11 @@ impl<'a> Judge<'a> {
 
     /// How often in a row each rule blocked a stop.
     fn count_stops(&mut self, matches: &[Match<'_>]) {
-        if self.is_dry() || !matches!(self.event.kind, Kind::Stop | Kind::SubagentStop) {
+        if self.is_dry() {
             return;
         }
         let notes = self.world.paths.notes();
-        for one in matches.iter().filter(|one| one.rule.repeat > 1) {
+        for one in matches.iter().filter(|one| engine::counts_stops(self.event, one.rule)) {
             let key = self.stop_key(one.rule);
             let blocked = self.out.answer.verb == Some(Verb::Deny)
                 && self.out.rule == one.rule.qualified_name();

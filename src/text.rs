@@ -124,6 +124,11 @@ pub fn escape_json(text: &str) -> Cow<'_, str> {
     )
 }
 
+/// The text as one word of a POSIX shell.
+pub fn quote_for_shell(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -48,6 +48,9 @@ pub struct Answer {
     /// A hook script asked for its output to be hidden: passed on, though today's client ignores
     /// it.
     pub suppress: bool,
+    /// A refusal leaves the agent's run going, where its plain one ends it (`soft_deny`). Set on no
+    /// answer that is silent.
+    pub soft: bool,
 }
 
 impl Answer {

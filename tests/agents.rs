@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use hookctl::agent::settled::settle_answer;
 use hookctl::agent::{self, Agent, Output};
 use hookctl::config::Config;
 use hookctl::effect::{self, Analysis};
@@ -179,6 +180,69 @@ fn sx_03_each_payload_and_each_answer() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
+// ---- what is written of it ----
+
+/// The clients whose real programs run in tests/e2e.
+const RUN: &[&str] = &["claude", "codex", "gemini", "copilot", "qwen", "cline", "opencode"];
+
+/// What a rule of tests/e2e/agents/rules comes to before or after a tool.
+fn outcome(agent: &dyn Agent, kind: Kind, answer: &Answer) -> String {
+    let Some(spec) = agent.event_spec(kind) else { return "–".into() };
+    let told = settle_answer(spec, answer);
+    let word = match (told.verb, &told.input, answer) {
+        (Some(Verb::Deny | Verb::Halt), _, Answer { verb: Some(Verb::Deny), .. }) => "denied",
+        (Some(Verb::Deny | Verb::Halt), ..) => "denied instead",
+        (Some(Verb::Ask), ..) => "asked",
+        (Some(Verb::Allow), ..) => "allowed",
+        (_, Some(_), _) => "rewritten",
+        (None, None, _) if !told.context.is_empty() => "told",
+        (None, None, _) if spec.holds_context && !answer.context.is_empty() => {
+            "told after the tool"
+        }
+        _ => "silence: its own permissions decide",
+    };
+    word.into()
+}
+
+#[test]
+fn one_rule_file_in_every_client() {
+    let say = |verb| Answer { verb: Some(verb), reason: "Why.".into(), ..Answer::default() };
+    let input = json!({ "command": "ls" }).as_object().cloned();
+    let rows = [
+        ("a command is denied", Kind::PreToolUse, say(Verb::Deny)),
+        ("a file is protected by effect", Kind::PreToolUse, say(Verb::Deny)),
+        ("a command is asked about", Kind::PreToolUse, say(Verb::Ask)),
+        ("a command is rewritten", Kind::PreToolUse, Answer { input, ..Answer::default() }),
+        ("a call is allowed", Kind::PreToolUse, say(Verb::Allow)),
+        (
+            "the model is told, before the tool",
+            Kind::PreToolUse,
+            Answer { context: vec!["x".into()], ..Answer::default() },
+        ),
+        (
+            "the model is told, after the tool",
+            Kind::PostToolUse,
+            Answer { context: vec!["x".into()], ..Answer::default() },
+        ),
+        ("a prompt is refused", Kind::UserPromptSubmit, say(Verb::Deny)),
+        ("the end of a turn is refused", Kind::Stop, say(Verb::Deny)),
+    ];
+    let agents: Vec<&dyn Agent> = RUN.iter().map(|id| agent::by_id(id).expect(id)).collect();
+    let mut text = String::from("| rule |");
+    for agent in &agents {
+        text.push_str(&format!(" {} |", agent.title()));
+    }
+    text.push_str(&format!("\n|---|{}\n", "---|".repeat(agents.len())));
+    for (rule, kind, answer) in rows {
+        text.push_str(&format!("| {rule} |"));
+        for agent in &agents {
+            text.push_str(&format!(" {} |", outcome(*agent, kind, &answer)));
+        }
+        text.push('\n');
+    }
+    common::made::check_part("README.md", "verdicts", &text);
+}
+
 /// Says the payload more than that a tool is about to run? Puts the command in place of what is there.
 fn put_command(value: &mut Value, command: &str) -> usize {
     let Value::Object(map) = value else {
@@ -287,7 +351,8 @@ fn try_payload(agent: &dyn Agent, payload: Map<String, Value>) {
     for (what, answer) in answers(&event) {
         let out = agent.render(&event, &answer);
         let object = serde_json::from_str::<Map<String, Value>>(&out.stdout).is_ok();
-        let text = event.kind == Kind::PreCompact;
+        // Kiro takes text for the model as it is.
+        let text = event.kind == Kind::PreCompact || agent.id() == "kiro";
         assert!(out.stdout.is_empty() || object || text, "{} {what}: {}", agent.id(), out.stdout);
         assert!(out.status == 0 || out.status == 2, "{} {what}", agent.id());
     }

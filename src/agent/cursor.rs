@@ -1,16 +1,160 @@
-//! Cursor.
+//! Cursor: its payloads as events, and its answers.
+//!
+//! Not run: read from the bundle of its SDK (1.0.32), its documentation and third parties. An answer is one JSON object,
+//! `{}` where there is nothing to say: nothing at all counts as a failure, and what does not fit the schema blocks.
+//!
+//! **Ask is a deny.** The documentation says that `ask` is accepted before tools and not enforced, third parties found
+//! the same before shell commands, and nobody is there in headless runs: a question would let the call run.
+//!
+//! **A rewrite goes out only beside an allow.** `updated_input` is documented beside `permission: "allow"` alone, which
+//! skips the user's approval, and a rewrite by itself allows nothing. Without an allow the call is refused with the new
+//! input as the reason, so that the model can make the call in that form. Of a Write only the path is applied.
 
-use serde_json::{Map, Value};
+use std::time::Duration;
 
-use super::{Agent, EventSpec, Mark, Output, default_agent};
-use crate::event::{Event, Kind};
+use serde_json::{Map, Value, json};
+
+use super::call::{
+    ToolNames, find_tool, kind_by_content, own_names, place_operations, rename_keys, restore_input,
+    take_tool, unpack_text,
+};
+use super::fields::{is_absolute, operation, rename_fields, text_field};
+use super::settled::{Settled, cap_text, settle_answer};
+use super::{Agent, EventSpec, Mark, Output};
+use crate::event::{Event, Kind, Operation};
+use crate::text;
 use crate::verdict::Answer;
+use crate::verdict::Verb::{self, Allow, Deny, Halt};
 use crate::watchdog::FailureForm;
 
-/// Cursor.
+/// Cursor, the editor and its CLI.
 pub struct Cursor;
 
 const ID: &str = "cursor";
+
+/// What an entry without a timeout gets.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Where people and test suites answer.
+const LONG: u32 = 600;
+const GATE: &[Verb] = &[Deny, Allow];
+
+const fn spec(kind: Kind, name: &'static str) -> EventSpec {
+    EventSpec::new(kind).named(name).patience(PATIENCE)
+}
+
+const fn gate(name: &'static str) -> EventSpec {
+    spec(Kind::PreToolUse, name)
+        .output("permission allow|deny, user_message, agent_message; exit 2 denies")
+        .verbs(GATE)
+        .timeout(LONG)
+}
+
+const NOTHING: &str = "nothing; cannot be blocked";
+const FOLLOW_UP: &str = "followup_message: the agent goes on with it, as often as loop_limit says";
+const CONTEXT: &str = "additional_context";
+
+/// The events that say something of a kind. What those before and after tools cover is registered by those alone;
+/// the others would judge the same call twice.
+static EVENTS: &[EventSpec] = &[
+    gate("preToolUse")
+        .input("tool_name, tool_input, tool_use_id, cwd")
+        .output(
+            "permission allow|deny, user_message, agent_message, updated_input (beside an allow; \
+             of a Write the path only), additional_context; exit 2 denies",
+        )
+        .tells()
+        .rewrites()
+        .matched("tool_name")
+        .by_default(),
+    spec(Kind::PostToolUse, "postToolUse")
+        .input("tool_name, tool_input, tool_output (JSON text), tool_use_id, cwd, duration")
+        .output("additional_context, updated_mcp_tool_output (tools of MCP servers only)")
+        .tells()
+        .replaces()
+        .matched("tool_name")
+        .by_default(),
+    spec(Kind::PostToolUseFailure, "postToolUseFailure")
+        .input("tool_name, tool_input, error_message, failure_type, duration, is_interrupt")
+        .output(CONTEXT)
+        .tells()
+        .matched("tool_name")
+        .by_default(),
+    spec(Kind::UserPromptSubmit, "beforeSubmitPrompt")
+        .input("prompt, attachments[]")
+        .output("continue:false + user_message, additional_context")
+        .tells()
+        .verbs(&[Deny])
+        .timeout(30)
+        .by_default(),
+    spec(Kind::SessionStart, "sessionStart")
+        .input("is_background_agent, composer_mode")
+        .output(CONTEXT)
+        .tells()
+        .by_default(),
+    spec(Kind::SessionEnd, "sessionEnd").input("reason").output(NOTHING).timeout(5).by_default(),
+    spec(Kind::Stop, "stop")
+        .input("status, loop_count")
+        .output(FOLLOW_UP)
+        .verbs(&[Halt, Deny])
+        .timeout(LONG)
+        .by_default(),
+    // What this and the next one answer is documented by the vendor only.
+    spec(Kind::SubagentStop, "subagentStop")
+        .input("subagent_type, status, task, summary, loop_count")
+        .output(FOLLOW_UP)
+        .verbs(&[Halt, Deny])
+        .timeout(LONG)
+        .by_default(),
+    spec(Kind::SubagentStart, "subagentStart")
+        .input("subagent_id, subagent_type, task")
+        .output("permission allow|deny, user_message")
+        .verbs(GATE),
+    spec(Kind::PreCompact, "preCompact")
+        .input("trigger, context_usage_percent, context_tokens, context_window_size, message_count")
+        .output(NOTHING),
+    gate("beforeShellExecution").input("command, cwd"),
+    gate("beforeMCPExecution").input("tool_name, tool_input (JSON text), command or url"),
+    gate("beforeReadFile").input("file_path, content, attachments[]"),
+    gate("beforeTabFileRead").input("file_path, content"),
+    spec(Kind::PostToolUse, "afterShellExecution")
+        .input("command, output, duration")
+        .output(NOTHING),
+    spec(Kind::PostToolUse, "afterMCPExecution")
+        .input("tool_name, tool_input (JSON text), result_json, duration")
+        .output(NOTHING),
+    spec(Kind::PostToolUse, "afterFileEdit")
+        .input("file_path, edits[]{old_string, new_string}")
+        .output(NOTHING),
+    spec(Kind::PostToolUse, "afterTabFileEdit")
+        .input("file_path, edits[]{old_string, new_string}")
+        .output(NOTHING),
+];
+
+/// Its fields by Claude Code's names.
+const FIELDS: &[(&str, &str)] = &[
+    ("conversation_id", "session_id"),
+    ("tool_output", "tool_response"),
+    ("result_json", "tool_response"),
+    ("error_message", "error"),
+    ("duration", "duration_ms"),
+    ("subagent_id", "agent_id"),
+    ("subagent_type", "agent_type"),
+];
+
+const TOOLS: &[ToolNames] = &[
+    ToolNames::new("Shell", "Bash", &[]),
+    ToolNames::new("Read", "Read", &[]),
+    // Edits as well: the old text is not told.
+    ToolNames::new("Write", "Write", &[]),
+    ToolNames::new("Delete", "Delete", &[]),
+    ToolNames::new("Grep", "Grep", &[("file_path", "path")]),
+];
+static NAMES: [&str; TOOLS.len()] = own_names(TOOLS);
+
+/// How tools of MCP servers are called; the server is not told.
+const MCP: &str = "MCP:";
+/// Where a command runs: what samples have, and what the documentation shows.
+const PLACES: &[&str] = &["cwd", "working_directory"];
 
 impl Agent for Cursor {
     fn id(&self) -> &'static str {
@@ -21,23 +165,247 @@ impl Agent for Cursor {
         "Cursor"
     }
 
-    fn detect(&self, _payload: &Map<String, Value>) -> Option<Mark> {
-        None
+    /// Row 2 of the contract's table.
+    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
+        payload.contains_key("cursor_version").then_some(Mark::Strong)
     }
 
-    fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event {
-        Event { agent: ID, ..default_agent().parse(payload, named) }
+    /// Its events have names of their own, in camelCase.
+    fn excludes(&self, payload: &Map<String, Value>) -> bool {
+        let name = text_field(payload, "hook_event_name").unwrap_or_default();
+        Kind::from_name(name) != Kind::Other && !payload.contains_key("cursor_version")
+    }
+
+    fn environment_marks(&self) -> &'static [&'static str] {
+        &["CURSOR_VERSION"]
+    }
+
+    fn parse(&self, mut payload: Map<String, Value>, named: Option<&str>) -> Event {
+        let name =
+            text_field(&payload, "hook_event_name").or(named).unwrap_or_default().to_string();
+        rename_fields(&mut payload, FIELDS);
+        if let Some(response) = payload.remove("tool_response") {
+            payload.insert("tool_response".into(), unpack_text(response));
+        }
+        let kind = match EVENTS.iter().find(|spec| spec.name == name) {
+            Some(spec) => spec.kind,
+            None => match Kind::from_name(&name) {
+                Kind::Other => kind_by_content(&name, &payload),
+                kind => kind,
+            },
+        };
+        let root = session_root(&payload);
+        let (mut first, mut more, mut native) =
+            (operation("", Value::Null), Vec::new(), Value::Null);
+        let mut cwd =
+            text_field(&payload, "cwd").map_or_else(|| root.clone(), |dir| join(&root, dir));
+        if kind.is_tool()
+            && let Some((own, input)) = own_call(&name, kind, &mut payload)
+        {
+            if let Some(dir) = PLACES.iter().find_map(|key| input.get(key).and_then(Value::as_str))
+            {
+                cwd = join(&cwd, dir);
+            }
+            if name == "preToolUse" {
+                native = json!({ "tool": own, "input": input.clone() });
+            }
+            (first, more) = place_operations(&mut payload, operations_of(&name, &own, input));
+        }
+        if !root.is_empty() {
+            payload.insert("cwd".into(), root.into());
+        }
+        if kind != Kind::Other {
+            payload.insert("hook_event_name".into(), kind.name().into());
+        }
+        Event {
+            agent: ID,
+            kind,
+            name,
+            tool: first.tool,
+            input: first.input,
+            cwd,
+            session: text_field(&payload, "session_id").unwrap_or_default().to_string(),
+            more,
+            raw: payload,
+            native,
+        }
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
-        default_agent().render(event, answer)
+        let Some(spec) = self.spec_of(event) else { return write_answer(Map::new(), None) };
+        let mut settled = settle_answer(spec, answer);
+        let mut top = Map::new();
+        match event.kind {
+            Kind::PreToolUse | Kind::SubagentStart => set_permission(event, &mut settled, &mut top),
+            Kind::UserPromptSubmit if settled.refuses() => {
+                top.insert("continue".into(), false.into());
+                top.insert("user_message".into(), settled.reason.as_str().into());
+            }
+            Kind::Stop | Kind::SubagentStop if settled.verb == Some(Deny) => {
+                top.insert("followup_message".into(), settled.reason.as_str().into());
+            }
+            _ => {}
+        }
+        if let Some(response) = settled.response.filter(|_| event.tool.starts_with("mcp__")) {
+            top.insert("updated_mcp_tool_output".into(), response);
+        }
+        // A prompt that is refused is never sent.
+        let heard = top.get("continue").is_none();
+        if heard && !settled.context.is_empty() {
+            top.insert(CONTEXT.into(), settled.context.into());
+        }
+        // The turn ends of itself where nothing makes it go on.
+        let refused = matches!(settled.verb, Some(Deny | Halt)) && !top.is_empty();
+        write_answer(top, refused.then_some(settled.reason))
     }
 
     fn failure_form(&self, kind: Kind) -> FailureForm {
-        default_agent().failure_form(kind)
+        match kind {
+            Kind::PreToolUse => FailureForm::Stop(
+                r#"{"permission":"deny","agent_message":"hookctl cannot judge this call.","user_message":""#,
+                r#""}"#,
+            ),
+            _ => FailureForm::Silence,
+        }
     }
 
     fn events(&self) -> &'static [EventSpec] {
-        &[]
+        EVENTS
     }
+
+    fn common_input(&self) -> &'static str {
+        "hook_event_name, conversation_id, generation_id, session_id, model, cursor_version, \
+         workspace_roots[], user_email, transcript_path?"
+    }
+
+    fn tool_names(&self) -> &'static [&'static str] {
+        &NAMES
+    }
+}
+
+/// The directory below that one, or itself where it is absolute.
+fn join(base: &str, dir: &str) -> String {
+    match is_absolute(dir) {
+        true => dir.to_string(),
+        false if base.is_empty() => String::new(),
+        false => format!("{base}/{dir}"),
+    }
+}
+
+/// The workspace that the session's directory lies in, else the first; the directory where there is none.
+fn session_root(payload: &Map<String, Value>) -> String {
+    let cwd = text_field(payload, "cwd").filter(|path| is_absolute(path)).unwrap_or_default();
+    let roots =
+        payload.get("workspace_roots").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let mut roots = roots.iter().filter_map(Value::as_str).filter(|path| is_absolute(path));
+    let below = |root: &&str| {
+        cwd.strip_prefix(root.trim_end_matches('/'))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let first = roots.clone().next();
+    roots.find(below).or(first).unwrap_or(cwd).to_string()
+}
+
+/// The own name and input of the call: events of their own for shell, files and MCP servers have them in the payload.
+fn own_call(name: &str, kind: Kind, payload: &mut Map<String, Value>) -> Option<(String, Value)> {
+    let (tool, keys): (&str, &[&str]) = match name {
+        "beforeShellExecution" | "afterShellExecution" => ("Shell", &["command", "cwd", "sandbox"]),
+        "beforeReadFile" | "beforeTabFileRead" => ("Read", &["file_path"]),
+        "afterFileEdit" | "afterTabFileEdit" => ("Edit", &["file_path", "edits"]),
+        "beforeMCPExecution" | "afterMCPExecution" => {
+            let (own, input) = take_tool(payload, (kind, name))?;
+            let own = if own.starts_with(MCP) { own } else { format!("{MCP}{own}") };
+            return Some((own, input));
+        }
+        _ => return take_tool(payload, (kind, name)),
+    };
+    let input: Map<String, Value> =
+        keys.iter().filter_map(|key| Some(((*key).to_string(), payload.remove(*key)?))).collect();
+    if let Some(output) = payload.remove("output") {
+        payload.insert("tool_response".into(), output);
+    }
+    // Without what it should have it is judged by all that it holds.
+    let input = if input.contains_key(keys[0]) { input } else { payload.clone() };
+    Some((tool.into(), Value::Object(input)))
+}
+
+/// What the call does, by Claude Code's names.
+fn operations_of(event: &str, own: &str, input: Value) -> Vec<Operation> {
+    if let Some(tool) = own.strip_prefix(MCP) {
+        return vec![operation(&format!("mcp__?__{tool}"), input)];
+    }
+    if matches!(event, "afterFileEdit" | "afterTabFileEdit") {
+        return edits(input);
+    }
+    match find_tool(TOOLS, own) {
+        Some(tool) => vec![operation(tool.claude, rename_keys(input, tool.keys))],
+        None => vec![operation(own, input)],
+    }
+}
+
+/// Each of the edits that were made.
+fn edits(input: Value) -> Vec<Operation> {
+    let edit = |one: &Value| {
+        let mut one = one.clone();
+        if let (Value::Object(map), Some(path)) = (&mut one, input.get("file_path")) {
+            map.insert("file_path".into(), path.clone());
+        }
+        operation("Edit", one)
+    };
+    let all = input.get("edits").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    match all {
+        [] => vec![operation("Edit", input)],
+        all => all.iter().map(edit).collect(),
+    }
+}
+
+/// The permission, and a new input beside an allow.
+fn set_permission(event: &Event, settled: &mut Settled, top: &mut Map<String, Value>) {
+    if settled.input.is_some() || !settled.elements.is_empty() {
+        match new_input(event, settled) {
+            Ok(input) => drop(top.insert("updated_input".into(), input.into())),
+            Err(why) => (settled.verb, settled.reason) = (Some(Deny), why),
+        }
+    }
+    let word = match settled.verb {
+        Some(Allow) => Allow,
+        Some(_) => Deny,
+        None => return,
+    };
+    top.insert("permission".into(), word.name().into());
+    if word == Deny {
+        for key in ["user_message", "agent_message"] {
+            top.insert(key.into(), settled.reason.as_str().into());
+        }
+    }
+}
+
+/// The complete new input by the tool's own keys, or why the call is refused.
+fn new_input(event: &Event, settled: &Settled) -> Result<Map<String, Value>, String> {
+    let cannot = || "A rule rewrites this call, which Cursor cannot do to this tool.".to_string();
+    let new = settled.input.as_ref().ok_or_else(cannot)?;
+    let own = event.native["input"].as_object().ok_or_else(cannot)?;
+    let tool = event.native["tool"].as_str().and_then(|name| find_tool(TOOLS, name));
+    let keys = tool.map_or(&[][..], |tool| tool.keys);
+    let restored = restore_input(own, (&event.input, new), keys, &[]).ok_or_else(cannot)?;
+    let only_path = || {
+        let old = own.iter().filter(|one| one.0 != "file_path");
+        let new = restored.iter().filter(|one| one.0 != "file_path");
+        old.eq(new)
+    };
+    if event.tool == "Write" && !only_path() {
+        return Err("A rule rewrites what is written, and Cursor applies a new path only.".into());
+    }
+    if settled.verb != Some(Allow) {
+        let new = text::make_visible(&Value::Object(restored).to_string());
+        let why = format!(
+            "A rule rewrites this call, which it does not allow unasked. Make it with this input: {new}"
+        );
+        return Err(cap_text(why));
+    }
+    Ok(restored)
+}
+
+fn write_answer(top: Map<String, Value>, refusal: Option<String>) -> Output {
+    Output { stdout: Value::Object(top).to_string(), refusal, ..Output::default() }
 }

@@ -1,16 +1,108 @@
-//! Droid.
+//! Factory Droid: Claude Code's events and answers, as its documentation and others tell; it was never run.
+
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::{Agent, EventSpec, Mark, Output, default_agent};
+use super::call::{ToolNames, own_names};
+use super::fields::{has_transcript_below, text_field};
+use super::patch::call_operations;
+use super::reply::Reply;
+use super::settled::settle_answer;
+use super::shaped::{event_of_payload, read_call, translate_call};
+use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
+use crate::verdict::Verb::{self, Allow, Deny, Halt};
 use crate::watchdog::FailureForm;
 
-/// Droid.
+/// Factory Droid.
 pub struct Droid;
 
 const ID: &str = "droid";
+/// The tool whose input is a patch of many files.
+const PATCH: &str = "ApplyPatch";
+/// Tools that no other agent has by these names.
+const MARKS: &[&str] = &["Execute", "Create"];
+
+const TOOLS: &[ToolNames] = &[
+    ToolNames::new("Execute", "Bash", &[]),
+    ToolNames::new("Create", "Write", &[]),
+    ToolNames::new("Edit", "Edit", &[]),
+    ToolNames::new(PATCH, "Edit", &[]),
+    ToolNames::new("Read", "Read", &[]),
+    ToolNames::new("LS", "LS", &[]),
+    ToolNames::new("Glob", "Glob", &[]),
+    ToolNames::new("Grep", "Grep", &[]),
+];
+
+static NAMES: [&str; TOOLS.len()] = own_names(TOOLS);
+
+const REFUSE: &[Verb] = &[Deny];
+
+const fn spec(kind: Kind) -> EventSpec {
+    // Not established: the shortest that any other agent with these settings has.
+    EventSpec::new(kind).patience(Duration::from_secs(60))
+}
+
+/// The events that are documented. A question and a new input are said to be taken; nobody has seen it, so they are
+/// no verbs here: what the client ignores would let the call run.
+static EVENTS: &[EventSpec] = &[
+    spec(Kind::PreToolUse)
+        .input("permission_mode, tool_name, tool_input, tool_use_id")
+        .output("permissionDecision allow|deny, permissionDecisionReason, additionalContext")
+        .tells()
+        .verbs(&[Deny, Allow])
+        .matched("tool_name")
+        .timeout(600)
+        .by_default(),
+    spec(Kind::PostToolUse)
+        .input("permission_mode, tool_name, tool_input, tool_use_id, tool_response")
+        .output("decision block + reason, additionalContext; continue:false ends the turn")
+        .tells()
+        .verbs(&[Halt, Deny])
+        .matched("tool_name")
+        .by_default(),
+    spec(Kind::UserPromptSubmit)
+        .input("prompt")
+        .output("decision block + reason, additionalContext")
+        .tells()
+        .verbs(REFUSE)
+        .timeout(30)
+        .by_default(),
+    spec(Kind::SessionStart)
+        .input("source")
+        .output("additionalContext; cannot be blocked")
+        .tells()
+        .matched("source")
+        .by_default(),
+    spec(Kind::SessionEnd)
+        .input("reason")
+        .output("common keys only; cannot be blocked")
+        .matched("reason")
+        .timeout(5)
+        .by_default(),
+    spec(Kind::Stop)
+        .input("stop_hook_active")
+        .output("decision block + reason: the agent goes on with the reason")
+        .verbs(REFUSE)
+        .timeout(600)
+        .by_default(),
+    spec(Kind::SubagentStop)
+        .input("stop_hook_active")
+        .output("decision block + reason: the subagent goes on")
+        .verbs(REFUSE)
+        .timeout(600)
+        .by_default(),
+    spec(Kind::PreCompact)
+        .input("trigger")
+        .output("common keys only; cannot be blocked")
+        .matched("trigger"),
+    spec(Kind::Notification)
+        .input("message")
+        .output("common keys only; cannot be blocked")
+        .by_default(),
+];
 
 impl Agent for Droid {
     fn id(&self) -> &'static str {
@@ -18,26 +110,72 @@ impl Agent for Droid {
     }
 
     fn title(&self) -> &'static str {
-        "Droid"
+        "Factory Droid"
     }
 
-    fn detect(&self, _payload: &Map<String, Value>) -> Option<Mark> {
-        None
+    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
+        let tool = text_field(payload, "tool_name").unwrap_or_default();
+        let own = MARKS.contains(&tool) || has_transcript_below(payload, ".factory");
+        own.then_some(Mark::Strong)
+    }
+
+    fn environment_marks(&self) -> &'static [&'static str] {
+        &["FACTORY_PROJECT_DIR"]
     }
 
     fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event {
-        Event { agent: ID, ..default_agent().parse(payload, named) }
+        let mut event = event_of_payload(self, payload, named);
+        read_call(&mut event, |event, own, input| match own {
+            PATCH => call_operations(PATCH, input),
+            _ => translate_call(event, TOOLS, own, input),
+        });
+        event
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
-        default_agent().render(event, answer)
+        let spec = self.event_spec(event.kind).copied().unwrap_or(EventSpec::new(event.kind));
+        let settled = settle_answer(&spec, answer);
+        let mut reply = Reply::default();
+        match (event.kind, settled.verb) {
+            (Kind::PreToolUse, Some(verb)) => reply.permit(verb.name(), &settled.reason),
+            (_, Some(Halt)) => reply.end_turn(&settled.reason),
+            (_, Some(_)) => reply.decide("block", &settled.reason),
+            (_, None) => {}
+        }
+        // A refusal stands alone: what the client makes of keys beside it is not known.
+        let before = matches!(event.kind, Kind::PreToolUse | Kind::UserPromptSubmit);
+        if !(before && settled.refuses()) {
+            reply.add_context(&settled);
+            reply.add_notice(&settled);
+        }
+        reply.into_output(&event.name, &settled)
     }
 
+    /// A question is not known to be one here, so what cannot be judged is refused.
     fn failure_form(&self, kind: Kind) -> FailureForm {
-        default_agent().failure_form(kind)
+        match kind {
+            Kind::PreToolUse => FailureForm::Stop(
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":""#,
+                r#""}}"#,
+            ),
+            Kind::PermissionRequest | Kind::Other => FailureForm::Silence,
+            _ => FailureForm::Notice(r#"{"systemMessage":""#, r#""}"#),
+        }
     }
 
     fn events(&self) -> &'static [EventSpec] {
-        &[]
+        EVENTS
+    }
+
+    fn common_input(&self) -> &'static str {
+        "session_id, transcript_path, cwd, permission_mode, hook_event_name"
+    }
+
+    fn common_output(&self) -> &'static str {
+        "continue, stopReason, systemMessage"
+    }
+
+    fn tool_names(&self) -> &'static [&'static str] {
+        &NAMES
     }
 }

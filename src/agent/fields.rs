@@ -48,3 +48,28 @@ pub fn restore_fields(map: &mut Map<String, Value>, names: &[(&str, &str)]) {
 pub fn operation(tool: &str, input: Value) -> Operation {
     Operation { tool: tool.into(), input }
 }
+
+/// Does the transcript lie below a directory of that name? Only the agent that writes it says so.
+pub fn has_transcript_below(payload: &Map<String, Value>, dir: &str) -> bool {
+    let path = text_field(payload, "transcript_path").unwrap_or_default();
+    path.split(['/', '\\']).any(|part| part == dir)
+}
+
+/// The text of a tool's result: as it is, of its parts (`[{ "text": "..." }]`, below `content` or by itself), else
+/// the JSON.
+pub fn response_text(response: &Value) -> String {
+    let parts = |parts: &[Value]| {
+        let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    };
+    match response {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(all) => parts(all),
+        Value::Object(map) => match map.get("content") {
+            Some(Value::Array(all)) => parts(all),
+            _ => None,
+        },
+        _ => None,
+    }
+    .unwrap_or_else(|| response.to_string())
+}

@@ -1,16 +1,75 @@
-//! Kiro.
+//! Kiro CLI 2.x.
+//!
+//! Not run: from the documentation of it and its predecessor. Only the event before a tool can be refused, with exit
+//! status 2 and the reason on stderr, which the model is told. Plain text on stdout joins the context at a session's
+//! start and at a prompt. Nobody can be asked and nothing is rewritten, so both are refusals. Payloads name no session.
+
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::{Agent, EventSpec, Mark, Output, default_agent};
-use crate::event::{Event, Kind};
+use super::call::{
+    ToolNames, find_tool, kind_by_content, own_names, place_operations, rename_keys, take_tool,
+};
+use super::fields::{absolute_field, operation, text_field};
+use super::settled::settle_answer;
+use super::{Agent, EventSpec, Mark, Output};
+use crate::event::{Event, Kind, Operation};
 use crate::verdict::Answer;
+use crate::verdict::Verb::Deny;
 use crate::watchdog::FailureForm;
 
-/// Kiro.
+/// Kiro CLI.
 pub struct Kiro;
 
 const ID: &str = "kiro";
+
+/// What an entry without a timeout gets.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const fn spec(kind: Kind, name: &'static str) -> EventSpec {
+    EventSpec::new(kind).named(name).patience(PATIENCE).by_default()
+}
+
+static EVENTS: &[EventSpec] = &[
+    spec(Kind::PreToolUse, "preToolUse")
+        .input("tool_name, tool_input")
+        .output("exit 2 + stderr refuses; the model is told")
+        .verbs(&[Deny])
+        .matched("tool_name")
+        .timeout(600),
+    spec(Kind::PostToolUse, "postToolUse")
+        .input("tool_name, tool_input, tool_response{success, result[]}")
+        .output("nothing; cannot be blocked")
+        .matched("tool_name"),
+    spec(Kind::UserPromptSubmit, "userPromptSubmit")
+        .input("prompt")
+        .output("plain text on stdout is context; cannot be blocked")
+        .tells()
+        .timeout(30),
+    spec(Kind::SessionStart, "agentSpawn")
+        .output("plain text on stdout is context; cannot be blocked")
+        .tells(),
+    spec(Kind::Stop, "stop").output("nothing; cannot be blocked"),
+];
+
+const WRITE_KEYS: &[(&str, &str)] = &[
+    ("path", "file_path"),
+    ("file_text", "content"),
+    ("old_str", "old_string"),
+    ("new_str", "new_string"),
+];
+
+/// Its tools, older names and then those that today's documentation has.
+const TOOLS: &[ToolNames] = &[
+    ToolNames::new("execute_bash", "Bash", &[]),
+    ToolNames::new("fs_read", "Read", &[("path", "file_path")]),
+    ToolNames::new("fs_write", "Write", WRITE_KEYS),
+    ToolNames::new("shell", "Bash", &[]),
+    ToolNames::new("read", "Read", &[("path", "file_path")]),
+    ToolNames::new("write", "Write", WRITE_KEYS),
+];
+static NAMES: [&str; TOOLS.len()] = own_names(TOOLS);
 
 impl Agent for Kiro {
     fn id(&self) -> &'static str {
@@ -18,26 +77,125 @@ impl Agent for Kiro {
     }
 
     fn title(&self) -> &'static str {
-        "Kiro"
+        "Kiro CLI"
     }
 
-    fn detect(&self, _payload: &Map<String, Value>) -> Option<Mark> {
-        None
+    /// Row 9 of the contract's table; those who also name their events so are told before.
+    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
+        let name = text_field(payload, "hook_event_name")?;
+        let others = payload.contains_key("cursor_version") || payload.contains_key("sessionId");
+        let camel = name.starts_with(|c: char| c.is_ascii_lowercase());
+        (camel && !others).then_some(Mark::Strong)
     }
 
-    fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event {
-        Event { agent: ID, ..default_agent().parse(payload, named) }
+    fn parse(&self, mut payload: Map<String, Value>, named: Option<&str>) -> Event {
+        let name =
+            text_field(&payload, "hook_event_name").or(named).unwrap_or_default().to_string();
+        let spec = EVENTS.iter().find(|spec| spec.name == name);
+        let kind = spec.map_or_else(|| kind_by_content(&name, &payload), |spec| spec.kind);
+        let (mut first, mut more) = (operation("", Value::Null), Vec::new());
+        if let Some((own, input)) = take_tool(&mut payload, (kind, &name)) {
+            (first, more) = place_operations(&mut payload, operations_of(&own, input));
+        }
+        if kind != Kind::Other {
+            payload.insert("hook_event_name".into(), kind.name().into());
+        }
+        Event {
+            agent: ID,
+            kind,
+            name,
+            tool: first.tool,
+            input: first.input,
+            cwd: absolute_field(&payload, "cwd"),
+            session: text_field(&payload, "session_id").unwrap_or_default().to_string(),
+            more,
+            raw: payload,
+            native: Value::Null,
+        }
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
-        default_agent().render(event, answer)
+        let Some(spec) = self.spec_of(event) else { return Output::default() };
+        let settled = settle_answer(spec, answer);
+        match settled.refuses() {
+            true => Output { stderr: settled.reason, status: 2, ..Output::default() },
+            false => {
+                Output { stdout: settled.context, stderr: settled.notice, ..Output::default() }
+            }
+        }
     }
 
     fn failure_form(&self, kind: Kind) -> FailureForm {
-        default_agent().failure_form(kind)
+        match kind {
+            Kind::PreToolUse => FailureForm::Block,
+            _ => FailureForm::Silence,
+        }
     }
 
     fn events(&self) -> &'static [EventSpec] {
-        &[]
+        EVENTS
     }
+
+    fn common_input(&self) -> &'static str {
+        "hook_event_name, cwd"
+    }
+
+    fn tool_names(&self) -> &'static [&'static str] {
+        &NAMES
+    }
+}
+
+/// What the call does, by Claude Code's names.
+fn operations_of(own: &str, input: Value) -> Vec<Operation> {
+    let Some(tool) = find_tool(TOOLS, own) else {
+        return vec![Operation { tool: foreign_name(own), input }];
+    };
+    match tool.claude {
+        "Read" => reads(input, tool.keys),
+        "Write" => vec![write(rename_keys(input, tool.keys))],
+        name => vec![operation(name, rename_keys(input, tool.keys))],
+    }
+}
+
+/// `@server/tool` is one of an MCP server.
+fn foreign_name(own: &str) -> String {
+    match own.strip_prefix('@').and_then(|name| name.split_once('/')) {
+        Some((server, tool)) => format!("mcp__{server}__{tool}"),
+        None => own.to_string(),
+    }
+}
+
+/// Each of the places that are read.
+fn reads(input: Value, keys: &[(&str, &str)]) -> Vec<Operation> {
+    let all = input.get("operations").and_then(Value::as_array).filter(|all| !all.is_empty());
+    match all {
+        Some(all) => all.iter().flat_map(|one| read(one.clone(), keys)).collect(),
+        None => read(input, keys),
+    }
+}
+
+fn read(one: Value, keys: &[(&str, &str)]) -> Vec<Operation> {
+    let mode = one.get("mode").and_then(Value::as_str).unwrap_or_default().to_string();
+    match mode.as_str() {
+        "Directory" => vec![operation("LS", one)],
+        "Search" => vec![operation("Grep", one)],
+        _ => match one.get("image_paths").and_then(Value::as_array).filter(|all| !all.is_empty()) {
+            Some(images) => {
+                let image = |path: &Value| {
+                    let mut map = Map::new();
+                    map.insert("file_path".into(), path.clone());
+                    operation("Read", Value::Object(map))
+                };
+                images.iter().map(image).collect()
+            }
+            None => vec![operation("Read", rename_keys(one, keys))],
+        },
+    }
+}
+
+/// Its `command` says what is done to the file, and is none of a shell.
+fn write(mut input: Value) -> Operation {
+    let deed = input.as_object_mut().and_then(|map| map.remove("command"));
+    let creates = deed.as_ref().and_then(Value::as_str) == Some("create");
+    operation(if creates { "Write" } else { "Edit" }, input)
 }

@@ -1,31 +1,10 @@
 //! The patches of `apply_patch`, which several agents have as a tool, as the operations that they are.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::fields::operation;
-use crate::effect::patch::patched_files;
+use crate::effect::patch::{Line, patched_files};
 use crate::event::Operation;
-
-/// What a line of a patch says.
-enum Line<'t> {
-    Add(&'t str),
-    Update(&'t str),
-    Delete(&'t str),
-    Move(&'t str),
-    Text(&'t str),
-}
-
-impl Line<'_> {
-    fn read(line: &str) -> Line<'_> {
-        let start = line.trim_start();
-        let after = |head| start.strip_prefix(head).map(str::trim);
-        let read = after("*** Add File: ").map(Line::Add);
-        let read = read.or_else(|| after("*** Update File: ").map(Line::Update));
-        let read = read.or_else(|| after("*** Delete File: ").map(Line::Delete));
-        let read = read.or_else(|| after("*** Move to: ").map(Line::Move));
-        read.unwrap_or(Line::Text(line))
-    }
-}
 
 /// One file's part of a patch.
 struct Part<'t> {
@@ -102,6 +81,31 @@ pub fn patch_operations(text: &str) -> Vec<Operation> {
         operation("Edit", json!({ "file_path": path, "old_string": "", "new_string": "" }))
     });
     parts.into_iter().flat_map(Part::into_operations).chain(others).collect()
+}
+
+/// The operations of a call of a tool `own` that takes a patch, in whatever field. What is in no patch that can be
+/// read stays a call of that tool, and is judged as that of any unknown tool is.
+pub fn call_operations(own: &str, input: Value) -> Vec<Operation> {
+    let texts: Vec<&str> = match &input {
+        Value::String(text) => vec![text],
+        Value::Object(map) => map.values().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let mut all: Vec<Operation> = texts.iter().flat_map(|text| patch_operations(text)).collect();
+    if all.is_empty() || texts.iter().any(|text| holds_unknown_parts(text)) {
+        all.push(operation(own, input));
+    }
+    all
+}
+
+/// Is there a part whose header says something that is not known?
+fn holds_unknown_parts(text: &str) -> bool {
+    text.lines().any(|line| {
+        let known = ["*** Begin Patch", "*** End Patch", "*** End of File"];
+        line.starts_with("*** ")
+            && matches!(Line::read(line), Line::Text(_))
+            && !known.contains(&line.trim_end())
+    })
 }
 
 #[cfg(test)]

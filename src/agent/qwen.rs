@@ -1,16 +1,122 @@
-//! Qwen Code.
+//! Qwen Code (observed with 0.24.4 and 0.15.10, headless): a fork of Gemini CLI with Claude Code's events and
+//! answers, and tools of its own names.
 
-use serde_json::{Map, Value};
+use std::time::Duration;
 
-use super::{Agent, EventSpec, Mark, Output, default_agent};
+use serde_json::{Map, Value, json};
+
+use super::call::{ToolNames, own_names};
+use super::fields::{has_transcript_below, text_field};
+use super::gemini::read_result;
+use super::reply::Reply;
+use super::settled::{Settled, settle_answer};
+use super::shaped::{event_of_payload, read_call, translate_call};
+use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
+use crate::verdict::Verb::{self, Allow, Ask, Deny, Halt};
 use crate::watchdog::FailureForm;
 
 /// Qwen Code.
 pub struct Qwen;
 
 const ID: &str = "qwen";
+
+const TOOLS: &[ToolNames] = &[
+    ToolNames::new("run_shell_command", "Bash", &[]),
+    ToolNames::new("read_file", "Read", &[]),
+    ToolNames::new("write_file", "Write", &[]),
+    ToolNames::new("edit", "Edit", &[]),
+    ToolNames::new("grep_search", "Grep", &[]),
+    ToolNames::new("glob", "Glob", &[]),
+    ToolNames::new("web_fetch", "WebFetch", &[]),
+];
+
+static NAMES: [&str; TOOLS.len()] = own_names(TOOLS);
+
+const REFUSE: &[Verb] = &[Deny];
+
+const fn spec(kind: Kind) -> EventSpec {
+    // What the client gives an entry that names no time.
+    EventSpec::new(kind).patience(Duration::from_secs(60))
+}
+
+/// Of its 22 events those that rules can speak of. What came in `-p` was observed; the answers to events that are
+/// not sent there are read as Claude Code's.
+static EVENTS: &[EventSpec] = &[
+    spec(Kind::PreToolUse)
+        .input("permission_mode, tool_name, tool_input, tool_use_id")
+        .output(
+            "permissionDecision allow|deny|ask (headless, ask blocks), permissionDecisionReason; \
+             updatedInput has no effect",
+        )
+        .verbs(&[Deny, Ask, Allow])
+        .holds_context()
+        .matched("tool_name")
+        .timeout(600)
+        .by_default(),
+    spec(Kind::PermissionRequest)
+        .input("permission_mode, tool_name, tool_input")
+        .output("decision {behavior: allow} or {behavior: deny, message}")
+        .verbs(&[Deny, Allow])
+        .matched("tool_name")
+        .timeout(600)
+        .by_default(),
+    spec(Kind::PostToolUse)
+        .input("permission_mode, tool_name, tool_input, tool_use_id, tool_response{llmContent, returnDisplay}")
+        .output("additionalContext, joined to the result; a deny is told so; continue:false ends the turn")
+        .tells()
+        .verbs(&[Halt])
+        .matched("tool_name")
+        .by_default(),
+    spec(Kind::PostToolUseFailure)
+        .input("permission_mode, tool_name, tool_input, tool_use_id, error, is_interrupt")
+        .output("additionalContext; a deny is told so")
+        .tells()
+        .matched("tool_name")
+        .by_default(),
+    spec(Kind::UserPromptSubmit)
+        .input("prompt; headless it comes again with each round of tools")
+        .output("decision block + reason: no request to the model; additionalContext")
+        .tells()
+        .verbs(REFUSE)
+        .timeout(30)
+        .by_default(),
+    spec(Kind::Stop)
+        .input("stop_hook_active (always true), last_assistant_message")
+        .output("decision block + reason: the agent goes on with the reason")
+        .verbs(REFUSE)
+        .timeout(600)
+        .by_default(),
+    spec(Kind::SubagentStart).output("additionalContext").tells().matched("agent_type"),
+    spec(Kind::SubagentStop)
+        .output("decision block + reason: the subagent goes on")
+        .verbs(REFUSE)
+        .matched("agent_type")
+        .timeout(600)
+        .by_default(),
+    spec(Kind::SessionStart)
+        .input("source, model, permission_mode; not sent in -p")
+        .output("additionalContext; cannot be blocked")
+        .tells()
+        .matched("source")
+        .by_default(),
+    spec(Kind::SessionEnd)
+        .input("reason; not sent in -p")
+        .output("common keys only; cannot be blocked")
+        .matched("reason")
+        .timeout(5)
+        .by_default(),
+    spec(Kind::PreCompact)
+        .input("trigger")
+        .output("common keys only; cannot be blocked")
+        .matched("trigger"),
+    spec(Kind::Notification)
+        .input("message, notification_type, title")
+        .output("common keys only; cannot be blocked")
+        .matched("notification_type")
+        .by_default(),
+];
 
 impl Agent for Qwen {
     fn id(&self) -> &'static str {
@@ -21,23 +127,84 @@ impl Agent for Qwen {
         "Qwen Code"
     }
 
-    fn detect(&self, _payload: &Map<String, Value>) -> Option<Mark> {
-        None
+    /// Its directory, or what Claude Code never sends (a time) beside one of its tools and a mode.
+    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
+        let tool = text_field(payload, "tool_name").unwrap_or_default();
+        let call = TOOLS.iter().any(|one| one.own == tool)
+            && text_field(payload, "timestamp").is_some()
+            && payload.contains_key("permission_mode");
+        (call || has_transcript_below(payload, ".qwen")).then_some(Mark::Strong)
+    }
+
+    fn environment_marks(&self) -> &'static [&'static str] {
+        &["QWEN_PROJECT_DIR"]
     }
 
     fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event {
-        Event { agent: ID, ..default_agent().parse(payload, named) }
+        let mut event = event_of_payload(self, payload, named);
+        // True from the first stop on: it tells nothing.
+        event.raw.remove("stop_hook_active");
+        read_call(&mut event, |event, own, input| translate_call(event, TOOLS, own, input));
+        read_result(&mut event.raw);
+        event
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
-        default_agent().render(event, answer)
+        let spec = self.event_spec(event.kind).copied().unwrap_or(EventSpec::new(event.kind));
+        let settled = settle_answer(&spec, answer);
+        let mut reply = Reply::default();
+        match (event.kind, settled.verb) {
+            (Kind::PreToolUse, Some(verb)) => reply.permit(verb.name(), &settled.reason),
+            (Kind::PermissionRequest, Some(verb)) => write_dialog(&mut reply, verb, &settled),
+            (_, Some(Halt)) => reply.end_turn(&settled.reason),
+            (_, Some(_)) => reply.decide("block", &settled.reason),
+            (_, None) => {}
+        }
+        // Each round of tools brings the prompt's event again, in older versions with an empty prompt.
+        let again =
+            event.kind == Kind::UserPromptSubmit && event.prompt().is_none_or(str::is_empty);
+        if !again && !(event.kind == Kind::UserPromptSubmit && settled.refuses()) {
+            reply.add_context(&settled);
+        }
+        reply.add_notice(&settled);
+        reply.into_output(&event.name, &settled)
     }
 
     fn failure_form(&self, kind: Kind) -> FailureForm {
-        default_agent().failure_form(kind)
+        match kind {
+            Kind::PreToolUse => FailureForm::Stop(
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":""#,
+                r#""}}"#,
+            ),
+            // The dialog is the question; of an unknown event nothing waits for us.
+            Kind::PermissionRequest | Kind::Other => FailureForm::Silence,
+            _ => FailureForm::Notice(r#"{"systemMessage":""#, r#""}"#),
+        }
     }
 
     fn events(&self) -> &'static [EventSpec] {
-        &[]
+        EVENTS
     }
+
+    fn common_input(&self) -> &'static str {
+        "session_id, transcript_path, cwd, hook_event_name, timestamp"
+    }
+
+    fn common_output(&self) -> &'static str {
+        "continue, stopReason, systemMessage"
+    }
+
+    fn tool_names(&self) -> &'static [&'static str] {
+        &NAMES
+    }
+}
+
+/// A dialog's answer is read in Claude Code's form, a refusal also at the top as before a tool: unknown keys are
+/// ignored.
+fn write_dialog(reply: &mut Reply, verb: Verb, settled: &Settled) {
+    if verb == Allow {
+        return reply.specify("decision", json!({ "behavior": "allow" }));
+    }
+    reply.decide("block", &settled.reason);
+    reply.specify("decision", json!({ "behavior": "deny", "message": settled.reason }));
 }

@@ -95,11 +95,8 @@ impl Agent for Stranger {
             first_field(&payload, NAMES).or_else(|| nested_field(&payload, NAMES)).unwrap_or(&own);
         let tool = match tool {
             "" => "shell".into(),
-            // A name that means another tool to Claude Code says nothing of this one.
-            name if name != "Bash" && default_agent().tool_names().contains(&name) => {
-                name.to_lowercase()
-            }
-            name => name.to_string(),
+            "Bash" => "Bash".into(),
+            name => own_tool_name(name),
         };
         let mut cwd = working_directory(&payload).unwrap_or_default().to_string();
         let input = match calls.len() {
@@ -172,6 +169,14 @@ fn refuse_like_another(event: &Event, reason: &str) -> String {
     let answer = Answer { verb: Some(Verb::Deny), reason: reason.into(), ..Answer::default() };
     let stdout = agent.render(event, &answer).stdout;
     if stdout.starts_with('{') { stdout } else { String::new() }
+}
+
+/// The name of a tool that is not Claude Code's: one that means another tool there says nothing of this one.
+pub fn own_tool_name(name: &str) -> String {
+    match default_agent().tool_names().contains(&name) {
+        true => name.to_lowercase(),
+        false => name.to_string(),
+    }
 }
 
 /// A name without its case and punctuation: `toolName` and `tool_name` are one.

@@ -1,16 +1,123 @@
-//! VS Code.
+//! VS Code: the agent hooks (preview) of GitHub Copilot in the editor.
+//!
+//! Not run: read from its source and documentation. Answers have Claude Code's form; a `hookEventName` that is not the
+//! event's strips the specific part. A new input is held against the tool's schema and dropped where it does not fit,
+//! and the original runs: so one that has other keys or types than the original is refused here. Older builds name
+//! `hookEventName` and `sessionId`; the session's directory is there only where the entry sets one.
 
-use serde_json::{Map, Value};
+use std::mem::discriminant;
+use std::time::Duration;
 
-use super::{Agent, EventSpec, Mark, Output, default_agent};
-use crate::event::{Event, Kind};
+use serde_json::{Map, Value, json};
+
+use super::call::{
+    ToolNames, find_tool, kind_by_content, own_names, place_operations, rename_keys, restore_input,
+    set_lines, take_tool,
+};
+use super::fields::{absolute_field, operation, rename_fields, text_field};
+use super::patch::patch_operations;
+use super::settled::{BLOCKED, Settled, settle_answer};
+use super::{Agent, EventSpec, Mark, Output};
+use crate::event::{Event, Kind, Operation};
 use crate::verdict::Answer;
+use crate::verdict::Verb::{self, Allow, Ask, Deny, Halt};
 use crate::watchdog::FailureForm;
 
-/// VS Code.
+/// VS Code with GitHub Copilot.
 pub struct VsCode;
 
 const ID: &str = "vscode";
+
+/// What an entry without a timeout gets.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Where people and test suites answer.
+const LONG: u32 = 600;
+const FEEDBACK: &[Verb] = &[Halt, Deny];
+
+const fn spec(kind: Kind) -> EventSpec {
+    EventSpec::new(kind).patience(PATIENCE)
+}
+
+/// Every event. Matchers of the settings are ignored: each hook runs for every tool.
+static EVENTS: &[EventSpec] = &[
+    spec(Kind::PreToolUse)
+        .input("tool_name, tool_input, tool_use_id")
+        .output(
+            "permissionDecision allow|deny|ask, permissionDecisionReason, updatedInput (same keys \
+             and types), additionalContext; exit 2 denies",
+        )
+        .tells()
+        .verbs(&[Halt, Deny, Ask, Allow])
+        .rewrites()
+        .timeout(LONG)
+        .by_default(),
+    spec(Kind::PostToolUse)
+        .input("tool_name, tool_input, tool_use_id, tool_response (text)")
+        .output("decision block + reason, continue:false, additionalContext")
+        .tells()
+        .verbs(FEEDBACK)
+        .by_default(),
+    spec(Kind::UserPromptSubmit)
+        .input("prompt")
+        .output("continue:false + stopReason")
+        .verbs(FEEDBACK)
+        .timeout(30)
+        .by_default(),
+    spec(Kind::SessionStart).input("source").output("additionalContext").tells().by_default(),
+    spec(Kind::Stop)
+        .input("stop_hook_active")
+        .output("decision block + reason: the agent goes on; continue:false ends")
+        .verbs(FEEDBACK)
+        .timeout(LONG)
+        .by_default(),
+    spec(Kind::SubagentStart).input("agent_id, agent_type").output("additionalContext").tells(),
+    spec(Kind::SubagentStop)
+        .input("agent_id, agent_type, stop_hook_active")
+        .output("decision block + reason: the subagent goes on; continue:false ends")
+        .verbs(FEEDBACK)
+        .timeout(LONG)
+        .by_default(),
+    spec(Kind::PreCompact).input("trigger").output("common keys only; cannot be blocked"),
+];
+
+const FIELDS: &[(&str, &str)] =
+    &[("hookEventName", "hook_event_name"), ("sessionId", "session_id")];
+
+const PATH_KEYS: &[(&str, &str)] = &[("filePath", "file_path")];
+const EDIT_KEYS: &[(&str, &str)] =
+    &[("filePath", "file_path"), ("oldString", "old_string"), ("newString", "new_string")];
+const QUERY_KEYS: &[(&str, &str)] = &[("query", "pattern")];
+
+const TOOLS: &[ToolNames] = &[
+    ToolNames::new("run_in_terminal", "Bash", &[("explanation", "description")]),
+    ToolNames::new("read_file", "Read", PATH_KEYS),
+    ToolNames::new("create_file", "Write", PATH_KEYS),
+    ToolNames::new("replace_string_in_file", "Edit", EDIT_KEYS),
+    ToolNames::new(MANY_EDITS, "Edit", EDIT_KEYS),
+    ToolNames::new(
+        "insert_edit_into_file",
+        "Edit",
+        &[("filePath", "file_path"), ("code", "content")],
+    ),
+    ToolNames::new(PATCH, "Edit", &[]),
+    ToolNames::new("grep_search", "Grep", QUERY_KEYS),
+    ToolNames::new("file_search", "Glob", QUERY_KEYS),
+    ToolNames::new("list_dir", "LS", &[]),
+    ToolNames::new(FETCH, "WebFetch", &[]),
+    ToolNames::new("runSubagent", "Agent", &[]),
+];
+static NAMES: [&str; TOOLS.len()] = own_names(TOOLS);
+
+const MANY_EDITS: &str = "multi_replace_string_in_file";
+const FETCH: &str = "fetch_webpage";
+const PATCH: &str = "apply_patch";
+/// Names that other agents have for tools of theirs.
+const SHARED: &[&str] = &["read_file", "grep_search", PATCH];
+
+/// Keys that are made from others: the lines of a file.
+const DERIVED: &[&str] = &["offset", "limit"];
+
+const CANNOT_REWRITE: &str = "A rule rewrites this call in a way that VS Code would drop: other keys or types than the tool has.";
 
 impl Agent for VsCode {
     fn id(&self) -> &'static str {
@@ -21,23 +128,262 @@ impl Agent for VsCode {
         "VS Code"
     }
 
-    fn detect(&self, _payload: &Map<String, Value>) -> Option<Mark> {
-        None
+    /// Rows 7, 13 and 16 of the contract's table. What row 9 says of other agents goes before row 13.
+    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
+        let has = |key: &str| payload.contains_key(key);
+        if has("hookEventName") && has("sessionId") {
+            return Some(Mark::Strong);
+        }
+        let text = |key: &str| text_field(payload, key).unwrap_or_default();
+        let tool = text("tool_name");
+        let own = NAMES.contains(&tool) && !SHARED.contains(&tool);
+        let camel_event = text("hook_event_name").starts_with(|c: char| c.is_ascii_lowercase());
+        if !camel_event && (own || text("transcript_path").contains("GitHub.copilot-chat")) {
+            return Some(Mark::Strong);
+        }
+        let called = !text("timestamp").is_empty() && has("tool_use_id") && !has("permission_mode");
+        let camel_keys = payload
+            .get("tool_input")
+            .and_then(Value::as_object)
+            .is_some_and(|input| input.keys().any(|key| is_camel(key)));
+        (called && camel_keys).then_some(Mark::Weak)
     }
 
-    fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event {
-        Event { agent: ID, ..default_agent().parse(payload, named) }
+    /// Its calls have an id, which Copilot CLI's do not have; and all of its payloads are dated.
+    fn excludes(&self, payload: &Map<String, Value>) -> bool {
+        let has = |key: &str| payload.contains_key(key);
+        has("tool_name") && !has("tool_use_id") || !has("timestamp")
+    }
+
+    fn parse(&self, mut payload: Map<String, Value>, named: Option<&str>) -> Event {
+        rename_fields(&mut payload, FIELDS);
+        let name =
+            text_field(&payload, "hook_event_name").or(named).unwrap_or_default().to_string();
+        let kind = match Kind::from_name(&name) {
+            Kind::Other => kind_by_content(&name, &payload),
+            kind => kind,
+        };
+        let (mut first, mut more, mut native) =
+            (operation("", Value::Null), Vec::new(), Value::Null);
+        if let Some((own, input)) = take_tool(&mut payload, (kind, &name)) {
+            if kind == Kind::PreToolUse {
+                native = json!({ "tool": own, "input": input.clone() });
+            }
+            (first, more) = place_operations(&mut payload, operations_of(&own, input));
+        }
+        if kind != Kind::Other {
+            payload.insert("hook_event_name".into(), kind.name().into());
+        }
+        Event {
+            agent: ID,
+            kind,
+            name,
+            tool: first.tool,
+            input: first.input,
+            cwd: absolute_field(&payload, "cwd"),
+            session: text_field(&payload, "session_id").unwrap_or_default().to_string(),
+            more,
+            raw: payload,
+            native,
+        }
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
-        default_agent().render(event, answer)
+        let Some(spec) = self.spec_of(event) else { return Output::default() };
+        let mut settled = settle_answer(spec, answer);
+        let (mut top, mut specific) = (Map::new(), Map::new());
+        if event.kind == Kind::PreToolUse {
+            set_permission(event, &mut settled, &mut specific);
+        } else if settled.verb == Some(Deny) && event.kind != Kind::UserPromptSubmit {
+            top.insert("decision".into(), "block".into());
+            top.insert("reason".into(), settled.reason.as_str().into());
+            // The documentation of the stops shows it in the specific part.
+            if matches!(event.kind, Kind::Stop | Kind::SubagentStop) {
+                specific.extend(top.clone());
+            }
+        }
+        let ends =
+            settled.verb == Some(Halt) || event.kind == Kind::UserPromptSubmit && settled.refuses();
+        if ends {
+            top.insert("continue".into(), false.into());
+            top.insert("stopReason".into(), settled.reason.as_str().into());
+        }
+        if !settled.context.is_empty() {
+            specific.insert("additionalContext".into(), settled.context.as_str().into());
+        }
+        if !settled.notice.is_empty() {
+            top.insert("systemMessage".into(), settled.notice.as_str().into());
+        }
+        write_answer(event, top, specific, settled)
     }
 
     fn failure_form(&self, kind: Kind) -> FailureForm {
-        default_agent().failure_form(kind)
+        match kind {
+            Kind::PreToolUse => FailureForm::Stop(
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":""#,
+                r#""}}"#,
+            ),
+            _ => FailureForm::Notice(r#"{"systemMessage":""#, r#""}"#),
+        }
     }
 
     fn events(&self) -> &'static [EventSpec] {
-        &[]
+        EVENTS
+    }
+
+    fn common_input(&self) -> &'static str {
+        "hook_event_name, session_id, timestamp, transcript_path, model, cwd?"
+    }
+
+    fn common_output(&self) -> &'static str {
+        "continue, stopReason, systemMessage"
+    }
+
+    fn tool_names(&self) -> &'static [&'static str] {
+        &NAMES
+    }
+}
+
+/// A word in lower case, then more of them: `filePath`.
+fn is_camel(key: &str) -> bool {
+    key.starts_with(|c: char| c.is_ascii_lowercase())
+        && key.contains(|c: char| c.is_ascii_uppercase())
+}
+
+/// What the call does, by Claude Code's names.
+fn operations_of(own: &str, input: Value) -> Vec<Operation> {
+    let Some(tool) = find_tool(TOOLS, own) else {
+        return vec![Operation { tool: own.into(), input }];
+    };
+    let all = match own {
+        MANY_EDITS => edits(&input, tool.keys),
+        FETCH => fetches(&input),
+        PATCH => patches(&input),
+        _ => Vec::new(),
+    };
+    if !all.is_empty() {
+        return all;
+    }
+    let mut input = rename_keys(input, tool.keys);
+    if tool.claude == "Read" {
+        let line = |key: &str| input.get(key).and_then(Value::as_i64);
+        let (first, last) = (line("startLine"), line("endLine"));
+        set_lines(&mut input, first, last);
+    }
+    vec![operation(tool.claude, input)]
+}
+
+/// Each of the replacements, in the call's file where it names none.
+fn edits(input: &Value, keys: &[(&str, &str)]) -> Vec<Operation> {
+    let edit = |one: &Value| {
+        let mut one = rename_keys(one.clone(), keys);
+        if let (Value::Object(map), Some(path)) = (&mut one, input.get("filePath")) {
+            map.entry("file_path").or_insert_with(|| path.clone());
+        }
+        operation("Edit", one)
+    };
+    input["replacements"].as_array().into_iter().flatten().map(edit).collect()
+}
+
+/// Each of the pages.
+fn fetches(input: &Value) -> Vec<Operation> {
+    let mut rest = input.clone();
+    rest.as_object_mut().and_then(|map| map.remove("urls"));
+    let fetch = |url: &Value| {
+        let mut one = rest.clone();
+        one["url"] = url.clone();
+        operation("WebFetch", one)
+    };
+    input["urls"].as_array().into_iter().flatten().map(fetch).collect()
+}
+
+fn patches(input: &Value) -> Vec<Operation> {
+    let text = input.as_str().or_else(|| input.get("input").and_then(Value::as_str));
+    text.map(patch_operations).unwrap_or_default()
+}
+
+/// The complete new input by the tool's own keys; none = it cannot be said so that the tool takes it.
+fn new_input(event: &Event, settled: &Settled) -> Option<Map<String, Value>> {
+    let own = event.native["input"].as_object()?;
+    let name = event.native["tool"].as_str()?;
+    let keys = find_tool(TOOLS, name).map_or(&[][..], |tool| tool.keys);
+    let olds = operations_of(name, Value::Object(own.clone()));
+    let mut new = own.clone();
+    let whole = settled.input.iter().map(|input| (0, input));
+    for (at, input) in whole.chain(settled.elements.iter().map(|(at, input)| (*at, input))) {
+        let change = (&olds.get(at)?.input, input);
+        match name {
+            MANY_EDITS if own.contains_key("replacements") => {
+                let place = new.get_mut("replacements")?.get_mut(at)?;
+                *place = restore_input(place.as_object()?, change, keys, DERIVED)?.into();
+            }
+            FETCH if own.contains_key("urls") => {
+                let rest =
+                    |map: &Map<String, Value>| map.iter().filter(|one| one.0 != "url").count();
+                let old = change.0.as_object()?;
+                let same =
+                    old.iter().all(|(key, value)| key == "url" || input.get(key) == Some(value));
+                let url = input.get("url").filter(|_| same && rest(old) == rest(input))?;
+                *new.get_mut("urls")?.get_mut(at)? = url.clone();
+            }
+            PATCH => return None,
+            _ => new = restore_input(own, change, keys, DERIVED)?,
+        }
+    }
+    has_shape_of(&Value::Object(new.clone()), &Value::Object(own.clone())).then_some(new)
+}
+
+/// Has it the keys and types of the other one, at every depth?
+fn has_shape_of(new: &Value, old: &Value) -> bool {
+    match (new, old) {
+        (Value::Object(new), Value::Object(old)) => {
+            new.len() == old.len()
+                && old
+                    .iter()
+                    .all(|(key, old)| new.get(key).is_some_and(|new| has_shape_of(new, old)))
+        }
+        (Value::Array(new), Value::Array(old)) => {
+            new.len() == old.len() && new.iter().zip(old).all(|(new, old)| has_shape_of(new, old))
+        }
+        _ => discriminant(new) == discriminant(old),
+    }
+}
+
+fn set_permission(event: &Event, settled: &mut Settled, specific: &mut Map<String, Value>) {
+    if settled.input.is_some() || !settled.elements.is_empty() {
+        match new_input(event, settled) {
+            Some(input) => drop(specific.insert("updatedInput".into(), input.into())),
+            None => {
+                (settled.verb, settled.reason) = (Some(Deny), CANNOT_REWRITE.into());
+            }
+        }
+    }
+    let Some(verb) = settled.verb else { return };
+    let word = if settled.refuses() { Deny } else { verb };
+    specific.insert("permissionDecision".into(), word.name().into());
+    if !settled.reason.is_empty() {
+        specific.insert("permissionDecisionReason".into(), settled.reason.as_str().into());
+    }
+}
+
+fn write_answer(
+    event: &Event,
+    mut top: Map<String, Value>,
+    mut specific: Map<String, Value>,
+    settled: Settled,
+) -> Output {
+    if !specific.is_empty() {
+        specific.insert("hookEventName".into(), event.name.as_str().into());
+        top.insert("hookSpecificOutput".into(), specific.into());
+    }
+    if top.is_empty() {
+        return Output::default();
+    }
+    let stops = settled.verb.is_some_and(Verb::stops_call);
+    let reason = if settled.reason.is_empty() { BLOCKED.to_string() } else { settled.reason };
+    Output {
+        stdout: Value::Object(top).to_string(),
+        refusal: stops.then_some(reason),
+        ..Output::default()
     }
 }

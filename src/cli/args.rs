@@ -208,6 +208,9 @@ pub struct ExplainArgs {
     /// The event; alone: what that event can do.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
+    /// The agent whose event it is [default: what the payload says, else claude].
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
     /// Print what is answered when hookctl itself fails, event by event.
     #[arg(long)]
     pub failures: bool,

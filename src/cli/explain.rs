@@ -36,9 +36,10 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
             false => print(&failures::render_text(&rows, &|text| context.paint(BOLD, text))),
         };
     }
+    let agent = find_agent(args.agent.as_deref())?;
     let given = args.file.is_some() || args.tool.is_some() || !args.command.is_empty();
     if let Some(name) = args.event.as_deref().filter(|_| !given) {
-        return event::run(context, agent::default_agent(), name, args.json);
+        return event::run(context, agent, name, args.json);
     }
     let bytes = match (&args.tool, args.command.is_empty()) {
         (None, true) => match read_payload(args.file.as_deref())? {
@@ -55,12 +56,13 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
             synthesise_payload(context, tool.as_deref(), args.event.as_deref(), &args.command)?
         }
     };
-    let parsed = match parse_payload(&bytes, args.event.as_deref()) {
+    let made = args.tool.is_some() || !args.command.is_empty();
+    let parsed = match parse_payload(&bytes, made.then_some(agent), args) {
         Ok(parsed) => parsed,
         Err(error) => {
             print_stderr(&format!("error: {error}"));
             if let Some(answered) =
-                unreadable_answer(&bytes, args.event.as_deref(), &error.to_string())
+                unreadable_answer(agent, &bytes, args.event.as_deref(), &error.to_string())
             {
                 print_stderr(&format!("the hook answers such an event so:\n{answered}"));
             }
@@ -72,7 +74,7 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
     place.programs = config.programs();
     let paused = pause::paused_until(&context.paths).is_ok_and(|until| until.is_some());
     let dry = Dry::judge(parsed, place, &config, &context.paths, paused);
-    let output = dry.agent.render(&dry.event, &dry.judgement.answer);
+    let output = dry.render();
     let report = report::Explanation { dry: &dry, config: &config, output: &output };
     match args.json {
         true => print_json(&report.render_json()),
@@ -96,18 +98,46 @@ fn read_payload(file: Option<&Path>) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-fn parse_payload(bytes: &[u8], named: Option<&str>) -> Result<(&'static dyn Agent, Event)> {
+/// The agent of that name; without one, the default.
+fn find_agent(id: Option<&str>) -> Result<&'static dyn Agent> {
+    let Some(id) = id else { return Ok(agent::default_agent()) };
+    agent::by_id(id).with_context(|| {
+        let ids: Vec<&str> = agent::AGENTS.iter().map(|agent| agent.id()).collect();
+        let near = did_you_mean(id, ids.iter().copied());
+        let near = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
+        format!("unknown agent `{id}`{near}\nhookctl knows {}", ids.join(", "))
+    })
+}
+
+/// The event of the payload; of one that `made` was made for, that agent's.
+fn parse_payload(
+    bytes: &[u8],
+    made: Option<&'static dyn Agent>,
+    args: &ExplainArgs,
+) -> Result<(&'static dyn Agent, Event)> {
     if bytes.len() > hook::LARGEST {
         bail!("the payload is larger than {} MiB", hook::LARGEST >> 20);
     }
-    Ok(dry::parse_event(payload::parse(bytes)?, named))
+    let (payload, named) = (payload::parse(bytes)?, args.event.as_deref());
+    Ok(match made {
+        Some(agent) => dry::synthetic_event(payload, agent, named),
+        None => {
+            let agent = agent::detect_agent(&payload, args.agent.as_deref());
+            (agent, agent.parse(payload, named))
+        }
+    })
 }
 
 /// What the hook would answer to bytes that are no payload.
-fn unreadable_answer(bytes: &[u8], named: Option<&str>, why: &str) -> Option<String> {
-    let known = |name: &str| Some(Kind::from_name(name)).filter(|kind| *kind != Kind::Other);
+fn unreadable_answer(
+    agent: &dyn Agent,
+    bytes: &[u8],
+    named: Option<&str>,
+    why: &str,
+) -> Option<String> {
+    let known = |name: &str| Some(agent::kind_of_name(name)).filter(|kind| *kind != Kind::Other);
     let kind = payload::sniff_event(bytes).and_then(known).or_else(|| named.and_then(known))?;
-    let output = agent::default_agent().failure_output(kind, why);
+    let output = agent.failure_output(kind, why);
     Some(event::output_lines(&output).join("\n"))
 }
 
@@ -132,7 +162,8 @@ fn synthesise_payload(
         words => words.iter().map(|word| quote_word(word)).collect::<Vec<_>>().join(" "),
     };
     let name = named.unwrap_or(if tool.is_some() { "PreToolUse" } else { "" });
-    let kind = Kind::from_name(name);
+    let kind = agent::kind_of_name(name);
+    let name = if kind == Kind::Other { name } else { kind.name() };
     let cwd = context.cwd.to_string_lossy();
     let mut payload = dry::synthetic_payload(name, &cwd);
     let mut put = |key: &str, value: Value| {

@@ -106,6 +106,11 @@ impl Config {
         said.filter(|found| found.on)
     }
 
+    /// May a refusal leave the agent's run going, where a plain one ends it?
+    pub fn is_soft_deny(&self) -> bool {
+        self.own_files().find_map(|source| source.file.soft_deny).unwrap_or(false)
+    }
+
     /// Is the pack on, and which file says so?
     pub fn pack_state(&self, pack: &str) -> (bool, Option<&LayerFile>) {
         if pack == shipped::AUTOPILOT && self.active_autopilot().is_none() {

@@ -1,7 +1,67 @@
 //! Which files a patch changes, by its headers: unified diffs, git's, and those of apply_patch.
 
+use super::Word;
 use super::path::split;
 use crate::limits;
+
+/// What a line of apply_patch's own form says.
+pub enum Line<'t> {
+    /// A new file.
+    Add(&'t str),
+    /// A file that changes.
+    Update(&'t str),
+    /// A file that goes.
+    Delete(&'t str),
+    /// Where the file that changes goes.
+    Move(&'t str),
+    /// Anything else.
+    Text(&'t str),
+}
+
+impl Line<'_> {
+    /// The line of that text.
+    pub fn read(line: &str) -> Line<'_> {
+        let start = line.trim_start();
+        let after = |head| start.strip_prefix(head).map(str::trim);
+        let read = after("*** Add File: ").map(Line::Add);
+        let read = read.or_else(|| after("*** Update File: ").map(Line::Update));
+        let read = read.or_else(|| after("*** Delete File: ").map(Line::Delete));
+        let read = read.or_else(|| after("*** Move to: ").map(Line::Move));
+        read.unwrap_or(Line::Text(line))
+    }
+}
+
+/// What apply_patch does to which files; a file that only another form of patch names is changed.
+pub fn applied_changes(text: &str) -> Vec<(Word, String)> {
+    let mut all: Vec<(Word, &str)> = Vec::new();
+    let mut updated = None;
+    for line in text.lines() {
+        match Line::read(line) {
+            Line::Add(path) => all.push((Word::Write, path)),
+            Line::Update(path) => {
+                all.extend([(Word::Read, path), (Word::Write, path)]);
+                updated = Some(path);
+            }
+            Line::Delete(path) => all.push((Word::Delete, path)),
+            Line::Move(path) => {
+                all.push((Word::Write, path));
+                all.extend(updated.take().map(|from| (Word::Delete, from)));
+            }
+            Line::Text(_) => {}
+        }
+        if !limits::spend_steps(1) {
+            break;
+        }
+    }
+    let mut all: Vec<(Word, String)> =
+        all.into_iter().map(|(word, path)| (word, path.to_string())).collect();
+    for path in patched_files(text, None) {
+        if !all.iter().any(|(_, known)| *known == path) {
+            all.push((Word::Write, path));
+        }
+    }
+    all
+}
 
 /// The files that the text names, each once; `strip` = how many leading directories go, None = what
 /// either reading gives.
@@ -17,9 +77,10 @@ pub fn patched_files(text: &str, strip: Option<usize>) -> Vec<String> {
         }
     };
     for line in text.lines() {
-        let own = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
-        if let Some(path) = own.iter().find_map(|start| line.trim_start().strip_prefix(start)) {
-            add(path.trim());
+        if let Line::Add(path) | Line::Update(path) | Line::Delete(path) | Line::Move(path) =
+            Line::read(line)
+        {
+            add(path);
             continue;
         }
         let moved = ["rename from ", "rename to ", "copy to ", "Index: "];
@@ -74,5 +135,17 @@ mod tests {
         assert_eq!(patched_files("rename from a b\nrename to c\n", Some(1)), ["a b", "c"]);
         let own = "*** Begin Patch\n*** Update File: a.rs\n*** Move to: b.rs\n*** End Patch";
         assert_eq!(patched_files(own, None), ["a.rs", "b.rs", "Begin Patch", "End Patch"][..2]);
+    }
+
+    #[test]
+    fn a_move_takes_the_file_away() {
+        let own = "*** Begin Patch\n*** Update File: a.rs\n*** Move to: b.rs\n*** Delete File: c\n*** End Patch";
+        let found = applied_changes(own);
+        let found: Vec<(Word, &str)> =
+            found.iter().map(|(word, path)| (*word, path.as_str())).collect();
+        use Word::{Delete, Read, Write};
+        let expected =
+            [(Read, "a.rs"), (Write, "a.rs"), (Write, "b.rs"), (Delete, "a.rs"), (Delete, "c")];
+        assert_eq!(found, expected);
     }
 }

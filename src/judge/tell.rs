@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use super::Judge;
-use crate::act::quote_for_shell;
 use crate::engine::Match;
 use crate::files;
 use crate::limits;
 use crate::rule::{Action, Template, Text};
+use crate::text::quote_for_shell;
 use crate::trust;
 
 impl Judge<'_> {

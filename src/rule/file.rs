@@ -70,6 +70,7 @@ pub const RULE_KEYS: &[(&str, &str)] = &[
 pub const TOP_KEYS: &[(&str, &str)] = &[
     ("profile", "observe, guard or strict"),
     ("autopilot", "allow harmless read-only, build and test commands: true, or a table of lists"),
+    ("soft_deny", "true: refuse a call without ending the run, where an agent can be made to"),
     ("pack", "switches shipped packs on and off"),
     ("override", "changes shipped rules: action, severity, enabled, mode"),
     ("rule", "the rules"),
@@ -86,6 +87,8 @@ pub struct RuleFile {
     pub profile: Option<Profile>,
     /// `autopilot`
     pub autopilot: Option<Autopilot>,
+    /// `soft_deny`
+    pub soft_deny: Option<bool>,
     /// `[pack]`: name and on or off.
     pub packs: Vec<(String, bool)>,
     /// `[override.ID]`
@@ -212,6 +215,10 @@ fn read_top_level(
         "rule" => return read_rules_table(value, layer, file, r),
         "profile" => file.profile = read_profile(value, layer, r),
         "autopilot" => file.autopilot = read_autopilot(value, layer, r),
+        "soft_deny" => {
+            ignored_here(key, layer, r);
+            file.soft_deny = r.boolean(value);
+        }
         "pack" => {
             ignored_here(key, layer, r);
             read_packs(value, file, r);

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::line;
-use crate::act::quote_for_shell;
 use crate::files::BYTE_ORDER_MARK;
+use crate::text::quote_for_shell;
 
 /// One command of a settings file.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,6 +12,7 @@ use crate::glob;
 use crate::names::pins::SYSTEM;
 use crate::rule::file::RuleFile;
 use crate::rule::{Action, Command, Text};
+use crate::text::quote_for_shell;
 
 /// Adds what the file's commands run, as it is now.
 pub(super) fn add_pins(root: &Path, file: &RuleFile, entry: &mut TrustEntry) {
@@ -74,7 +75,7 @@ impl Pins<'_> {
 
     fn pin_script(&mut self, script: &str) {
         let root = self.root.to_string_lossy().into_owned();
-        let text = format!("CLAUDE_PROJECT_DIR={}\n{script}", act::quote_for_shell(&root));
+        let text = format!("CLAUDE_PROJECT_DIR={}\n{script}", quote_for_shell(&root));
         let home = env::get(env::HOME).unwrap_or_default();
         let place = Place { cwd: root.clone(), project: root, home, ..Place::default() };
         let analysis = effect::shell::analyse_command(&text, &place);

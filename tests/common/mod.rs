@@ -1,5 +1,7 @@
 //! How tests write what an analysis found: one line of text per effect, one per sub-command.
 
+#[allow(dead_code)] // Of the tests that write documents.
+pub mod made;
 pub mod nobody;
 
 use hookctl::effect::{Analysis, Extent, Grade, Place, Word};

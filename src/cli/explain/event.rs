@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::agent::{Agent, EventSpec, Output};
 use crate::cli::{BOLD, Context, Exit, print, print_json, print_stderr};
+use crate::dry;
 use crate::event::{Event, Kind};
 use crate::rule::fault::did_you_mean;
 use crate::verdict::{Answer, Verb};
@@ -15,8 +16,16 @@ use crate::verdict::{Answer, Verb};
 ///
 /// # Errors
 /// Where stdout cannot be written.
-pub(super) fn run(context: &Context, agent: &dyn Agent, name: &str, as_json: bool) -> Result<Exit> {
-    let folded = agent.events().iter().find(|spec| spec.kind.name().eq_ignore_ascii_case(name));
+pub(super) fn run(
+    context: &Context,
+    agent: &'static dyn Agent,
+    name: &str,
+    as_json: bool,
+) -> Result<Exit> {
+    let is_named = |spec: &&EventSpec| {
+        spec.name.eq_ignore_ascii_case(name) || spec.kind.name().eq_ignore_ascii_case(name)
+    };
+    let folded = agent.events().iter().find(is_named);
     if let Some(spec) = folded {
         return match as_json {
             true => print_json(&render_json(agent, spec)),
@@ -32,7 +41,8 @@ pub(super) fn run(context: &Context, agent: &dyn Agent, name: &str, as_json: boo
     if name.is_empty() {
         return Ok(Exit::Ok);
     }
-    let near = did_you_mean(name, Kind::ALL.iter().map(|kind| kind.name()));
+    let names = agent.events().iter().flat_map(|spec| [spec.name, spec.kind.name()]);
+    let near = did_you_mean(name, names);
     let near = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
     print_stderr(&format!("error: {} has no event `{name}`{near}", agent.title()));
     Ok(Exit::Failed)
@@ -59,12 +69,20 @@ fn extra_actions(spec: &EventSpec) -> Vec<&'static str> {
     out
 }
 
+/// The agent's name of the event, and that of the rules where it is another.
+fn both_names(spec: &EventSpec) -> String {
+    match (spec.name, spec.kind.name()) {
+        (own, rules) if own == rules => own.into(),
+        (own, rules) => format!("{own} ({rules})"),
+    }
+}
+
 fn list_events(context: &Context, agent: &dyn Agent) -> String {
     let head = format!("{:<20} {:<27} {:<27} registered", "event", "verdicts", "also");
     let mut out = format!("{}\n", context.paint(BOLD, &head));
     for spec in agent.events() {
         let usual = if spec.by_default { "by default" } else { "when a rule needs it" };
-        let name = spec.kind.name();
+        let name = both_names(spec);
         let also = extra_actions(spec).join(", ");
         let _ = writeln!(out, "{name:<20} {:<27} {also:<27} {usual}", verb_names(spec));
     }
@@ -72,10 +90,10 @@ fn list_events(context: &Context, agent: &dyn Agent) -> String {
     out
 }
 
-fn render_text(context: &Context, agent: &dyn Agent, spec: &EventSpec) -> String {
+fn render_text(context: &Context, agent: &'static dyn Agent, spec: &EventSpec) -> String {
     let mut out = format!(
         "{} ({}, timeout {} s, registered {})\n",
-        context.paint(BOLD, spec.kind.name()),
+        context.paint(BOLD, &both_names(spec)),
         agent.title(),
         spec.timeout,
         if spec.by_default { "by default" } else { "when a rule needs it" }
@@ -116,7 +134,7 @@ fn render_text(context: &Context, agent: &dyn Agent, spec: &EventSpec) -> String
     out
 }
 
-fn render_json(agent: &dyn Agent, spec: &EventSpec) -> Value {
+fn render_json(agent: &'static dyn Agent, spec: &EventSpec) -> Value {
     let samples: Map<String, Value> = sample_answers(agent, spec)
         .into_iter()
         .map(|(name, out)| {
@@ -126,6 +144,7 @@ fn render_json(agent: &dyn Agent, spec: &EventSpec) -> Value {
         .collect();
     json!({
         "event": spec.kind.name(),
+        "name": spec.name,
         "agent": agent.id(),
         "input": spec.input,
         "common_input": agent.common_input(),
@@ -143,7 +162,7 @@ fn render_json(agent: &dyn Agent, spec: &EventSpec) -> Value {
 }
 
 /// What is answered for each verb of the event, and for what else a rule may say.
-fn sample_answers(agent: &dyn Agent, spec: &EventSpec) -> Vec<(String, Output)> {
+fn sample_answers(agent: &'static dyn Agent, spec: &EventSpec) -> Vec<(String, Output)> {
     let mut payload = Map::new();
     payload.insert("hook_event_name".into(), spec.kind.name().into());
     if spec.kind.is_tool() {
@@ -153,7 +172,8 @@ fn sample_answers(agent: &dyn Agent, spec: &EventSpec) -> Vec<(String, Output)> 
     if spec.replace {
         payload.insert("tool_response".into(), json!({ "stdout": "", "stderr": "" }));
     }
-    let event: Event = agent.parse(payload, None);
+    let (_, event) = dry::synthetic_event(payload, agent, None);
+    let event = Event { name: spec.name.into(), ..event };
     let mut out = Vec::new();
     for verb in spec.verbs {
         let reason = "Why. [user:some-rule]".into();

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::considered::Considered;
 use super::event::output_lines;
 use crate::agent::Output;
+use crate::agent::settled;
 use crate::cli::install::fold_words;
 use crate::cli::{
     BOLD, Context, FAINT, GREEN, RED, YELLOW, display_path, flatten_lines, indent_following_lines,
@@ -273,6 +274,7 @@ impl Explanation<'_> {
                 let place = place.unwrap_or_default();
                 lines.push(format!("{}, by {rule}{place}", context.paint(sgr, verb.name())));
                 lines.extend(make_visible(&answer.reason).lines().map(str::to_string));
+                lines.extend(self.degraded_line(context, verb));
             }
         }
         if let Some(input) = &answer.input {
@@ -283,6 +285,28 @@ impl Explanation<'_> {
             lines.push(format!("new result {}", one_line(&response.to_string(), 400)));
         }
         lines
+    }
+
+    /// What the agent cannot be told here, or does not heed.
+    fn degraded_line(&self, context: &Context, verb: Verb) -> Option<String> {
+        let Dry { agent, event, judgement, .. } = self.dry;
+        let told = match agent.spec_of(event) {
+            Some(spec) => settled::settle_answer(spec, &judgement.answer).verb,
+            None => None,
+        };
+        let title = agent.title();
+        let said = match told {
+            // Seen with its auto mode: the classifier decides, whatever a hook allows.
+            Some(Verb::Allow) if event.str_field("permission_mode") == Some("auto") => {
+                format!("{title} does not heed an allow in its auto mode")
+            }
+            Some(told) if told == verb => return None,
+            Some(told) => {
+                format!("{title} knows no {} here: it is told {}", verb.name(), told.name())
+            }
+            None => format!("{title} knows no {} here: it is told nothing", verb.name()),
+        };
+        Some(context.paint(FAINT, &said))
     }
 
     // ---- for programs ---------------------------------------------------------------------

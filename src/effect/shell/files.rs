@@ -80,36 +80,62 @@ impl Walker<'_> {
         }
     }
 
-    /// patch, `git apply`, `git am`: the files that the patch itself names, where its text is known.
+    /// patch, `git apply`, `git am`, apply_patch: the files that the patch itself names, where its text is known.
     pub(super) fn emit_patched_files(&mut self, call: &Call) {
         let row = call.parsed.program.map_or("", |program| program.name);
-        if !matches!(row, "patch" | "git apply" | "git am") || call.is_dry_run() {
+        if call.is_dry_run() {
             return;
         }
         let value = |name: &str| call.parsed.find_option(name).and_then(|o| o.value.clone());
         let operands = call.operands();
-        let sources = match row {
+        let (sources, strip) = match row {
+            "apply_patch" | "applypatch" => return self.emit_applied_patch(call, &operands),
             // `patch FILE DIFF`
-            "patch" => operands.get(1).cloned().or_else(|| value("-i")).into_iter().collect(),
-            _ => operands,
+            "patch" => {
+                let source = operands.get(1).cloned().or_else(|| value("-i"));
+                (source.into_iter().collect(), None)
+            }
+            "git apply" | "git am" => (operands, Some(1)),
+            _ => return,
         };
         let mut texts: Vec<String> = Vec::new();
         for source in sources.iter().filter(|source| source.plain_text() != Some("-")) {
             texts.extend(self.content_of(source));
         }
         if sources.iter().all(|source| source.plain_text() == Some("-")) {
-            match self.feed.clone() {
-                Feed::Text(text) => texts.push(text),
-                Feed::File(file) => texts.extend(self.content_of(&file)),
-                _ => {}
-            }
+            texts.extend(self.fed_text());
         }
-        let strip = value("-p").and_then(|v| v.plain_text()?.parse().ok());
-        let strip = if row == "patch" { strip } else { strip.or(Some(1)) };
+        let strip = value("-p").and_then(|v| v.plain_text()?.parse().ok()).or(strip);
         for path in texts.iter().flat_map(|text| patch::patched_files(text, strip)) {
-            let path = Value::known(path, call.span.clone());
-            let (extent, source) = (Extent::Exact, Source::Operand);
-            self.out.emit_path(Word::Write, &path, extent, Grade::Certain, source);
+            self.emit_patched(call, Word::Write, path);
+        }
+    }
+
+    /// apply_patch: its one operand or its standard input is the patch. One that is not known may change any file.
+    fn emit_applied_patch(&mut self, call: &Call, operands: &[Value]) {
+        let text = match operands.first() {
+            Some(patch) => patch.plain_text().map(str::to_string),
+            None => self.fed_text(),
+        };
+        let Some(text) = text else {
+            return self.out.push(Word::Write, Grade::Unknown, Source::Operand, call.span.clone());
+        };
+        for (word, path) in patch::applied_changes(&text) {
+            self.emit_patched(call, word, path);
+        }
+    }
+
+    fn emit_patched(&mut self, call: &Call, word: Word, path: String) {
+        let path = Value::known(path, call.span.clone());
+        self.out.emit_path(word, &path, Extent::Exact, Grade::Certain, Source::Operand);
+    }
+
+    /// The text on the call's standard input, where it is known.
+    fn fed_text(&mut self) -> Option<String> {
+        match self.feed.clone() {
+            Feed::Text(text) => Some(text),
+            Feed::File(file) => self.content_of(&file),
+            _ => None,
         }
     }
 
