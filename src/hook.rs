@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::agent::{self, Agent, EventSpec, Output};
 use crate::config::Config;
+use crate::desktop;
 use crate::dialect::{Ending, Note, Request};
 use crate::effect::Place;
 use crate::event::{Event, Kind, KindSet};
@@ -137,6 +138,7 @@ fn handle_input(
         deadline,
         mode: Mode::Live,
         paused: paused.is_some(),
+        notifiers: desktop::DIRECTORIES,
     };
     let (decided, mut judgement) = judge::judge_operations(&situations, &config, &world);
     let situation = situations.swap_remove(decided);

@@ -107,6 +107,8 @@ pub struct JudgeContext<'a> {
     pub mode: Mode,
     /// A human paused hookctl.
     pub paused: bool,
+    /// Where the program for notifications on the desktop is looked for; nowhere = none is shown.
+    pub notifiers: &'a [&'a str],
 }
 
 /// What it came to.

@@ -198,6 +198,24 @@ impl Judge<'_> {
         path.to_str().map(str::to_string)
     }
 
+    /// Claims what these parts name for this event, of all registrations of hookctl.
+    pub(super) fn claim_once(&self, phase: &str, parts: &[&str]) -> Claim {
+        let Event { session, name, .. } = self.event;
+        let mut identity = Vec::new();
+        for part in [session.as_bytes(), name.as_bytes(), self.world.stdin]
+            .into_iter()
+            .chain(parts.iter().map(|part| part.as_bytes()))
+        {
+            identity.extend_from_slice(part);
+            identity.push(0);
+        }
+        let key = format!("{phase}-{}", &trust::sha256_hex(&identity)[..32]);
+        // Without a call's id, the same payload may soon come again and mean another event.
+        let named = self.event.call_id().is_some();
+        let window = Duration::from_millis(if named { 5_000 } else { 700 });
+        once::claim(&self.world.paths.notes(), &key, window, self.world.deadline)
+    }
+
     /// Runs the jobs, or takes over what another registration of hookctl got for this event.
     pub(super) fn run_jobs(&mut self, jobs: Vec<Job>, phase: &str) -> Vec<Option<Outcome>> {
         if jobs.is_empty() {
@@ -210,27 +228,13 @@ impl Judge<'_> {
             return vec![None; jobs.len()];
         }
         watchdog::begin_waiting();
-        let mut identity = Vec::new();
         // A call of several operations is judged one by one, with the same payload.
         let input = self.event.input.to_string();
-        let Event { session, name, tool, .. } = self.event;
-        for part in [session, name, tool, &input].map(|text| text.as_bytes()) {
-            identity.extend_from_slice(part);
-            identity.push(0);
-        }
-        identity.extend_from_slice(self.world.stdin);
-        identity.push(0);
-        for job in &jobs {
-            identity.extend_from_slice(job.script.as_bytes());
-            identity.push(0);
-        }
-        let key = format!("{phase}-{}", &trust::sha256_hex(&identity)[..32]);
-        // Without a call's id, the same payload may soon come again and mean another event.
-        let named = self.event.call_id().is_some();
-        let window = Duration::from_millis(if named { 5_000 } else { 700 });
+        let mut parts = vec![self.event.tool.as_str(), &input];
+        parts.extend(jobs.iter().map(|job| job.script.as_str()));
         let count = jobs.len();
         let deadline = self.world.deadline;
-        match once::claim(&self.world.paths.notes(), &key, window, deadline) {
+        match self.claim_once(phase, &parts) {
             Claim::Done(bytes) => {
                 let outcomes: Vec<Outcome> = serde_json::from_slice(&bytes).unwrap_or_default();
                 self.out.notes.push("ran in another registration of hookctl already".into());
