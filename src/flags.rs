@@ -129,6 +129,7 @@ impl HookOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Kind;
 
     fn seconds(options: &HookOptions) -> u64 {
         let start = Instant::now();

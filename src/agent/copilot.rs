@@ -16,8 +16,10 @@ use super::call::{
     ToolNames, find_tool, kind_by_content, own_names, place_operations, rename_keys, restore_input,
     set_lines, take_tool,
 };
-use super::fields::{absolute_field, operation, rename_fields, text_field};
-use super::patch::patch_operations;
+use super::fields::{
+    absolute_field, has_transcript_below, operation, rename_fields, response_text, text_field,
+};
+use super::patch::{call_operations, patch_operations};
 use super::settled::{BLOCKED, Settled, settle_answer};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::env;
@@ -98,7 +100,7 @@ static EVENTS: &[EventSpec] = &[
     spec(Kind::Stop)
         .input(STOP_INPUT)
         .output(CONTINUE_OUTPUT)
-        .verbs(&[Halt, Deny])
+        .verbs(&[Deny])
         .timeout(LONG)
         .by_default(),
     spec(Kind::PostToolUseFailure)
@@ -111,7 +113,7 @@ static EVENTS: &[EventSpec] = &[
     spec(Kind::SubagentStop)
         .input("agent_id, agent_type, agent_name, stop_reason, transcript_path")
         .output(CONTINUE_OUTPUT)
-        .verbs(&[Halt, Deny])
+        .verbs(&[Deny])
         .timeout(LONG)
         .by_default(),
     spec(Kind::PreCompact)
@@ -188,6 +190,9 @@ const TOOLS: &[ToolNames] = &[
 ];
 static NAMES: [&str; TOOLS.len()] = own_names(TOOLS);
 
+/// Tools that type into a shell which runs already.
+const TYPING: &[&str] = &["write_bash", "write_powershell"];
+
 /// Keys that are made from others: the lines of a file, the one directory of a search.
 const DERIVED: &[&str] = &["offset", "limit", "path"];
 
@@ -220,9 +225,8 @@ impl Agent for Copilot {
         {
             return Some(Mark::Strong);
         }
-        let transcript = text_field(payload, "transcript_path").unwrap_or_default();
         let dated = text("timestamp");
-        if transcript.contains("/.copilot/")
+        if has_transcript_below(payload, ".copilot")
             || dated && has("tool_result")
             || has("stop_reason")
             || has("initial_prompt")
@@ -298,7 +302,6 @@ impl Agent for Copilot {
         match event.kind {
             Kind::PreToolUse => render_call(event, settled),
             Kind::PermissionRequest => render_dialog(&settled),
-            Kind::Stop | Kind::SubagentStop if settled.verb == Some(Halt) => Output::default(),
             _ => render_top(event, settled),
         }
     }
@@ -372,13 +375,16 @@ fn read_result(payload: &mut Map<String, Value>) -> Option<Value> {
 
 /// What the call does, by Claude Code's names.
 fn operations_of(own: &str, input: Value) -> Vec<Operation> {
+    if TYPING.contains(&own) {
+        return typed_lines(own, input);
+    }
     let Some(tool) = find_tool(TOOLS, own) else {
         return vec![Operation { tool: foreign_name(own), input }];
     };
-    let patch = match tool.claude {
-        "Edit" | "Bash" => patched_by(tool.claude, &input),
-        _ => Vec::new(),
-    };
+    if tool.claude == "Edit" && input.get("path").or_else(|| input.get("file_path")).is_none() {
+        return call_operations("Edit", input);
+    }
+    let patch = patched_by(tool.claude, &input);
     let mut input = rename_keys(input, tool.keys);
     match tool.claude {
         "Read" => {
@@ -388,23 +394,30 @@ fn operations_of(own: &str, input: Value) -> Vec<Operation> {
             vec![operation("Read", input)]
         }
         "Grep" | "Glob" => searches(tool.claude, input),
-        // A patch names its files itself.
-        "Edit" if !patch.is_empty() && input.get("file_path").is_none() => patch,
         name => std::iter::once(operation(name, input)).chain(patch).collect(),
     }
 }
 
-/// The operations of the patch that an edit is, or that a command begins with.
+/// The operations of the patch that an edit takes beside a path, or that a command begins with.
 fn patched_by(tool: &str, input: &Value) -> Vec<Operation> {
     let text = |key: &str| input.get(key).and_then(Value::as_str);
     let patch = match tool {
+        "Edit" => text("input").or_else(|| text("patch")),
         "Bash" => text("command").filter(|line| {
             let line = line.trim_start();
             line.starts_with("apply_patch") || line.starts_with("applypatch")
         }),
-        _ => input.as_str().or_else(|| text("input")).or_else(|| text("patch")),
+        _ => None,
     };
     patch.map(patch_operations).unwrap_or_default()
+}
+
+/// What is typed into a shell that runs is a command line as any other, its keys written out (`{enter}`).
+fn typed_lines(own: &str, input: Value) -> Vec<Operation> {
+    let lines =
+        input.get("input").and_then(Value::as_str).map(|text| text.replace("{enter}", "\n"));
+    let lines = lines.map(|lines| operation("Bash", json!({ "command": lines })));
+    std::iter::once(Operation { tool: own.into(), input }).chain(lines).collect()
 }
 
 /// A search looks into each of its `paths`.
@@ -442,7 +455,7 @@ fn is_desktop_app(payload: &Map<String, Value>) -> bool {
         let text = text_field(payload, key).unwrap_or_default().to_ascii_lowercase();
         text.contains("desktop") || text == "app" || text.ends_with("-app")
     };
-    ["host", "client", "clientName", "client_name", "surface"].iter().any(|key| says(key))
+    ["host", "client", "clientName", "client_name", "surface"].iter().any(says)
         || is_in_app_bundle()
 }
 
@@ -513,7 +526,7 @@ fn render_top(event: &Event, settled: Settled) -> Output {
         top.insert("reason".into(), settled.reason.as_str().into());
     } else if let Some(response) = &settled.response {
         let kind = event.native.get("result_type").cloned().unwrap_or_else(|| "success".into());
-        let result = json!({ "resultType": kind, "textResultForLlm": result_text(response) });
+        let result = json!({ "resultType": kind, "textResultForLlm": response_text(response) });
         top.insert("modifiedResult".into(), result);
     }
     // A prompt that is refused is never sent.
@@ -523,14 +536,6 @@ fn render_top(event: &Event, settled: Settled) -> Output {
         specific.insert("additionalContext".into(), settled.context.as_str().into());
     }
     write_answer(event, top, specific, refusal_of(settled))
-}
-
-/// The text of a result that a script wrote in whatever shape.
-fn result_text(response: &Value) -> String {
-    let inner = ["textResultForLlm", "stdout", "content", "output", "text"]
-        .iter()
-        .find_map(|key| response.get(key).and_then(Value::as_str));
-    response.as_str().or(inner).map_or_else(|| response.to_string(), str::to_string)
 }
 
 fn refusal_of(settled: Settled) -> Option<String> {
@@ -553,4 +558,94 @@ fn write_answer(
         top.insert("hookSpecificOutput".into(), specific.into());
     }
     Output { stdout: Value::Object(top).to_string(), refusal, ..Output::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(payload: Value) -> Event {
+        Copilot.parse(payload.as_object().cloned().unwrap_or_default(), None)
+    }
+
+    fn call(tool: &str, input: Value) -> Event {
+        parse(json!({ "sessionId": "s", "timestamp": 1, "toolName": tool, "toolArgs": input }))
+    }
+
+    /// What the client is told where a rule sets that key of the first operation.
+    fn rewrite(event: &Event, key: &str, value: Value) -> Value {
+        let mut input = event.input.as_object().cloned().unwrap_or_default();
+        input.insert(key.into(), value);
+        let mut answer = Answer::default();
+        match event.more.is_empty() {
+            true => answer.input = Some(input),
+            false => answer.elements = vec![(0, input)],
+        }
+        serde_json::from_str(&Copilot.render(event, &answer).stdout).unwrap()
+    }
+
+    fn is_refused(answer: &Value) -> bool {
+        answer["permissionDecision"] == "deny" && answer.get("modifiedArgs").is_none()
+    }
+
+    #[test]
+    fn what_has_no_key_of_its_own_is_not_rewritten() {
+        let read = call("view", json!({ "path": "a", "view_range": [3, 5] }));
+        assert_eq!((&read.input["offset"], &read.input["limit"]), (&json!(3), &json!(3)));
+        assert!(is_refused(&rewrite(&read, "offset", json!(1))));
+        let told = rewrite(&read, "file_path", json!("b"));
+        assert_eq!(told["modifiedArgs"], json!({ "path": "b", "view_range": [3, 5] }));
+        let search = call("grep", json!({ "pattern": "x", "paths": ["a", "b"] }));
+        assert_eq!(search.more.len(), 1);
+        assert!(is_refused(&rewrite(&search, "pattern", json!("y"))));
+        let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n";
+        for input in [json!(patch), json!({ "input": patch })] {
+            let patched = call("apply_patch", input);
+            assert_eq!(patched.tool, "Write");
+            assert!(is_refused(&rewrite(&patched, "file_path", json!("b"))));
+        }
+    }
+
+    #[test]
+    fn a_shell_call_that_patches_or_types_is_both() {
+        let patch = "apply_patch <<'E'\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nE";
+        let event = call("bash", json!({ "command": patch }));
+        assert_eq!((event.tool.as_str(), event.more[0].tool.as_str()), ("Bash", "Delete"));
+        let event = call("write_bash", json!({ "shellId": "0", "input": "ls{enter}" }));
+        assert_eq!(event.more[0], operation("Bash", json!({ "command": "ls\n" })));
+    }
+
+    #[test]
+    fn arguments_may_be_json_inside_of_a_text() {
+        assert_eq!(call("bash", json!(r#"{"command":"ls"}"#)).command(), Some("ls"));
+        assert_eq!(call("bash", json!("{not json")).input, json!("{not json"));
+    }
+
+    #[test]
+    fn the_desktop_app_is_never_asked() {
+        let mut payload =
+            json!({ "sessionId": "s", "timestamp": 1, "toolName": "bash", "toolArgs": {} });
+        let ask = Answer { verb: Some(Ask), reason: "Sure?".into(), ..Answer::default() };
+        let told = |payload: &Value| Copilot.render(&parse(payload.clone()), &ask).stdout;
+        assert!(told(&payload).contains(r#""permissionDecision":"ask""#));
+        payload["client"] = "copilot-desktop".into();
+        assert!(told(&payload).contains(r#""permissionDecision":"deny""#));
+    }
+
+    #[test]
+    fn a_payload_without_a_name_is_known_by_its_shape() {
+        for (fields, name) in [
+            (&["toolName", "toolResult"][..], "postToolUse"),
+            (&["toolName", "error"], "postToolUseFailure"),
+            (&["toolName", "toolArgs"], "preToolUse"),
+            (&["stopReason", "agentName"], "subagentStop"),
+            (&["stopReason"], "agentStop"),
+            (&["source"], "sessionStart"),
+            (&["agentName"], "subagentStart"),
+        ] {
+            let payload = fields.iter().map(|key| ((*key).to_string(), json!("x"))).collect();
+            assert_eq!(name_by_shape(&payload), name);
+            assert_ne!(kind_of(name, &payload), Kind::Other);
+        }
+    }
 }

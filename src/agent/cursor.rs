@@ -15,11 +15,12 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::call::{
-    ToolNames, find_tool, kind_by_content, own_names, place_operations, rename_keys, restore_input,
-    take_tool, unpack_text,
+    ToolNames, find_tool, own_names, place_operations, rename_keys, restore_input, take_tool,
+    unpack_text,
 };
 use super::fields::{is_absolute, operation, rename_fields, text_field};
 use super::settled::{Settled, cap_text, settle_answer};
+use super::shaped::event_of_payload;
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::text;
@@ -95,14 +96,14 @@ static EVENTS: &[EventSpec] = &[
     spec(Kind::Stop, "stop")
         .input("status, loop_count")
         .output(FOLLOW_UP)
-        .verbs(&[Halt, Deny])
+        .verbs(&[Deny])
         .timeout(LONG)
         .by_default(),
     // What this and the next one answer is documented by the vendor only.
     spec(Kind::SubagentStop, "subagentStop")
         .input("subagent_type, status, task, summary, loop_count")
         .output(FOLLOW_UP)
-        .verbs(&[Halt, Deny])
+        .verbs(&[Deny])
         .timeout(LONG)
         .by_default(),
     spec(Kind::SubagentStart, "subagentStart")
@@ -181,54 +182,31 @@ impl Agent for Cursor {
     }
 
     fn parse(&self, mut payload: Map<String, Value>, named: Option<&str>) -> Event {
-        let name =
-            text_field(&payload, "hook_event_name").or(named).unwrap_or_default().to_string();
         rename_fields(&mut payload, FIELDS);
         if let Some(response) = payload.remove("tool_response") {
             payload.insert("tool_response".into(), unpack_text(response));
         }
-        let kind = match EVENTS.iter().find(|spec| spec.name == name) {
-            Some(spec) => spec.kind,
-            None => match Kind::from_name(&name) {
-                Kind::Other => kind_by_content(&name, &payload),
-                kind => kind,
-            },
-        };
-        let root = session_root(&payload);
-        let (mut first, mut more, mut native) =
-            (operation("", Value::Null), Vec::new(), Value::Null);
-        let mut cwd =
-            text_field(&payload, "cwd").map_or_else(|| root.clone(), |dir| join(&root, dir));
-        if kind.is_tool()
-            && let Some((own, input)) = own_call(&name, kind, &mut payload)
+        let mut event = event_of_payload(self, payload, named);
+        let root = session_root(&event.raw);
+        event.cwd = event.str_field("cwd").map_or_else(|| root.clone(), |dir| join(&root, dir));
+        if event.kind.is_tool()
+            && let Some((own, input)) = own_call(&mut event)
         {
-            if let Some(dir) = PLACES.iter().find_map(|key| input.get(key).and_then(Value::as_str))
-            {
-                cwd = join(&cwd, dir);
+            let place = PLACES.iter().find_map(|key| input.get(key).and_then(Value::as_str));
+            if let Some(dir) = place {
+                event.cwd = join(&event.cwd, dir);
             }
-            if name == "preToolUse" {
-                native = json!({ "tool": own, "input": input.clone() });
+            if event.name == "preToolUse" {
+                event.native = json!({ "tool": own, "input": input.clone() });
             }
-            (first, more) = place_operations(&mut payload, operations_of(&name, &own, input));
+            let operations = operations_of(&event.name, &own, input);
+            let (first, more) = place_operations(&mut event.raw, operations);
+            (event.tool, event.input, event.more) = (first.tool, first.input, more);
         }
         if !root.is_empty() {
-            payload.insert("cwd".into(), root.into());
+            event.raw.insert("cwd".into(), root.into());
         }
-        if kind != Kind::Other {
-            payload.insert("hook_event_name".into(), kind.name().into());
-        }
-        Event {
-            agent: ID,
-            kind,
-            name,
-            tool: first.tool,
-            input: first.input,
-            cwd,
-            session: text_field(&payload, "session_id").unwrap_or_default().to_string(),
-            more,
-            raw: payload,
-            native,
-        }
+        event
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
@@ -307,20 +285,23 @@ fn session_root(payload: &Map<String, Value>) -> String {
 }
 
 /// The own name and input of the call: events of their own for shell, files and MCP servers have them in the payload.
-fn own_call(name: &str, kind: Kind, payload: &mut Map<String, Value>) -> Option<(String, Value)> {
-    let (tool, keys): (&str, &[&str]) = match name {
+fn own_call(event: &mut Event) -> Option<(String, Value)> {
+    let (tool, keys): (&str, &[&str]) = match event.name.as_str() {
         "beforeShellExecution" | "afterShellExecution" => ("Shell", &["command", "cwd", "sandbox"]),
         "beforeReadFile" | "beforeTabFileRead" => ("Read", &["file_path"]),
         "afterFileEdit" | "afterTabFileEdit" => ("Edit", &["file_path", "edits"]),
         "beforeMCPExecution" | "afterMCPExecution" => {
-            let (own, input) = take_tool(payload, (kind, name))?;
+            let (own, input) = take_tool(&mut event.raw, (event.kind, &event.name))?;
             let own = if own.starts_with(MCP) { own } else { format!("{MCP}{own}") };
             return Some((own, input));
         }
-        _ => return take_tool(payload, (kind, name)),
+        name => return take_tool(&mut event.raw, (event.kind, name)),
     };
-    let input: Map<String, Value> =
-        keys.iter().filter_map(|key| Some(((*key).to_string(), payload.remove(*key)?))).collect();
+    let payload = &mut event.raw;
+    let mut input = Map::new();
+    for key in keys {
+        input.extend(payload.remove(*key).map(|value| ((*key).to_string(), value)));
+    }
     if let Some(output) = payload.remove("output") {
         payload.insert("tool_response".into(), output);
     }
@@ -399,7 +380,8 @@ fn new_input(event: &Event, settled: &Settled) -> Result<Map<String, Value>, Str
     if settled.verb != Some(Allow) {
         let new = text::make_visible(&Value::Object(restored).to_string());
         let why = format!(
-            "A rule rewrites this call, which it does not allow unasked. Make it with this input: {new}"
+            "A rule rewrites this call, and Cursor takes a new input only beside an approval, which no rule gives. \
+             Make the call with this input: {new}"
         );
         return Err(cap_text(why));
     }
@@ -408,4 +390,50 @@ fn new_input(event: &Event, settled: &Settled) -> Result<Map<String, Value>, Str
 
 fn write_answer(top: Map<String, Value>, refusal: Option<String>) -> Output {
     Output { stdout: Value::Object(top).to_string(), refusal, ..Output::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(tool: &str, input: Value) -> Event {
+        let payload = json!({ "cursor_version": "2", "workspace_roots": ["/other", "/work"], "cwd": "/work/sub",
+                              "hook_event_name": "preToolUse", "tool_name": tool, "tool_input": input });
+        Cursor.parse(payload.as_object().cloned().unwrap_or_default(), None)
+    }
+
+    fn rewrite(event: &Event, verb: Option<Verb>, key: &str) -> Value {
+        let mut input = event.input.as_object().cloned().unwrap_or_default();
+        input.insert(key.into(), "new".into());
+        let answer = Answer { verb, input: Some(input), ..Answer::default() };
+        serde_json::from_str(&Cursor.render(event, &answer).stdout).unwrap()
+    }
+
+    #[test]
+    fn a_rewrite_goes_out_beside_an_allow_only() {
+        let event = call("Grep", json!({ "pattern": "x", "file_path": "a" }));
+        let told = rewrite(&event, Some(Allow), "path");
+        let input = json!({ "pattern": "x", "file_path": "new" });
+        assert_eq!(told, json!({ "updated_input": input, "permission": "allow" }));
+        let told = rewrite(&event, None, "path");
+        assert_eq!(told["permission"], "deny");
+        assert!(told["agent_message"].as_str().unwrap().ends_with(&input.to_string()), "{told}");
+    }
+
+    #[test]
+    fn of_a_write_only_the_path_is_rewritten() {
+        let event = call("Write", json!({ "file_path": "a", "content": "x" }));
+        assert_eq!(rewrite(&event, Some(Allow), "file_path")["permission"], "allow");
+        assert_eq!(rewrite(&event, Some(Allow), "content")["permission"], "deny");
+    }
+
+    #[test]
+    fn a_call_is_judged_where_it_runs_and_the_session_stays_where_it_is() {
+        for (dir, expected) in [("/tmp", "/tmp"), ("x", "/work/sub/x")] {
+            for key in PLACES {
+                let event = call("Shell", json!({ "command": "ls", *key: dir }));
+                assert_eq!((event.cwd.as_str(), event.str_field("cwd")), (expected, Some("/work")));
+            }
+        }
+    }
 }

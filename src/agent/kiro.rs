@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::call::{
-    ToolNames, find_tool, kind_by_content, own_names, place_operations, rename_keys, take_tool,
-};
-use super::fields::{absolute_field, operation, text_field};
+use super::call::{ToolNames, find_tool, own_names, rename_keys};
+use super::fields::{operation, text_field};
 use super::settled::settle_answer;
+use super::shaped::{event_of_payload, read_call};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::verdict::Answer;
@@ -88,30 +87,10 @@ impl Agent for Kiro {
         (camel && !others).then_some(Mark::Strong)
     }
 
-    fn parse(&self, mut payload: Map<String, Value>, named: Option<&str>) -> Event {
-        let name =
-            text_field(&payload, "hook_event_name").or(named).unwrap_or_default().to_string();
-        let spec = EVENTS.iter().find(|spec| spec.name == name);
-        let kind = spec.map_or_else(|| kind_by_content(&name, &payload), |spec| spec.kind);
-        let (mut first, mut more) = (operation("", Value::Null), Vec::new());
-        if let Some((own, input)) = take_tool(&mut payload, (kind, &name)) {
-            (first, more) = place_operations(&mut payload, operations_of(&own, input));
-        }
-        if kind != Kind::Other {
-            payload.insert("hook_event_name".into(), kind.name().into());
-        }
-        Event {
-            agent: ID,
-            kind,
-            name,
-            tool: first.tool,
-            input: first.input,
-            cwd: absolute_field(&payload, "cwd"),
-            session: text_field(&payload, "session_id").unwrap_or_default().to_string(),
-            more,
-            raw: payload,
-            native: Value::Null,
-        }
+    fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event {
+        let mut event = event_of_payload(self, payload, named);
+        read_call(&mut event, |_, own, input| operations_of(own, input));
+        event
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {

@@ -10,13 +10,12 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::call::{
-    ToolNames, find_tool, kind_by_content, own_names, place_operations, rename_keys, restore_input,
-    set_lines, take_tool,
-};
-use super::fields::{absolute_field, operation, rename_fields, text_field};
-use super::patch::patch_operations;
-use super::settled::{BLOCKED, Settled, settle_answer};
+use super::call::{ToolNames, find_tool, own_names, rename_keys, restore_input, set_lines};
+use super::fields::{operation, rename_fields, text_field};
+use super::patch::call_operations;
+use super::reply::Reply;
+use super::settled::{Settled, settle_answer};
+use super::shaped::{event_of_payload, read_call};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::verdict::Answer;
@@ -157,64 +156,37 @@ impl Agent for VsCode {
 
     fn parse(&self, mut payload: Map<String, Value>, named: Option<&str>) -> Event {
         rename_fields(&mut payload, FIELDS);
-        let name =
-            text_field(&payload, "hook_event_name").or(named).unwrap_or_default().to_string();
-        let kind = match Kind::from_name(&name) {
-            Kind::Other => kind_by_content(&name, &payload),
-            kind => kind,
-        };
-        let (mut first, mut more, mut native) =
-            (operation("", Value::Null), Vec::new(), Value::Null);
-        if let Some((own, input)) = take_tool(&mut payload, (kind, &name)) {
-            if kind == Kind::PreToolUse {
-                native = json!({ "tool": own, "input": input.clone() });
+        let mut event = event_of_payload(self, payload, named);
+        read_call(&mut event, |event, own, input| {
+            if event.kind == Kind::PreToolUse {
+                event.native = json!({ "tool": own, "input": input.clone() });
             }
-            (first, more) = place_operations(&mut payload, operations_of(&own, input));
-        }
-        if kind != Kind::Other {
-            payload.insert("hook_event_name".into(), kind.name().into());
-        }
-        Event {
-            agent: ID,
-            kind,
-            name,
-            tool: first.tool,
-            input: first.input,
-            cwd: absolute_field(&payload, "cwd"),
-            session: text_field(&payload, "session_id").unwrap_or_default().to_string(),
-            more,
-            raw: payload,
-            native,
-        }
+            operations_of(own, input)
+        });
+        event
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
         let Some(spec) = self.spec_of(event) else { return Output::default() };
         let mut settled = settle_answer(spec, answer);
-        let (mut top, mut specific) = (Map::new(), Map::new());
-        if event.kind == Kind::PreToolUse {
-            set_permission(event, &mut settled, &mut specific);
-        } else if settled.verb == Some(Deny) && event.kind != Kind::UserPromptSubmit {
-            top.insert("decision".into(), "block".into());
-            top.insert("reason".into(), settled.reason.as_str().into());
-            // The documentation of the stops shows it in the specific part.
-            if matches!(event.kind, Kind::Stop | Kind::SubagentStop) {
-                specific.extend(top.clone());
-            }
+        let mut reply = Reply::default();
+        match (event.kind, settled.verb) {
+            (Kind::PreToolUse, _) => set_permission(event, &mut settled, &mut reply),
+            (Kind::UserPromptSubmit, Some(_)) => reply.end_turn(&settled.reason),
+            (_, Some(Deny)) => reply.decide("block", &settled.reason),
+            _ => {}
         }
-        let ends =
-            settled.verb == Some(Halt) || event.kind == Kind::UserPromptSubmit && settled.refuses();
-        if ends {
-            top.insert("continue".into(), false.into());
-            top.insert("stopReason".into(), settled.reason.as_str().into());
+        // The documentation of the stops shows it below.
+        if matches!(event.kind, Kind::Stop | Kind::SubagentStop) && settled.verb == Some(Deny) {
+            reply.specify("decision", "block");
+            reply.specify("reason", settled.reason.as_str());
         }
-        if !settled.context.is_empty() {
-            specific.insert("additionalContext".into(), settled.context.as_str().into());
+        if settled.verb == Some(Halt) {
+            reply.end_turn(&settled.reason);
         }
-        if !settled.notice.is_empty() {
-            top.insert("systemMessage".into(), settled.notice.as_str().into());
-        }
-        write_answer(event, top, specific, settled)
+        reply.add_context(&settled);
+        reply.add_notice(&settled);
+        reply.into_output(&event.name, &settled)
     }
 
     fn failure_form(&self, kind: Kind) -> FailureForm {
@@ -258,7 +230,7 @@ fn operations_of(own: &str, input: Value) -> Vec<Operation> {
     let all = match own {
         MANY_EDITS => edits(&input, tool.keys),
         FETCH => fetches(&input),
-        PATCH => patches(&input),
+        PATCH => return call_operations(tool.claude, input),
         _ => Vec::new(),
     };
     if !all.is_empty() {
@@ -295,11 +267,6 @@ fn fetches(input: &Value) -> Vec<Operation> {
         operation("WebFetch", one)
     };
     input["urls"].as_array().into_iter().flatten().map(fetch).collect()
-}
-
-fn patches(input: &Value) -> Vec<Operation> {
-    let text = input.as_str().or_else(|| input.get("input").and_then(Value::as_str));
-    text.map(patch_operations).unwrap_or_default()
 }
 
 /// The complete new input by the tool's own keys; none = it cannot be said so that the tool takes it.
@@ -349,41 +316,72 @@ fn has_shape_of(new: &Value, old: &Value) -> bool {
     }
 }
 
-fn set_permission(event: &Event, settled: &mut Settled, specific: &mut Map<String, Value>) {
+fn set_permission(event: &Event, settled: &mut Settled, reply: &mut Reply) {
     if settled.input.is_some() || !settled.elements.is_empty() {
         match new_input(event, settled) {
-            Some(input) => drop(specific.insert("updatedInput".into(), input.into())),
-            None => {
-                (settled.verb, settled.reason) = (Some(Deny), CANNOT_REWRITE.into());
-            }
+            Some(input) => reply.specify("updatedInput", input),
+            None => (settled.verb, settled.reason) = (Some(Deny), CANNOT_REWRITE.into()),
         }
     }
     let Some(verb) = settled.verb else { return };
     let word = if settled.refuses() { Deny } else { verb };
-    specific.insert("permissionDecision".into(), word.name().into());
-    if !settled.reason.is_empty() {
-        specific.insert("permissionDecisionReason".into(), settled.reason.as_str().into());
-    }
+    reply.permit(word.name(), &settled.reason);
 }
 
-fn write_answer(
-    event: &Event,
-    mut top: Map<String, Value>,
-    mut specific: Map<String, Value>,
-    settled: Settled,
-) -> Output {
-    if !specific.is_empty() {
-        specific.insert("hookEventName".into(), event.name.as_str().into());
-        top.insert("hookSpecificOutput".into(), specific.into());
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(tool: &str, input: Value) -> Event {
+        let payload = json!({ "timestamp": "t", "hook_event_name": "PreToolUse", "tool_use_id": "c",
+                              "tool_name": tool, "tool_input": input });
+        VsCode.parse(payload.as_object().cloned().unwrap_or_default(), None)
     }
-    if top.is_empty() {
-        return Output::default();
+
+    /// The new input where a rule sets that key of the operation; null = the call is refused.
+    fn rewrite(event: &Event, at: usize, key: &str, value: Value) -> Value {
+        let old = if at == 0 { &event.input } else { &event.more[at - 1].input };
+        let mut input = old.as_object().cloned().unwrap_or_default();
+        input.insert(key.into(), value);
+        let mut answer = Answer::default();
+        match event.more.is_empty() {
+            true => answer.input = Some(input),
+            false => answer.elements = vec![(at, input)],
+        }
+        let told: Value = serde_json::from_str(&VsCode.render(event, &answer).stdout).unwrap();
+        let told = &told["hookSpecificOutput"];
+        assert_eq!(told.get("updatedInput").is_none(), told["permissionDecision"] == "deny");
+        told["updatedInput"].clone()
     }
-    let stops = settled.verb.is_some_and(Verb::stops_call);
-    let reason = if settled.reason.is_empty() { BLOCKED.to_string() } else { settled.reason };
-    Output {
-        stdout: Value::Object(top).to_string(),
-        refusal: stops.then_some(reason),
-        ..Output::default()
+
+    #[test]
+    fn one_of_several_is_rewritten_in_its_place() {
+        let edits = json!({ "explanation": "e", "replacements": [
+            { "filePath": "a", "oldString": "x", "newString": "y" },
+            { "filePath": "b", "oldString": "x", "newString": "y" },
+        ] });
+        let event = call(MANY_EDITS, edits.clone());
+        let mut new = edits;
+        new["replacements"][1]["newString"] = "z".into();
+        assert_eq!(rewrite(&event, 1, "new_string", json!("z")), new);
+        assert_eq!(rewrite(&event, 1, "replace_all", json!(true)), Value::Null);
+        let event = call(FETCH, json!({ "urls": ["a", "b"], "query": "q" }));
+        let new = json!({ "urls": ["c", "b"], "query": "q" });
+        assert_eq!(rewrite(&event, 0, "url", json!("c")), new);
+        assert_eq!(rewrite(&event, 0, "query", json!("c")), Value::Null);
+        let only = call(FETCH, json!({ "urls": ["a"] }));
+        assert_eq!(rewrite(&only, 0, "url", json!("c")), json!({ "urls": ["c"] }));
+    }
+
+    #[test]
+    fn an_input_that_would_be_dropped_is_refused() {
+        let event = call("run_in_terminal", json!({ "command": "ls", "isBackground": false }));
+        let new = json!({ "command": "pwd", "isBackground": false });
+        assert_eq!(rewrite(&event, 0, "command", json!("pwd")), new);
+        assert_eq!(rewrite(&event, 0, "command", json!(1)), Value::Null);
+        assert_eq!(rewrite(&event, 0, "timeout", json!(1)), Value::Null);
+        let read = call("read_file", json!({ "filePath": "a", "startLine": 2, "endLine": 4 }));
+        assert_eq!(read.input["limit"], 3);
+        assert_eq!(rewrite(&read, 0, "limit", json!(1)), Value::Null);
     }
 }

@@ -58,8 +58,9 @@ static EVENTS: &[EventSpec] = &[
     spec(Kind::WorktreeCreate, "post_setup_worktree").input("tool_info{worktree_path}"),
 ];
 
-/// Its fields by Claude Code's names; a call has no id but that of the step.
-const FIELDS: &[(&str, &str)] = &[("trajectory_id", "session_id"), ("execution_id", "tool_use_id")];
+/// The session by Claude Code's name, and a call, which has no id but that of the step.
+const SESSION: &[(&str, &str)] = &[("trajectory_id", "session_id")];
+const CALL: &[(&str, &str)] = &[("execution_id", "tool_use_id")];
 /// What events without a tool have in their `tool_info`.
 const INFO: &[(&str, &str)] = &[("user_prompt", "prompt"), ("response", "last_assistant_message")];
 
@@ -95,12 +96,13 @@ impl Agent for Windsurf {
             // It must be judged by what it holds, whatever it is.
             None => Kind::PreToolUse,
         };
-        rename_fields(&mut payload, FIELDS);
+        rename_fields(&mut payload, SESSION);
         let info = unpack_text(payload.remove("tool_info").unwrap_or(Value::Null));
         let place = info.get("cwd").or_else(|| payload.get("cwd")).and_then(Value::as_str);
         let cwd = place.filter(|path| is_absolute(path)).unwrap_or_default().to_string();
         let (mut first, mut more) = (operation("", Value::Null), Vec::new());
         if kind.is_tool() {
+            rename_fields(&mut payload, CALL);
             if let Some(result) = info.get("mcp_result") {
                 payload.insert("tool_response".into(), unpack_text(result.clone()));
             }
