@@ -64,14 +64,13 @@ impl Stage {
         self.world.project().join(".claude/settings.json")
     }
 
-    /// The answer to a payload of a real agent, with other text in it.
-    fn feed(&self, payload: &str, agent: &str, change: (&str, &str)) -> String {
+    /// The answer to a call of the shell as that agent sends it, with another command.
+    fn feed(&self, payload: &str, agent: &str, command: &str) -> String {
         let path = format!("{}/tests/payloads/{payload}", env!("CARGO_MANIFEST_DIR"));
         let mut event: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
         event["cwd"] = self.world.project().to_string_lossy().into();
-        let input = ["tool_input", "command"];
-        assert!(event[input[0]][input[1]].is_string(), "{event}");
-        event[change.0][input[1]] = change.1.into();
+        assert!(event["tool_input"]["command"].is_string(), "{event}");
+        event["tool_input"]["command"] = command.into();
         self.send(agent, &event)
     }
 
@@ -111,7 +110,7 @@ fn a_script_judges_the_calls_of_other_agents() {
         ("cursor", "cursor/preToolUse-Shell.schema.json"),
     ] {
         let stage = Stage::with_groups(guard());
-        let answer = |text: &str| stage.feed(payload, agent, ("tool_input", text));
+        let answer = |text: &str| stage.feed(payload, agent, text);
         for (text, reason) in [
             ("echo by-status", "refused by status"),
             ("echo by-json", "refused by json"),
@@ -121,10 +120,9 @@ fn a_script_judges_the_calls_of_other_agents() {
         }
         assert!(!answer("echo nothing").contains("refused"), "{agent}");
         let event = &stage.seen()[0];
-        let input = json!({ "command": "echo by-status" });
         assert_eq!(event["hook_event_name"], "PreToolUse", "{agent}");
         assert_eq!(event["tool_name"], "Bash", "{agent}");
-        assert_eq!(event["tool_input"]["command"], input["command"], "{agent}");
+        assert_eq!(event["tool_input"]["command"], "echo by-status", "{agent}");
         for key in ["session_id", "cwd", "transcript_path"] {
             assert!(event[key].is_string(), "{agent}: {key}");
         }
@@ -301,7 +299,7 @@ fn a_projects_rule_and_its_hooks_are_approved_one_by_one() {
 fn a_hook_script_of_a_rule_gets_claude_codes_form_too() {
     let stage = Stage::new("[rule.x]\ntool = \"Bash\"\nhook = \"~/guard.sh\"\n");
     let payload = "gemini/BeforeTool-run_shell_command.json";
-    let answer = stage.feed(payload, "gemini", ("tool_input", "echo by-json"));
+    let answer = stage.feed(payload, "gemini", "echo by-json");
     assert!(answer.contains("refused by json"), "{answer}");
     assert_eq!(stage.seen()[0]["hook_event_name"], "PreToolUse");
     assert_eq!(stage.seen()[0]["tool_name"], "Bash");
