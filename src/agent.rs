@@ -9,6 +9,7 @@ use crate::event::{Event, Kind};
 use crate::text;
 use crate::verdict::{Answer, Verb};
 use crate::watchdog::{CANNOT_JUDGE, FailureForm};
+use wiring::Wiring;
 
 mod call;
 pub mod claude;
@@ -30,6 +31,7 @@ mod shaped;
 mod stranger;
 pub mod vscode;
 pub mod windsurf;
+pub mod wiring;
 
 /// How sure a payload is of the agent that wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -236,10 +238,18 @@ pub trait Agent: Sync {
         &[]
     }
 
-    /// The settings files that it reads for a session in `cwd`, its hooks among what they say; none = hookctl
-    /// does not know them.
-    fn settings_files(&self, _home: &Path, _cwd: &Path, _root: &Path) -> Vec<PathBuf> {
-        Vec::new()
+    /// Where its settings are and how hookctl stands in them; none = hookctl does not know them.
+    fn wiring(&self) -> Option<&'static Wiring> {
+        None
+    }
+
+    /// The settings files that it reads for a session in `cwd`, its hooks among what they say.
+    fn settings_files(&self, home: &Path, cwd: &Path, root: &Path) -> Vec<PathBuf> {
+        let resolve = |wiring: &'static Wiring| {
+            let read = wiring.files.iter().filter(|place| place.form.entries().is_some());
+            read.map(|place| wiring.resolve(place, home, cwd, root))
+        };
+        self.wiring().into_iter().flat_map(resolve).collect()
     }
 
     /// What an event of that kind can do; unknown events can do nothing.

@@ -21,6 +21,12 @@ pub const CLAUDE_ENV_FILE: &str = "CLAUDE_ENV_FILE";
 pub const CLAUDE_PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
 /// Claude Code: "true" in remote runs.
 pub const CLAUDE_CODE_REMOTE: &str = "CLAUDE_CODE_REMOTE";
+/// Codex: where its settings are, instead of `~/.codex`.
+pub const CODEX_HOME: &str = "CODEX_HOME";
+/// Copilot CLI: where its settings are, instead of `~/.copilot`.
+pub const COPILOT_HOME: &str = "COPILOT_HOME";
+/// Where OpenCode's settings are, instead of `~/.config`. For its plugin alone: hookctl's own files never move by it.
+pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// macOS: the identifier of the app that a process was started by.
 pub const APP_BUNDLE: &str = "__CFBundleIdentifier";
 /// <https://no-color.org>: set and not empty = no colours.

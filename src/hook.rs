@@ -26,6 +26,7 @@ use crate::rule::Layer;
 use crate::rule::file::Remote;
 use crate::rule::shipped;
 use crate::settings::beside;
+use crate::settings::place::settings_files;
 use crate::stdin::{self, Input};
 use crate::text;
 use crate::verdict::Verb;
@@ -342,8 +343,12 @@ fn duplicate_warnings(config: &mut Config, paths: &Paths, place: &Place) -> Vec<
         return Vec::new();
     }
     config.read_remotes();
-    let places =
-        beside::settings_files(&paths.home, Path::new(&place.cwd), Path::new(&place.project));
+    let places = settings_files(
+        agent::default_agent(),
+        &paths.home,
+        Path::new(&place.cwd),
+        Path::new(&place.project),
+    );
     beside::duplicate_warnings(&places, config)
 }
 

@@ -1,8 +1,8 @@
 //! Lossless edits of other programs' settings files: atomic, locked, backed up, byte-exact undo.
 //!
 //! `json` reads strictly and keeps positions, `edit` splices, `survey` reads what a file says of hooks,
-//! `hooks` knows what ours should say, `others` the programs that would do the same, `beside` where those
-//! and ours meet, `program` where a
+//! `hooks` knows what ours should say, `content` whole files of ours, `place` where files are, `others` the programs
+//! that would do the same, `beside` where those and ours meet, `program` where a
 //! command's program is, `file` replaces it on disk, `record` remembers how it was. This page ties them
 //! together.
 
@@ -11,10 +11,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub mod beside;
+mod content;
 pub mod edit;
 pub mod file;
 pub mod hooks;
 pub mod others;
+pub mod place;
 pub mod program;
 pub mod record;
 pub mod survey;
@@ -22,12 +24,14 @@ pub mod survey;
 use crate::json::JsonFault;
 use edit::Doc;
 use file::{Lock, SettingsTarget};
-use hooks::{Change, WantedEntries};
+use hooks::{Change, Shaped, WantedEntries};
 use others::{EntriesToReturn, Program};
+use place::SettingsFile;
 use program::Roots;
 use record::{Record, Records};
 use survey::{Role, Survey, survey_hooks};
 
+use crate::agent::wiring::{EntryForm, Form};
 use crate::paths::Paths;
 
 /// How often an edit starts over when the file changes under it.
@@ -59,6 +63,9 @@ pub enum Error {
     /// A directory, a device, a loop of links.
     #[error("{} is not a regular file", .0.display())]
     NotAFile(PathBuf),
+    /// Somebody else's file where one of ours would be.
+    #[error("{} is there and is not hookctl's: it was left as it is. Move it away first.", .0.display())]
+    Foreign(PathBuf),
     /// Somebody writes to it again and again.
     #[error("{} changed each time while it was being edited: try again", .0.display())]
     Busy(PathBuf),
@@ -129,17 +136,24 @@ pub struct Read {
     pub text: String,
     /// Its hooks.
     pub survey: Survey,
+    /// Has it a place for hooks, whoever's?
+    pub has_hooks: bool,
 }
 
 /// Reads a settings file for its hooks; none where there is no file.
 ///
 /// # Errors
 /// Where it cannot be read or is not JSON.
-pub fn read_settings(named: &Path) -> Result<Option<Read>, Error> {
-    let target = SettingsTarget::follow_links(named)?;
+pub fn read_settings(place: &SettingsFile) -> Result<Option<Read>, Error> {
+    let target = SettingsTarget::follow_links(&place.file)?;
     let Some(text) = read_text(&target)? else { return Ok(None) };
-    let doc = parse_document(&target, &text)?;
-    Ok(Some(Read { text: doc.body().to_string(), survey: survey_hooks(&doc) }))
+    let Form::Entries(form) = place.form else {
+        let survey = content::survey_content(place, &text);
+        return Ok(Some(Read { text, survey, has_hooks: true }));
+    };
+    let doc = parse_document(&target, &text, form)?;
+    let has_hooks = form.hooks.is_none_or(|key| doc.root().get(key).is_some());
+    Ok(Some(Read { text: doc.body().to_string(), survey: survey_hooks(&doc, form), has_hooks }))
 }
 
 /// Writes our entries into the file, and nothing at all where they are already there.
@@ -148,12 +162,11 @@ pub fn read_settings(named: &Path) -> Result<Option<Read>, Error> {
 /// See [`Error`]; the file is then untouched.
 pub fn install(
     paths: &Paths,
-    named: &Path,
-    scope: &str,
+    place: &SettingsFile,
     wanted: &WantedEntries,
     mode: EditMode,
 ) -> Result<EditOutcome, Error> {
-    replace_entries(paths, named, scope, Some(wanted), &[], mode)
+    replace_entries(paths, place, Some(wanted), &[], mode)
 }
 
 /// The same, and takes the entries of these programs out of the file in the same edit. Without
@@ -163,45 +176,77 @@ pub fn install(
 /// See [`Error`]; the file is then untouched.
 pub fn replace_entries(
     paths: &Paths,
-    named: &Path,
-    scope: &str,
+    place: &SettingsFile,
     wanted: Option<&WantedEntries>,
     programs: &[&Program],
     mode: EditMode,
 ) -> Result<EditOutcome, Error> {
-    edit_file(paths, named, mode, |target, before, records| {
+    edit_file(paths, &place.file, mode, |target, before, records| match place.form {
+        Form::Entries(form) => {
+            let plan = EntryPlan { paths, place, form, wanted, programs };
+            plan.install(target, before, records)
+        }
+        Form::Scripts(_) | Form::Plugin(_) => {
+            install_content(place, wanted, target, before, records)
+        }
+    })
+}
+
+/// What an install makes of a file with entries.
+struct EntryPlan<'p> {
+    paths: &'p Paths,
+    place: &'p SettingsFile,
+    form: &'static EntryForm,
+    wanted: Option<&'p WantedEntries>,
+    programs: &'p [&'p Program],
+}
+
+impl EntryPlan<'_> {
+    fn install(
+        &self,
+        target: &SettingsTarget,
+        before: Option<&str>,
+        records: &mut Records,
+    ) -> Result<Plan, Error> {
+        let form = self.form;
         let key = target.record_key();
         let old = records.files.get(&key);
         let base = before.unwrap_or("{}\n");
-        let doc = parse_document(target, base)?;
+        let doc = parse_document(target, base, form)?;
         let refused = |fault| Error::refused(target, doc.body(), fault);
+        if self.place.own && !doc.root().is_empty() && !survey_hooks(&doc, form).is_ours() {
+            return Err(Error::Foreign(target.named.clone()));
+        }
         // How the file would be without us: as noted where nobody else wrote since.
         let untouched = old.filter(|old| {
             before.is_some_and(|text| file::sha256_hex(text.as_bytes()) == old.written_sha256)
         });
         let original = match untouched.and_then(|old| old.intact_original()) {
             Some(text) => text.map(String::from),
-            None => before.map(|text| without_us(text, &doc, old)).transpose().map_err(refused)?,
+            None => {
+                let without = |text| without_us(text, &doc, old, form);
+                before.map(without).transpose().map_err(refused)?
+            }
         };
-        let bare = parse_document(target, original.as_deref().unwrap_or("{}\n"))?;
+        let bare = parse_document(target, original.as_deref().unwrap_or("{}\n"), form)?;
         let mut created = old.map(|old| old.created.clone()).unwrap_or_default();
         let mut events = old.map(|old| old.events.clone()).unwrap_or_default();
 
         let mut edited = doc.clone();
         let mut changes = Vec::new();
-        if let Some(wanted) = wanted {
-            created = hooks::created_by_install(&bare, &doc, wanted);
+        if let Some(wanted) = self.wanted {
+            let shaped = Shaped { wanted, form };
+            created = hooks::created_by_install(&bare, &doc, shaped);
             if wanted.role() == Role::Guard {
-                let names = wanted.events.iter().map(|(kind, _)| kind.name().to_string());
-                events = names.collect();
+                events = wanted.event_names();
             }
-            changes = hooks::install_hooks(&mut edited, wanted, &created).map_err(refused)?;
+            changes = hooks::install_hooks(&mut edited, shaped, &created).map_err(refused)?;
         }
         // After ours, which may have stood among them.
-        let roots = Roots::for_settings(&paths.home, &target.named);
-        let out = others::take_out(&mut edited, programs, &roots).map_err(refused)?;
+        let roots = Roots::for_settings(&self.paths.home, &target.named);
+        let out = others::take_out(&mut edited, self.programs, &roots).map_err(refused)?;
         changes.extend(out.iter().map(others::Taken::removal_change));
-        if wanted.is_none() && changes.is_empty() {
+        if self.wanted.is_none() && changes.is_empty() {
             return Ok((before.map(String::from), changes));
         }
         // Who removed the file removed what was taken out of it, too.
@@ -213,7 +258,7 @@ pub fn replace_entries(
             false => Some(edited.text()),
         };
         // One entry that the client refuses costs the whole file: ours never is that entry.
-        let fatal = |doc: &Doc| survey_hooks(doc).invalid.iter().filter(|i| i.fatal).count();
+        let fatal = |doc: &Doc| survey_hooks(doc, form).invalid.iter().filter(|i| i.fatal).count();
         if fatal(&edited) > fatal(&doc) {
             return Err(refused(JsonFault::new(
                 0,
@@ -230,7 +275,8 @@ pub fn replace_entries(
             created,
             taken,
             events,
-            scope: scope.to_string(),
+            scope: self.place.name.to_string(),
+            agent: self.place.agent.to_string(),
         };
         // Changed by others since and nothing for us to do: what was noted stays true.
         let stale = changes.is_empty() && untouched.is_none();
@@ -240,14 +286,61 @@ pub fn replace_entries(
         };
         records.files.insert(key, record);
         Ok((after, changes))
-    })
+    }
+}
+
+/// A whole file of ours: written, or taken away where its event is no longer wanted.
+fn install_content(
+    place: &SettingsFile,
+    wanted: Option<&WantedEntries>,
+    target: &SettingsTarget,
+    before: Option<&str>,
+    records: &mut Records,
+) -> Result<Plan, Error> {
+    let same = || Ok((before.map(String::from), Vec::new()));
+    let Some(wanted) = wanted else { return same() };
+    let after = content::own_content(place, wanted);
+    let name = content::change_name(place);
+    let ours = before.map(content::is_own);
+    let changes = match (ours, &after) {
+        (Some(false), Some(_)) => return Err(Error::Foreign(target.named.clone())),
+        (Some(false) | None, None) => return same(),
+        (None, Some(_)) => vec![Change::Added(name)],
+        (Some(true), None) => vec![Change::Removed(name)],
+        (Some(true), Some(text)) if before == Some(text) => Vec::new(),
+        (Some(true), Some(_)) => {
+            vec![Change::Replaced { event: name, why: "written by another version".into() }]
+        }
+    };
+    let key = target.record_key();
+    match &after {
+        None => drop(records.files.remove(&key)),
+        Some(text) => {
+            let old = records.files.get(&key);
+            let record = Record {
+                written_sha256: file::sha256_hex(text.as_bytes()),
+                directories: directories(target, old, records),
+                events: wanted.event_names(),
+                scope: place.name.to_string(),
+                agent: place.agent.to_string(),
+                ..Record::default()
+            };
+            records.files.insert(key, record);
+        }
+    }
+    Ok((after, changes))
 }
 
 /// How the text would be without us, and with what we took out.
-fn without_us(text: &str, doc: &Doc, old: Option<&Record>) -> Result<String, JsonFault> {
+fn without_us(
+    text: &str,
+    doc: &Doc,
+    old: Option<&Record>,
+    form: &'static EntryForm,
+) -> Result<String, JsonFault> {
     let mut bare = doc.clone();
     // As it was: what is gone by now may be there again in the end.
-    let gone = remove_entries(&mut bare, None, old, EntriesToReturn::All)?;
+    let gone = remove_entries(&mut bare, None, old, EntriesToReturn::All, form)?;
     Ok(if gone.is_empty() { text.into() } else { bare.text() })
 }
 
@@ -272,26 +365,69 @@ fn directories(target: &SettingsTarget, old: Option<&Record>, records: &Records)
 /// See [`Error`]; the file is then untouched.
 pub fn uninstall(
     paths: &Paths,
-    named: &Path,
+    place: &SettingsFile,
     role: Option<Role>,
     mode: EditMode,
 ) -> Result<EditOutcome, Error> {
     let mut made = Vec::new();
-    let outcome = edit_file(paths, named, mode, |target, before, records| {
+    let outcome =
+        edit_file(paths, &place.file, mode, |target, before, records| match place.form {
+            Form::Entries(form) => {
+                let plan = Removal { paths, place, form, role };
+                plan.uninstall(target, before, records, &mut made)
+            }
+            Form::Scripts(_) | Form::Plugin(_) => {
+                let record = records.files.remove(&target.record_key());
+                Ok(match before.filter(|text| content::is_own(text)) {
+                    None => (before.map(String::from), Vec::new()),
+                    Some(_) => {
+                        made = record.map(|record| record.directories).unwrap_or_default();
+                        (None, vec![Change::Removed(content::change_name(place))])
+                    }
+                })
+            }
+        })?;
+    if outcome.after.is_none() && !mode.dry_run {
+        for dir in made.iter().rev() {
+            // Not empty means that somebody uses it: it stays.
+            let _ = fs::remove_dir(dir);
+        }
+    }
+    Ok(outcome)
+}
+
+/// What an uninstall makes of a file with entries.
+struct Removal<'p> {
+    paths: &'p Paths,
+    place: &'p SettingsFile,
+    form: &'static EntryForm,
+    role: Option<Role>,
+}
+
+impl Removal<'_> {
+    /// `made` are the directories that may go with the file.
+    fn uninstall(
+        &self,
+        target: &SettingsTarget,
+        before: Option<&str>,
+        records: &mut Records,
+        made: &mut Vec<String>,
+    ) -> Result<Plan, Error> {
+        let (form, role) = (self.form, self.role);
         let key = target.record_key();
         let record = records.files.remove(&key);
         let Some(text) = before else { return Ok((None, Vec::new())) };
-        let mut doc = parse_document(target, text)?;
-        let roots = Roots::for_settings(&paths.home, &target.named);
+        let mut doc = parse_document(target, text, form)?;
+        let roots = Roots::for_settings(&self.paths.home, &target.named);
         let refused = |doc: &Doc, fault| Error::refused(target, doc.body(), fault);
-        let changes =
-            remove_entries(&mut doc, role, record.as_ref(), EntriesToReturn::There(&roots))
-                .map_err(|fault| refused(&doc, fault))?;
+        let back = EntriesToReturn::There(&roots);
+        let changes = remove_entries(&mut doc, role, record.as_ref(), back, form)
+            .map_err(|fault| refused(&doc, fault))?;
         let ours = file::sha256_hex(text.as_bytes());
         let untouched = record.as_ref().is_some_and(|record| record.written_sha256 == ours);
         let still_out =
             |record: &Record| !record.taken.is_empty() && !brings_back(role, Some(record));
-        let is_left = survey_hooks(&doc).is_ours() || record.as_ref().is_some_and(still_out);
+        let is_left = survey_hooks(&doc, form).is_ours() || record.as_ref().is_some_and(still_out);
         if let Some(mut record) = record.clone().filter(|_| is_left) {
             if untouched {
                 record.written_sha256 = file::sha256_hex(doc.text().as_bytes());
@@ -302,13 +438,16 @@ pub fn uninstall(
             return Ok((Some(text.to_string()), changes));
         }
         let mut after = Some(doc.text());
+        if self.place.own && doc.root().is_empty() {
+            after = None;
+        }
         if let Some(record) = record.filter(|_| !is_left) {
-            made = record.directories.clone();
+            made.clone_from(&record.directories);
             match record.intact_original() {
                 Some(Some(original)) if untouched => {
                     after = Some(original.into());
                     if changes.iter().any(|change| matches!(change, Change::LeftOut { .. })) {
-                        let mut doc = parse_document(target, original)?;
+                        let mut doc = parse_document(target, original, form)?;
                         let left = others::leave_out(&mut doc, &changes);
                         left.map_err(|fault| refused(&doc, fault))?;
                         after = Some(doc.text());
@@ -321,14 +460,7 @@ pub fn uninstall(
             }
         }
         Ok((after, changes))
-    })?;
-    if outcome.after.is_none() && !mode.dry_run {
-        for dir in made.iter().rev() {
-            // Not empty means that somebody uses it: it stays.
-            let _ = fs::remove_dir(dir);
-        }
     }
-    Ok(outcome)
 }
 
 /// When the last of ours goes: do those of others come back?
@@ -342,9 +474,10 @@ fn remove_entries(
     role: Option<Role>,
     record: Option<&Record>,
     back: EntriesToReturn<'_>,
+    form: &'static EntryForm,
 ) -> Result<Vec<Change>, JsonFault> {
-    let mut changes = hooks::strip_hooks(doc, role, record.map(|record| &record.created))?;
-    if !survey_hooks(doc).is_ours() && brings_back(role, record) {
+    let mut changes = hooks::strip_hooks(doc, role, record.map(|record| &record.created), form)?;
+    if !survey_hooks(doc, form).is_ours() && brings_back(role, record) {
         let taken = record.map(|record| record.taken.as_slice()).unwrap_or_default();
         changes.extend(others::put_back(doc, taken, back)?);
     }
@@ -417,9 +550,10 @@ fn read_text(target: &SettingsTarget) -> Result<Option<String>, Error> {
     })
 }
 
-fn parse_document(target: &SettingsTarget, text: &str) -> Result<Doc, Error> {
+fn parse_document(target: &SettingsTarget, text: &str, form: &EntryForm) -> Result<Doc, Error> {
     let body = text.trim_start_matches('\u{feff}');
-    Doc::new(text).map_err(|fault| Error::refused(target, body, fault))
+    let doc = if form.comments { Doc::with_comments(text) } else { Doc::new(text) };
+    doc.map_err(|fault| Error::refused(target, body, fault))
 }
 
 /// The directories that will have to be made for the file, outermost first.

@@ -6,12 +6,15 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use hookctl::agent::claude::ENTRIES;
+use hookctl::agent::wiring::Form;
 use hookctl::event::Kind;
 use hookctl::json;
 use hookctl::paths::Paths;
 use hookctl::settings::edit::Doc;
-use hookctl::settings::hooks::{self, WantedEntries};
+use hookctl::settings::hooks::{self, Shaped, WantedEntries, WantedEvent};
 use hookctl::settings::others::{self, Program};
+use hookctl::settings::place::SettingsFile;
 use hookctl::settings::survey;
 use hookctl::settings::{self, EditMode, EditOutcome, Error};
 use proptest::prelude::*;
@@ -23,7 +26,10 @@ fn wanted(events: &[Kind]) -> WantedEntries {
         command: "/usr/local/bin/hookctl".into(),
         agent: "claude",
         places: ["--config", "/home/é/c", "--state", "/home/é/s"].map(String::from).to_vec(),
-        events: events.iter().map(|kind| (*kind, 60)).collect(),
+        events: events
+            .iter()
+            .map(|kind| WantedEvent { name: kind.name(), kind: *kind, timeout: 60 })
+            .collect(),
         server: Vec::new(),
         fail_closed: Some(true),
         bridge: None,
@@ -37,6 +43,24 @@ struct Place {
     _dir: tempfile::TempDir,
     paths: Paths,
     file: PathBuf,
+}
+
+impl Place {
+    /// As Claude Code's file of the user.
+    fn settings(&self) -> SettingsFile {
+        SettingsFile {
+            name: "user",
+            file: self.file.clone(),
+            agent: "claude",
+            form: Form::Entries(&ENTRIES),
+            own: false,
+            event: None,
+        }
+    }
+}
+
+fn shaped(wanted: &WantedEntries) -> Shaped<'_> {
+    Shaped { wanted, form: &ENTRIES }
 }
 
 fn place() -> Place {
@@ -231,7 +255,7 @@ fn programs() -> Vec<&'static Program> {
 /// Installs in the place of all of them.
 fn replace(place: &Place, events: &[Kind]) -> EditOutcome {
     let wanted = wanted(events);
-    settings::replace_entries(&place.paths, &place.file, "user", Some(&wanted), &programs(), MODE)
+    settings::replace_entries(&place.paths, &place.settings(), Some(&wanted), &programs(), MODE)
         .unwrap()
 }
 
@@ -312,10 +336,10 @@ proptest! {
         put(&place.file, &before);
         let wanted = wanted(EVENTS);
 
-        let outcome = settings::install(&place.paths, &place.file, "user", &wanted, MODE).unwrap();
+        let outcome = settings::install(&place.paths, &place.settings(), &wanted, MODE).unwrap();
         let written = fs::read_to_string(&place.file).unwrap();
         prop_assert_eq!(outcome.after.as_deref(), Some(written.as_str()));
-        let read = settings::read_settings(&place.file).unwrap().unwrap();
+        let read = settings::read_settings(&place.settings()).unwrap().unwrap();
         prop_assert_eq!(read.survey.own.iter().filter(|own| own.seen).count(), EVENTS.len());
         // The client parses it as serde_json does, and finds our entries.
         let value: serde_json::Value =
@@ -325,11 +349,11 @@ proptest! {
         }
 
         let inode = fs::metadata(&place.file).unwrap().ino();
-        let again = settings::install(&place.paths, &place.file, "user", &wanted, MODE).unwrap();
+        let again = settings::install(&place.paths, &place.settings(), &wanted, MODE).unwrap();
         prop_assert!(!again.has_changed() && again.changes.is_empty());
         prop_assert_eq!(fs::metadata(&place.file).unwrap().ino(), inode, "not even rewritten");
 
-        settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
+        settings::uninstall(&place.paths, &place.settings(), None, MODE).unwrap();
         prop_assert_eq!(fs::read_to_string(&place.file).unwrap(), before);
     }
 
@@ -344,8 +368,8 @@ proptest! {
         let before = render(&json, &layout);
         let wanted = wanted(EVENTS);
         let mut doc = Doc::new(&before).unwrap();
-        let created = hooks::created_by_install(&doc, &doc, &wanted);
-        hooks::install_hooks(&mut doc, &wanted, &created).unwrap();
+        let created = hooks::created_by_install(&doc, &doc, shaped(&wanted));
+        hooks::install_hooks(&mut doc, shaped(&wanted), &created).unwrap();
 
         // A foreign edit in between stays.
         let (mut now, mut want) = (doc.text(), before.clone());
@@ -354,7 +378,7 @@ proptest! {
             want = want.replacen('{', "{ \"zz\":\t[1, 2 ] ,", 1);
         }
         let mut doc = Doc::new(&now).unwrap();
-        hooks::strip_hooks(&mut doc, None, Some(&created)).unwrap();
+        hooks::strip_hooks(&mut doc, None, Some(&created), &ENTRIES).unwrap();
         prop_assert_eq!(doc.text(), want);
     }
 
@@ -367,12 +391,12 @@ proptest! {
         let place = place();
         put(&place.file, &before);
         let wanted = wanted(EVENTS);
-        settings::install(&place.paths, &place.file, "user", &wanted, MODE).unwrap();
+        settings::install(&place.paths, &place.settings(), &wanted, MODE).unwrap();
         let written = fs::read_to_string(&place.file).unwrap();
         let mut doc = Doc::new(&written).unwrap();
         doc.append(&[], Some("theirs"), &serde_json::json!({"deep": ["x"]})).unwrap();
         put(&place.file, &doc.text());
-        settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
+        settings::uninstall(&place.paths, &place.settings(), None, MODE).unwrap();
 
         let after = fs::read_to_string(&place.file).unwrap();
         let value = |text: &str| -> serde_json::Value {
@@ -401,14 +425,14 @@ proptest! {
             match *all || number == 0 {
                 true => {
                     replace(&place, events);
-                    let read = settings::read_settings(&place.file).unwrap().unwrap();
+                    let read = settings::read_settings(&place.settings()).unwrap().unwrap();
                     let left = read.survey.foreign.iter().filter_map(|foreign| foreign.known);
                     prop_assert!(left.into_iter().all(|known| known.remote.is_none()));
                     prop_assert!(!replace(&place, events).has_changed(), "twice is once");
                 }
                 false => {
                     let wanted = wanted(events);
-                    settings::install(&place.paths, &place.file, "user", &wanted, MODE).unwrap();
+                    settings::install(&place.paths, &place.settings(), &wanted, MODE).unwrap();
                 }
             }
             if *edit {
@@ -420,7 +444,7 @@ proptest! {
                 want.1[key] = serde_json::json!(["x"]);
             }
         }
-        settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
+        settings::uninstall(&place.paths, &place.settings(), None, MODE).unwrap();
         let after = fs::read_to_string(&place.file).unwrap();
         match edited {
             true => prop_assert_eq!(meaning(&after), want),
@@ -440,7 +464,7 @@ proptest! {
         let programs = programs();
         let name = |known: &Program| programs.iter().any(|one| one.name == known.name);
         let known = |text: &str| {
-            let found = survey::survey_hooks(&Doc::new(text).unwrap()).foreign;
+            let found = survey::survey_hooks(&Doc::new(text).unwrap(), &ENTRIES).foreign;
             found.into_iter().filter(|one| one.known.is_some_and(name)).count()
         };
         let (mut guard, mut bridge, mut replaced, mut edited) = (0, 0, false, 0);
@@ -450,26 +474,26 @@ proptest! {
             let run = || match &step {
                 Step::Install(events, replace) => {
                     let (wanted, take) = (wanted(events), if *replace { &programs[..] } else { &[] });
-                    settings::replace_entries(&place.paths, &place.file, "user", Some(&wanted), take, MODE)
+                    settings::replace_entries(&place.paths, &place.settings(), Some(&wanted), take, MODE)
                 }
                 Step::Elsewhere => {
-                    settings::replace_entries(&place.paths, &place.file, "user", None, &programs, MODE)
+                    settings::replace_entries(&place.paths, &place.settings(), None, &programs, MODE)
                 }
                 Step::Enable(port) => {
                     let wanted = bridge_wanted(*port);
-                    settings::install(&place.paths, &place.file, "user", &wanted, MODE)
+                    settings::install(&place.paths, &place.settings(), &wanted, MODE)
                 }
                 Step::Disable => {
                     let role = Some(survey::Role::Bridge);
-                    settings::uninstall(&place.paths, &place.file, role, MODE)
+                    settings::uninstall(&place.paths, &place.settings(), role, MODE)
                 }
-                Step::Uninstall => settings::uninstall(&place.paths, &place.file, None, MODE),
+                Step::Uninstall => settings::uninstall(&place.paths, &place.settings(), None, MODE),
                 Step::Edit => {
                     let mut doc = Doc::new(&fs::read_to_string(&place.file).unwrap()).unwrap();
                     let value = serde_json::json!(["x"]);
                     doc.append(&[], Some(&key), &value).unwrap();
                     put(&place.file, &doc.text());
-                    settings::uninstall(&place.paths, &place.file, None, EditMode { dry_run: true, ..MODE })
+                    settings::uninstall(&place.paths, &place.settings(), None, EditMode { dry_run: true, ..MODE })
                 }
             };
             run().unwrap();
@@ -487,14 +511,14 @@ proptest! {
                 }
             }
             let now = fs::read_to_string(&place.file).unwrap();
-            let found = survey::survey_hooks(&Doc::new(&now).unwrap());
+            let found = survey::survey_hooks(&Doc::new(&now).unwrap(), &ENTRIES);
             prop_assert_eq!((found.own.len(), found.bridge.len()), (guard, bridge), "{:?}", &step);
             prop_assert_eq!(known(&now), if replaced { 0 } else { known(&before) }, "{:?}", &step);
             if !matches!(step, Step::Edit) {
                 prop_assert!(!run().unwrap().has_changed(), "twice is once: {:?}", &step);
             }
         }
-        settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
+        settings::uninstall(&place.paths, &place.settings(), None, MODE).unwrap();
         let after = fs::read_to_string(&place.file).unwrap();
         match edited {
             0 => prop_assert_eq!(after, before),
@@ -516,15 +540,15 @@ proptest! {
         put(&place.file, &before);
         for events in [&first, &second] {
             let wanted = wanted(events);
-            settings::install(&place.paths, &place.file, "user", &wanted, MODE).unwrap();
-            let own = settings::read_settings(&place.file).unwrap().unwrap().survey.own;
+            settings::install(&place.paths, &place.settings(), &wanted, MODE).unwrap();
+            let own = settings::read_settings(&place.settings()).unwrap().unwrap().survey.own;
             let mut names: Vec<&str> = own.iter().map(|own| own.event.as_str()).collect();
             names.sort_unstable();
             let mut want: Vec<&str> = events.iter().map(|kind| kind.name()).collect();
             want.sort_unstable();
             prop_assert_eq!(names, want);
         }
-        settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
+        settings::uninstall(&place.paths, &place.settings(), None, MODE).unwrap();
         prop_assert_eq!(fs::read_to_string(&place.file).unwrap(), before);
     }
 
@@ -569,14 +593,14 @@ fn the_examples_become_what_is_written_beside_them() {
         let before = fs::read_to_string(input).unwrap();
         let mut doc = Doc::new(&before).unwrap();
         let wanted = wanted(&[Kind::PreToolUse, Kind::Stop]);
-        let created = hooks::created_by_install(&doc, &doc, &wanted);
-        hooks::install_hooks(&mut doc, &wanted, &created).unwrap();
+        let created = hooks::created_by_install(&doc, &doc, shaped(&wanted));
+        hooks::install_hooks(&mut doc, shaped(&wanted), &created).unwrap();
         let output = input.with_extension("out");
         if std::env::var_os("BLESS").is_some() {
             fs::write(&output, doc.text()).unwrap();
         }
         assert_eq!(doc.text(), fs::read_to_string(&output).unwrap(), "{}", input.display());
-        hooks::strip_hooks(&mut doc, None, Some(&created)).unwrap();
+        hooks::strip_hooks(&mut doc, None, Some(&created), &ENTRIES).unwrap();
         assert_eq!(doc.text(), before, "{}", input.display());
     }
     assert!(inputs.len() >= 8, "{}", inputs.len());
@@ -597,12 +621,12 @@ fn s0_29_s3_57_the_examples_of_other_programs_are_replaced_and_come_back() {
             fs::write(&output, &written).unwrap();
         }
         assert_eq!(written, fs::read_to_string(&output).unwrap(), "{name}");
-        let own = settings::read_settings(&place.file).unwrap().unwrap().survey.own;
+        let own = settings::read_settings(&place.settings()).unwrap().unwrap().survey.own;
         assert!(own.iter().all(|own| !own.command.contains(".cdev/hooks/")), "{name}");
 
         // To the byte where nobody wrote meanwhile; all of it where somebody did.
         let lodger = name.to_string().contains("own-lodger");
-        settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
+        settings::uninstall(&place.paths, &place.settings(), None, MODE).unwrap();
         let after = fs::read_to_string(&place.file).unwrap();
         if !lodger {
             assert_eq!(after, before, "{name}");
@@ -611,7 +635,7 @@ fn s0_29_s3_57_the_examples_of_other_programs_are_replaced_and_come_back() {
         assert!(!bare.0.iter().any(|row| row.contains("/hookctl\"")), "{name}: {bare:?}");
         replace(&place, &[Kind::PreToolUse, Kind::Stop]);
         put(&place.file, &format!("{} ", fs::read_to_string(&place.file).unwrap()));
-        settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
+        settings::uninstall(&place.paths, &place.settings(), None, MODE).unwrap();
         assert_eq!(meaning(&fs::read_to_string(&place.file).unwrap()), bare, "{name}");
     }
     assert!(inputs.len() >= 7, "{}", inputs.len());
@@ -636,10 +660,10 @@ fn what_others_created_stays_even_when_empty() {
     let place = place();
     let before = "{\"hooks\": {\"Stop\": []}}";
     put(&place.file, before);
-    settings::install(&place.paths, &place.file, "user", &wanted(EVENTS), MODE).unwrap();
+    settings::install(&place.paths, &place.settings(), &wanted(EVENTS), MODE).unwrap();
     let text = fs::read_to_string(&place.file).unwrap();
     put(&place.file, &format!("{text}\n"));
-    settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
+    settings::uninstall(&place.paths, &place.settings(), None, MODE).unwrap();
     assert_eq!(fs::read_to_string(&place.file).unwrap(), format!("{before}\n"));
 }
 
@@ -647,9 +671,9 @@ fn what_others_created_stays_even_when_empty() {
 fn a_lost_record_does_not_keep_the_entries_in() {
     let place = place();
     put(&place.file, "{\n  \"model\": \"opus\"\n}\n");
-    settings::install(&place.paths, &place.file, "user", &wanted(EVENTS), MODE).unwrap();
+    settings::install(&place.paths, &place.settings(), &wanted(EVENTS), MODE).unwrap();
     fs::remove_dir_all(&place.paths.state).unwrap();
-    settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
+    settings::uninstall(&place.paths, &place.settings(), None, MODE).unwrap();
     assert_eq!(fs::read_to_string(&place.file).unwrap(), "{\n  \"model\": \"opus\"\n}\n");
 }
 
@@ -659,7 +683,7 @@ fn what_may_not_loosen_does_not() {
     put(&place.file, "{}");
     let strict = EditMode { dry_run: false, may_loosen: false };
     let install = |events: &[Kind]| {
-        settings::install(&place.paths, &place.file, "user", &wanted(events), strict)
+        settings::install(&place.paths, &place.settings(), &wanted(events), strict)
     };
     install(&[Kind::Stop]).unwrap();
     install(EVENTS).unwrap();
@@ -668,9 +692,9 @@ fn what_may_not_loosen_does_not() {
     assert!(matches!(install(&[Kind::Stop]), Err(Error::Loosens(_))));
     let mut open = wanted(EVENTS);
     open.fail_closed = Some(false);
-    let opened = settings::install(&place.paths, &place.file, "user", &open, strict);
+    let opened = settings::install(&place.paths, &place.settings(), &open, strict);
     assert!(matches!(opened, Err(Error::Loosens(_))));
-    let gone = settings::uninstall(&place.paths, &place.file, None, strict);
+    let gone = settings::uninstall(&place.paths, &place.settings(), None, strict);
     assert!(matches!(gone, Err(Error::Loosens(_))));
     assert_eq!(fs::read_to_string(&place.file).unwrap(), text);
 }

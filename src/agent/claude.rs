@@ -8,9 +8,10 @@ mod events;
 mod render;
 mod tools;
 
-use std::path::{Path, PathBuf};
-
 use super::fields::{is_absolute, text_field};
+use super::wiring::{
+    CallForm, Constant, Directory, EntryForm, FailClosed, Form, Scope, SettingsPlace, Wiring,
+};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::env;
 use crate::event::{Event, Kind};
@@ -24,8 +25,6 @@ pub use super::settled::TEXT_LIMIT;
 pub struct Claude;
 
 const ID: &str = "claude";
-/// The settings of the machine's administrator.
-const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 
 impl Agent for Claude {
     fn id(&self) -> &'static str {
@@ -125,23 +124,9 @@ impl Agent for Claude {
         tools::TOOLS
     }
 
-    fn settings_files(&self, home: &Path, cwd: &Path, root: &Path) -> Vec<PathBuf> {
-        settings_files(home, cwd, root).to_vec()
+    fn wiring(&self) -> Option<&'static Wiring> {
+        Some(&WIRING)
     }
-}
-
-/// The settings files that it reads for a session in `cwd`: the administrator's, the user's, the
-/// project's, and the user's own in the project.
-pub fn settings_files(home: &Path, cwd: &Path, root: &Path) -> [PathBuf; 4] {
-    let user = env::get_path(env::CLAUDE_CONFIG_DIR);
-    let user = user.map_or_else(|| home.join(".claude"), |dir| cwd.join(dir));
-    let project = root.join(".claude");
-    [
-        PathBuf::from(MANAGED),
-        user.join("settings.json"),
-        project.join("settings.json"),
-        project.join("settings.local.json"),
-    ]
 }
 
 /// The event of a payload that names none and came without `--event`: people pipe bare samples.
@@ -162,3 +147,39 @@ fn by_shape(payload: &Map<String, Value>) -> Option<Kind> {
         None
     }
 }
+
+/// Its settings, which a variable moves.
+static WIRING: Wiring = Wiring {
+    programs: &["claude"],
+    traces: &[".claude"],
+    directory: Directory { variable: Some(env::CLAUDE_CONFIG_DIR), home: ".claude" },
+    files: &[
+        SettingsPlace::shared(
+            Scope::Managed,
+            "/etc/claude-code/managed-settings.json",
+            Form::Entries(&ENTRIES),
+        ),
+        SettingsPlace::shared(Scope::User, "settings.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, ".claude/settings.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Local, ".claude/settings.local.json", Form::Entries(&ENTRIES)),
+    ],
+    ..Wiring::UNKNOWN
+};
+
+/// Entries with an argument list, which no shell reads.
+pub static ENTRIES: EntryForm = EntryForm {
+    call: CallForm::Args,
+    fail_closed: Some(&FailClosed {
+        key: "onFailure",
+        value: Constant::Text("block"),
+        // Stop and its kin ignore it (observed).
+        kinds: &[
+            Kind::PreToolUse,
+            Kind::PermissionRequest,
+            Kind::UserPromptSubmit,
+            Kind::PostToolUse,
+        ],
+    }),
+    fatal: &["PreToolUse", "PermissionRequest"],
+    ..EntryForm::GROUPS
+};

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use self::hooks::Hook;
 use super::fields::{is_absolute, text_field};
 use super::settled::{Settled, settle_answer};
+use super::wiring::{Form, Scope, ScriptForm, SettingsPlace, Wiring};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::text;
@@ -184,6 +185,10 @@ impl Agent for Cline {
         };
         table.iter().find(|spec| spec.kind == event.kind)
     }
+
+    fn wiring(&self) -> Option<&'static Wiring> {
+        Some(&WIRING)
+    }
 }
 
 /// The call: the CLI's own, else what there is of it in the block that both hosts send.
@@ -216,6 +221,8 @@ fn rename_payload(payload: &mut Map<String, Value>, hook: Option<&Hook>, kind: K
     let first_of = |paths: &[&[&str]]| {
         paths.iter().filter_map(|path| pointer(path)).find(|value| !value.is_null()).cloned()
     };
+    // To Claude Code only an agent that another started has an id.
+    let own_id = text_field(payload, "parent_agent_id").is_none();
     let mut put = |key, value: Option<Value>| new.extend(value.map(|value| (key, value)));
     put("session_id", first_of(&[&["sessionContext", "rootSessionId"], &["taskId"]]));
     put("cwd", working_directory(payload).map(Value::from));
@@ -258,6 +265,9 @@ fn rename_payload(payload: &mut Map<String, Value>, hook: Option<&Hook>, kind: K
             put("error_details", first_of(&[&["error", "stack"]]));
         }
         _ => {}
+    }
+    if own_id {
+        payload.remove("agent_id");
     }
     payload.extend(new.into_iter().map(|(key, value)| (key.to_string(), value)));
 }
@@ -308,3 +318,29 @@ fn text_for_terminal(settled: &Settled) -> String {
     let all = all.iter().filter(|text| !text.is_empty());
     all.map(|text| text::make_visible(&format!("hookctl: {text}"))).collect::<Vec<_>>().join("\n")
 }
+
+/// One script for each event, in the only directories that its CLI and its extension both read.
+static WIRING: Wiring = Wiring {
+    programs: &["cline"],
+    traces: &[".cline", "Documents/Cline"],
+    files: &[
+        SettingsPlace::own(Scope::User, "Documents/Cline/Hooks", Form::Scripts(&SCRIPTS)),
+        SettingsPlace::own(Scope::Project, ".clinerules/hooks", Form::Scripts(&SCRIPTS)),
+    ],
+    notes: &["In VS Code, Cline's setting `hooksEnabled` must be on."],
+    ..Wiring::UNKNOWN
+};
+
+/// Its CLI takes a program under an event's name for a bash script, so a script it is.
+#[cfg(not(windows))]
+static SCRIPTS: ScriptForm = ScriptForm {
+    extension: "",
+    template: "#!/bin/sh\n# managed-by: hookctl (do not edit; remove with `{uninstall}`)\nexec {command}\n",
+};
+
+/// PowerShell hands its own standard input to what it calls.
+#[cfg(windows)]
+static SCRIPTS: ScriptForm = ScriptForm {
+    extension: ".ps1",
+    template: "# managed-by: hookctl (do not edit; remove with `{uninstall}`)\r\n& {command}\r\nexit $LASTEXITCODE\r\n",
+};

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::cline::tools;
 use super::settled::{Settled, settle_answer};
+use super::wiring::{CallForm, Directory, EntryForm, Form, Matcher, Scope, SettingsPlace, Wiring};
 use super::{Agent, EventSpec, Mark, Output, default_agent};
 use crate::event::{Event, Kind, Operation};
 use crate::verdict::{Answer, Verb};
@@ -163,6 +164,10 @@ impl Agent for ClineFork {
             _ => self.event_spec(event.kind),
         }
     }
+
+    fn wiring(&self) -> Option<&'static Wiring> {
+        Some(&WIRING)
+    }
 }
 
 fn own_tool(tool: &str) -> Option<&'static str> {
@@ -181,3 +186,18 @@ fn new_input(event: &Event, settled: &Settled) -> Option<Map<String, Value>> {
         None => new,
     })
 }
+
+/// Claude Code's shape; a command line is split at blanks, so a list it is, and a matcher must be there.
+/// Nothing tells it from Cline, so it is never found by itself.
+static WIRING: Wiring = Wiring {
+    directory: Directory { variable: None, home: ".cline" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "hooks.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::User, "settings.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, ".cline/settings.json", Form::Entries(&ENTRIES)),
+    ],
+    ..Wiring::UNKNOWN
+};
+
+static ENTRIES: EntryForm =
+    EntryForm { call: CallForm::List, matcher: Matcher::Always, ..EntryForm::GROUPS };

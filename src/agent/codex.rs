@@ -13,6 +13,7 @@ use super::patch::call_operations;
 use super::reply::{Reply, response_reason};
 use super::settled::{Settled, settle_answer};
 use super::shaped::{event_of_payload, read_call, translate_call};
+use super::wiring::{Consent, Directory, EntryForm, Form, Scope, SettingsPlace, Wiring};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
@@ -197,6 +198,10 @@ impl Agent for Codex {
     fn tool_names(&self) -> &'static [&'static str] {
         &NAMES
     }
+
+    fn wiring(&self) -> Option<&'static Wiring> {
+        Some(&WIRING)
+    }
 }
 
 /// `rollout-*.jsonl`: what only Codex calls a transcript.
@@ -246,6 +251,24 @@ fn write_feedback(reply: &mut Reply, settled: &Settled) {
     }
     reply.add_context(settled);
 }
+
+/// Groups as Claude Code has them; each hook runs only once the user approved it, by its place.
+static WIRING: Wiring = Wiring {
+    programs: &["codex"],
+    traces: &[".codex"],
+    directory: Directory { variable: Some(crate::env::CODEX_HOME), home: ".codex" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "hooks.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, ".codex/hooks.json", Form::Entries(&ENTRIES)),
+    ],
+    consent: Some(Consent {
+        file: "config.toml",
+        review: "open Codex and approve the hooks when it asks, or under `/hooks`",
+    }),
+    ..Wiring::UNKNOWN
+};
+
+static ENTRIES: EntryForm = EntryForm { positional: true, ..EntryForm::GROUPS };
 
 #[cfg(test)]
 mod tests {

@@ -21,6 +21,9 @@ use super::fields::{
 };
 use super::patch::{call_operations, patch_operations};
 use super::settled::{BLOCKED, Settled, settle_answer};
+use super::wiring::{
+    Constant, Directory, EntryForm, Form, Reads, Scope, SettingsPlace, Unit, Wiring,
+};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::env;
 use crate::event::{Event, Kind, Operation};
@@ -325,6 +328,10 @@ impl Agent for Copilot {
     fn tool_names(&self) -> &'static [&'static str] {
         &NAMES
     }
+
+    fn wiring(&self) -> Option<&'static Wiring> {
+        Some(&WIRING)
+    }
 }
 
 /// The tools that it calls by Claude Code's names under PascalCase keys.
@@ -559,6 +566,28 @@ fn write_answer(
     }
     Output { stdout: Value::Object(top).to_string(), refusal, ..Output::default() }
 }
+
+/// A file of hookctl's own among its hooks; it reads a project's settings of Claude Code as well.
+static WIRING: Wiring = Wiring {
+    programs: &["copilot"],
+    traces: &[".copilot"],
+    directory: Directory { variable: Some(crate::env::COPILOT_HOME), home: ".copilot" },
+    files: &[
+        SettingsPlace::own(Scope::User, "hooks/hookctl.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::own(Scope::Project, ".github/hooks/hookctl.json", Form::Entries(&ENTRIES)),
+    ],
+    reads: &[Reads { agent: "claude", scopes: &[Scope::Project, Scope::Local] }],
+    notes: &["A project's hooks run only in a folder that is trusted."],
+    ..Wiring::UNKNOWN
+};
+
+/// VS Code reads the same file, and takes `timeout` for what `timeoutSec` is here.
+pub(super) static ENTRIES: EntryForm = EntryForm {
+    top: &[("version", Constant::Number(1))],
+    keys: &[("type", Constant::Text("command"))],
+    timeout: Some(("timeoutSec", Unit::Seconds)),
+    ..EntryForm::FLAT
+};
 
 #[cfg(test)]
 mod tests {

@@ -21,6 +21,9 @@ use super::call::{
 use super::fields::{is_absolute, operation, rename_fields, text_field};
 use super::settled::{Settled, cap_text, settle_answer};
 use super::shaped::event_of_payload;
+use super::wiring::{
+    Constant, Directory, EntryForm, FailClosed, Form, Reads, Scope, SettingsPlace, Wiring,
+};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::text;
@@ -259,6 +262,10 @@ impl Agent for Cursor {
     fn tool_names(&self) -> &'static [&'static str] {
         &NAMES
     }
+
+    fn wiring(&self) -> Option<&'static Wiring> {
+        Some(&WIRING)
+    }
 }
 
 /// The directory below that one, or itself where it is absolute.
@@ -391,6 +398,30 @@ fn new_input(event: &Event, settled: &Settled) -> Result<Map<String, Value>, Str
 fn write_answer(top: Map<String, Value>, refusal: Option<String>) -> Output {
     Output { stdout: Value::Object(top).to_string(), refusal, ..Output::default() }
 }
+
+/// One list of entries for each event; it reads a project's settings of Claude Code as well.
+static WIRING: Wiring = Wiring {
+    programs: &["cursor", "cursor-agent"],
+    traces: &[".cursor"],
+    directory: Directory { variable: None, home: ".cursor" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "hooks.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, ".cursor/hooks.json", Form::Entries(&ENTRIES)),
+    ],
+    reads: &[Reads { agent: "claude", scopes: &[Scope::Project, Scope::Local] }],
+    notes: &["A project's hooks run only in a workspace that is trusted."],
+    ..Wiring::UNKNOWN
+};
+
+static ENTRIES: EntryForm = EntryForm {
+    top: &[("version", Constant::Number(1))],
+    fail_closed: Some(&FailClosed {
+        key: "failClosed",
+        value: Constant::Flag(true),
+        kinds: &[Kind::PreToolUse, Kind::PermissionRequest, Kind::UserPromptSubmit],
+    }),
+    ..EntryForm::FLAT
+};
 
 #[cfg(test)]
 mod tests {

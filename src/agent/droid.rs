@@ -10,6 +10,7 @@ use super::patch::call_operations;
 use super::reply::Reply;
 use super::settled::settle_answer;
 use super::shaped::{event_of_payload, read_call, translate_call};
+use super::wiring::{Directory, EntryForm, Form, Scope, SettingsPlace, Wiring};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
@@ -178,4 +179,28 @@ impl Agent for Droid {
     fn tool_names(&self) -> &'static [&'static str] {
         &NAMES
     }
+
+    fn wiring(&self) -> Option<&'static Wiring> {
+        Some(&WIRING)
+    }
 }
+
+/// A file of events, or where there is none the hooks of its settings.
+static WIRING: Wiring = Wiring {
+    programs: &["droid"],
+    traces: &[".factory"],
+    directory: Directory { variable: None, home: ".factory" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "hooks.json", Form::Entries(&EVENTS_ONLY)),
+        SettingsPlace::shared(Scope::User, "settings.json", Form::Entries(&EntryForm::GROUPS)),
+        SettingsPlace::shared(Scope::Project, ".factory/hooks.json", Form::Entries(&EVENTS_ONLY)),
+        SettingsPlace::shared(
+            Scope::Project,
+            ".factory/settings.json",
+            Form::Entries(&EntryForm::GROUPS),
+        ),
+    ],
+    ..Wiring::UNKNOWN
+};
+
+static EVENTS_ONLY: EntryForm = EntryForm { hooks: None, ..EntryForm::GROUPS };

@@ -12,6 +12,7 @@ use super::fields::{has_transcript_below, is_absolute, operation, text_field};
 use super::reply::{Reply, response_reason};
 use super::settled::{Settled, settle_answer};
 use super::shaped::{event_of_payload, own_input, read_call, translate_call};
+use super::wiring::{Directory, EntryForm, Form, Matcher, Scope, SettingsPlace, Unit, Wiring};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::effect::path;
 use crate::event::{Event, Kind, Operation};
@@ -234,6 +235,10 @@ impl Agent for Gemini {
     fn tool_names(&self) -> &'static [&'static str] {
         &NAMES
     }
+
+    fn wiring(&self) -> Option<&'static Wiring> {
+        Some(&WIRING)
+    }
 }
 
 /// What a call does, by Claude Code's names.
@@ -369,6 +374,27 @@ fn without_wrapping(text: &str) -> &str {
     let inner = text.strip_prefix("<untrusted_context>\n");
     inner.and_then(|inner| inner.strip_suffix("\n</untrusted_context>")).unwrap_or(text)
 }
+
+/// Groups as Claude Code has them, with names and in milliseconds.
+static WIRING: Wiring = Wiring {
+    programs: &["gemini"],
+    traces: &[".gemini"],
+    directory: Directory { variable: None, home: ".gemini" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "settings.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, ".gemini/settings.json", Form::Entries(&ENTRIES)),
+    ],
+    notes: &["Where folder trust is on, Gemini CLI runs no hook at all in a folder without it."],
+    ..Wiring::UNKNOWN
+};
+
+static ENTRIES: EntryForm = EntryForm {
+    timeout: Some(("timeout", Unit::Milliseconds)),
+    named: true,
+    matcher: Matcher::Tools,
+    comments: true,
+    ..EntryForm::GROUPS
+};
 
 #[cfg(test)]
 mod tests {

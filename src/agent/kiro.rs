@@ -12,6 +12,7 @@ use super::call::{ToolNames, find_tool, own_names, rename_keys};
 use super::fields::{operation, text_field};
 use super::settled::settle_answer;
 use super::shaped::{event_of_payload, read_call};
+use super::wiring::{Directory, EntryForm, Form, Scope, SettingsPlace, Unit, Wiring};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::verdict::Answer;
@@ -122,6 +123,10 @@ impl Agent for Kiro {
     fn tool_names(&self) -> &'static [&'static str] {
         &NAMES
     }
+
+    fn wiring(&self) -> Option<&'static Wiring> {
+        Some(&WIRING)
+    }
 }
 
 /// What the call does, by Claude Code's names.
@@ -178,3 +183,19 @@ fn write(mut input: Value) -> Operation {
     let creates = deed.as_ref().and_then(Value::as_str) == Some("create");
     operation(if creates { "Write" } else { "Edit" }, input)
 }
+
+/// Each of its agents has a file with hooks of its own; hookctl makes none.
+static WIRING: Wiring = Wiring {
+    programs: &["kiro-cli", "kiro"],
+    traces: &[".kiro"],
+    directory: Directory { variable: None, home: ".kiro" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "agents/*.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, ".kiro/agents/*.json", Form::Entries(&ENTRIES)),
+    ],
+    notes: &["Kiro's hooks stand in the file of each agent: install again after you make another."],
+    ..Wiring::UNKNOWN
+};
+
+static ENTRIES: EntryForm =
+    EntryForm { timeout: Some(("timeout_ms", Unit::Milliseconds)), ..EntryForm::FLAT };

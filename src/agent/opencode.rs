@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::{restore_fields, text_field};
 use super::settled::{Settled, settle_answer};
+use super::wiring::{Directory, Form, PluginForm, Scope, SettingsPlace, Wiring};
 use super::{Agent, EventSpec, Mark, Output, default_agent};
 use crate::event::{Event, Kind, Operation};
 use crate::verdict::{Answer, Verb};
@@ -173,6 +174,10 @@ impl Agent for OpenCode {
             false => self.event_spec(event.kind),
         }
     }
+
+    fn wiring(&self) -> Option<&'static Wiring> {
+        Some(&WIRING)
+    }
 }
 
 fn own_tool(event: &Event) -> Option<&str> {
@@ -187,3 +192,24 @@ fn new_input(event: &Event, settled: &Settled) -> Option<Map<String, Value>> {
     restore_fields(&mut new, tools::keys(own_tool(event)?));
     Some(new)
 }
+
+/// A plugin of hookctl's own: it has no other hooks.
+static WIRING: Wiring = Wiring {
+    programs: &["opencode"],
+    traces: &[".config/opencode", ".opencode"],
+    directory: Directory { variable: Some(crate::env::XDG_CONFIG_HOME), home: ".config" },
+    files: &[
+        SettingsPlace::own(
+            Scope::User,
+            "opencode/plugins/hookctl.js",
+            Form::Plugin(&PluginForm { template: PLUGIN, line: COMMAND_LINE }),
+        ),
+        SettingsPlace::own(
+            Scope::Project,
+            ".opencode/plugins/hookctl.js",
+            Form::Plugin(&PluginForm { template: PLUGIN, line: COMMAND_LINE }),
+        ),
+    ],
+    notes: &["OpenCode loads plugins when it starts: restart it."],
+    ..Wiring::UNKNOWN
+};

@@ -11,6 +11,7 @@ use super::gemini::read_result;
 use super::reply::Reply;
 use super::settled::{Settled, settle_answer};
 use super::shaped::{event_of_payload, read_call, translate_call};
+use super::wiring::{Directory, EntryForm, Form, Scope, SettingsPlace, Unit, Wiring};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
@@ -160,10 +161,15 @@ impl Agent for Qwen {
             (_, Some(_)) => reply.decide("block", &settled.reason),
             (_, None) => {}
         }
-        // Each round of tools brings the prompt's event again, in older versions with an empty prompt.
-        let again =
-            event.kind == Kind::UserPromptSubmit && event.prompt().is_none_or(str::is_empty);
-        if !again && !(event.kind == Kind::UserPromptSubmit && settled.refuses()) {
+        // A refused prompt is never sent. Each round of tools brings the prompt's event again, in older versions with
+        // an empty prompt.
+        let is_told = match event.kind {
+            Kind::UserPromptSubmit => {
+                !settled.refuses() && event.prompt().is_some_and(|prompt| !prompt.is_empty())
+            }
+            _ => true,
+        };
+        if is_told {
             reply.add_context(&settled);
         }
         reply.add_notice(&settled);
@@ -197,6 +203,10 @@ impl Agent for Qwen {
     fn tool_names(&self) -> &'static [&'static str] {
         &NAMES
     }
+
+    fn wiring(&self) -> Option<&'static Wiring> {
+        Some(&WIRING)
+    }
 }
 
 /// A dialog's answer is read in Claude Code's form, a refusal also at the top as before a tool: unknown keys are
@@ -208,3 +218,23 @@ fn write_dialog(reply: &mut Reply, verb: Verb, settled: &Settled) {
     reply.decide("block", &settled.reason);
     reply.specify("decision", json!({ "behavior": "deny", "message": settled.reason }));
 }
+
+/// Groups as Claude Code has them, with names and in milliseconds.
+static WIRING: Wiring = Wiring {
+    programs: &["qwen"],
+    traces: &[".qwen"],
+    directory: Directory { variable: None, home: ".qwen" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "settings.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, ".qwen/settings.json", Form::Entries(&ENTRIES)),
+    ],
+    notes: &["A project's hooks run only in a folder that is trusted."],
+    ..Wiring::UNKNOWN
+};
+
+static ENTRIES: EntryForm = EntryForm {
+    timeout: Some(("timeout", Unit::Milliseconds)),
+    named: true,
+    comments: true,
+    ..EntryForm::GROUPS
+};

@@ -96,8 +96,10 @@ pub fn settle_verdict(spec: &EventSpec, answer: &Answer) -> (Option<Verb>, Strin
         None | Some(Verb::Allow) => None,
         // The dialog that is about to open is the question.
         Some(Verb::Ask) if spec.kind == Kind::PermissionRequest => None,
-        // The turn is at its end: to refuse that would make the agent go on.
-        Some(Verb::Halt) if matches!(spec.kind, Kind::Stop | Kind::SubagentStop) => None,
+        // The turn is at its end: to refuse that would make the agent go on. It is only said.
+        Some(Verb::Halt) if matches!(spec.kind, Kind::Stop | Kind::SubagentStop) => {
+            Some(Verb::Halt)
+        }
         Some(Verb::Ask | Verb::Defer | Verb::Deny | Verb::Halt) => Some(Verb::Deny),
     };
     let default = match verb {

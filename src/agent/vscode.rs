@@ -16,6 +16,7 @@ use super::patch::call_operations;
 use super::reply::Reply;
 use super::settled::{Settled, settle_answer};
 use super::shaped::{event_of_payload, read_call};
+use super::wiring::{Directory, Form, Reads, Scope, SettingsPlace, Wiring};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::verdict::Answer;
@@ -214,6 +215,10 @@ impl Agent for VsCode {
     fn tool_names(&self) -> &'static [&'static str] {
         &NAMES
     }
+
+    fn wiring(&self) -> Option<&'static Wiring> {
+        Some(&WIRING)
+    }
 }
 
 /// A word in lower case, then more of them: `filePath`.
@@ -385,3 +390,30 @@ mod tests {
         assert_eq!(rewrite(&read, 0, "limit", json!(1)), Value::Null);
     }
 }
+
+/// It reads Copilot's files of hooks and Claude Code's settings, and has none of its own.
+static WIRING: Wiring = Wiring {
+    programs: &["code"],
+    traces: &[".vscode", ".config/Code", "Library/Application Support/Code"],
+    directory: Directory { variable: None, home: ".copilot" },
+    files: &[
+        SettingsPlace::own(
+            Scope::User,
+            "hooks/hookctl.json",
+            Form::Entries(&super::copilot::ENTRIES),
+        ),
+        SettingsPlace::own(
+            Scope::Project,
+            ".github/hooks/hookctl.json",
+            Form::Entries(&super::copilot::ENTRIES),
+        ),
+    ],
+    reads: &[
+        Reads { agent: "copilot", scopes: &[Scope::User, Scope::Project] },
+        Reads { agent: "claude", scopes: &[Scope::User, Scope::Project, Scope::Local] },
+    ],
+    notes: &[
+        "Hooks of agents are a preview in VS Code: `chat.hookFilesLocations` says which files count.",
+    ],
+    ..Wiring::UNKNOWN
+};

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::call::{place_operations, unpack_text};
 use super::fields::{is_absolute, operation, rename_fields, text_field};
 use super::settled::settle_answer;
+use super::wiring::{Constant, Directory, EntryForm, Form, Scope, SettingsPlace, Wiring};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::verdict::Answer;
@@ -154,6 +155,10 @@ impl Agent for Windsurf {
     fn tool_names(&self) -> &'static [&'static str] {
         &NAMES
     }
+
+    fn wiring(&self) -> Option<&'static Wiring> {
+        Some(&WIRING)
+    }
 }
 
 /// What the call does, by Claude Code's names.
@@ -198,3 +203,18 @@ fn edits(info: Value) -> Vec<Operation> {
         Some(all) => all.iter().map(edit).collect(),
     }
 }
+
+/// One list of entries for each event; no key for a timeout is known.
+static WIRING: Wiring = Wiring {
+    programs: &["windsurf"],
+    traces: &[".codeium/windsurf"],
+    directory: Directory { variable: None, home: ".codeium/windsurf" },
+    files: &[
+        SettingsPlace::shared(Scope::User, "hooks.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, ".windsurf/hooks.json", Form::Entries(&ENTRIES)),
+    ],
+    ..Wiring::UNKNOWN
+};
+
+static ENTRIES: EntryForm =
+    EntryForm { keys: &[("show_output", Constant::Flag(true))], timeout: None, ..EntryForm::FLAT };

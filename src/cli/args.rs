@@ -111,11 +111,11 @@ pub enum CliCommand {
 /// Where an agent keeps settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SettingsScope {
-    /// Every session of this user: ~/.claude/settings.json.
+    /// Every session of this user: ~/.claude/settings.json and its like.
     User,
-    /// Everybody who works on this project: .claude/settings.json, to be committed.
+    /// Everybody who works on this project: .claude/settings.json and its like, to be committed.
     Project,
-    /// This user in this project: .claude/settings.local.json.
+    /// This user in this project: .claude/settings.local.json (Claude Code alone).
     Local,
 }
 
@@ -123,9 +123,12 @@ pub enum SettingsScope {
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/install.txt"))]
 pub struct InstallArgs {
-    /// The agent.
-    #[arg(long, value_name = "NAME", default_value = "claude")]
-    pub agent: String,
+    /// The agents [default: those that are here, after a question].
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', conflicts_with = "all")]
+    pub agent: Vec<String>,
+    /// Every agent that is here.
+    #[arg(long)]
+    pub all: bool,
     /// Which settings file.
     #[arg(long, value_enum, value_name = "SCOPE", default_value_t = SettingsScope::User)]
     pub scope: SettingsScope,
@@ -153,9 +156,12 @@ pub struct InstallArgs {
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/uninstall.txt"))]
 pub struct UninstallArgs {
-    /// The agent.
-    #[arg(long, value_name = "NAME", default_value = "claude")]
-    pub agent: String,
+    /// The agents [default: every one that has entries of hookctl].
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', conflicts_with = "all")]
+    pub agent: Vec<String>,
+    /// Every agent, as without --agent.
+    #[arg(long)]
+    pub all: bool,
     /// Which settings file [default: user, project and local].
     #[arg(long, value_enum, value_name = "SCOPE")]
     pub scope: Option<SettingsScope>,

@@ -2,7 +2,6 @@
 //! listener of agent-hooks.
 
 use std::ffi::OsString;
-use std::path::Path;
 
 use anyhow::{Result, bail};
 use serde_json::json;
@@ -16,8 +15,8 @@ use crate::dialect::bridge::{PACKAGE, agent_of};
 use crate::event::Kind;
 use crate::forward;
 use crate::rule::file::server::Typed;
-use crate::settings::beside::SettingsFile;
-use crate::settings::hooks::WantedEntries;
+use crate::settings::hooks::{WantedEntries, WantedEvent};
+use crate::settings::place::SettingsFile;
 use crate::settings::survey::{Foreign, Own, Role};
 use crate::settings::{self, EditMode, Error};
 
@@ -56,18 +55,19 @@ pub fn expand_spelling(args: impl IntoIterator<Item = OsString>) -> Vec<OsString
 /// # Errors
 /// Where the settings of that agent cannot be written by this version, or not edited at all.
 pub fn run(context: &Context, agent: &str, args: &BridgeArgs) -> Result<Exit> {
-    let Ok(agent) = scope::find_agent(context, agent) else {
+    let Ok(agent) = scope::find_agent(agent) else {
         bail!(
             "this version does not know the settings of {agent}: write `hookctl {agent}-hook` into \
              its hooks yourself"
         );
     };
-    let file = scope::scope_file(context, SettingsScope::User)?.file;
+    let files = scope::scope_files(context, agent, SettingsScope::User)?;
+    let file = &files[0];
     match (args.enable, args.disable) {
-        (true, _) => enable_bridge(context, agent, args, &file),
-        (_, true) => disable_bridge(context, agent, args, &file),
+        (true, _) => enable_bridge(context, agent, args, file),
+        (_, true) => disable_bridge(context, agent, args, file),
         _ => {
-            let count = report_entries(agent, args, "status", &file)?;
+            let count = report_entries(agent, args, "status", file)?;
             Ok(if count > 0 { Exit::Ok } else { Exit::Found })
         }
     }
@@ -77,7 +77,7 @@ fn enable_bridge(
     context: &Context,
     agent: &'static dyn Agent,
     args: &BridgeArgs,
-    file: &Path,
+    file: &SettingsFile,
 ) -> Result<Exit> {
     if let Some(name) = told_already(context) {
         print_stderr(&format!(
@@ -90,13 +90,13 @@ fn enable_bridge(
     let mark = mark.as_deref();
     let mode = EditMode { dry_run: false, may_loosen: mark.is_none() };
     let wanted = wanted_entries(context, agent, args)?;
-    match settings::install(&context.paths, file, "user", &wanted, mode) {
+    match settings::install(&context.paths, file, &wanted, mode) {
         Err(error @ Error::Loosens(_)) => return Ok(refuse_loosening(&error, mark)),
         other => other?,
     };
     report_entries(agent, args, "enable", file)?;
     for place in scope::all_scope_files(context) {
-        let Ok(Some(read)) = settings::read_settings(&place.file) else { continue };
+        let Ok(Some(read)) = settings::read_settings(&place) else { continue };
         let is_package =
             |other: &&Foreign| other.known.is_some_and(|known| known.name == PACKAGE.name);
         if let Some(other) = read.survey.foreign.iter().find(is_package) {
@@ -114,7 +114,7 @@ fn enable_bridge(
 /// The bridge that the guard tells of events, where it is installed.
 fn told_already(context: &Context) -> Option<String> {
     let guards = |place: &SettingsFile| {
-        let read = settings::read_settings(&place.file).ok().flatten();
+        let read = settings::read_settings(place).ok().flatten();
         read.is_some_and(|read| read.survey.own.iter().any(|own| own.seen))
     };
     if !scope::all_scope_files(context).iter().any(guards) {
@@ -152,13 +152,16 @@ fn wanted_entries(
             line.extend([flag.into(), scope::unicode(dir)?]);
         }
     }
-    let timeout =
-        |kind: Kind| agent.event_spec(kind).map_or(TIMEOUT, |spec| spec.timeout.min(TIMEOUT));
+    let event = |kind: &Kind| {
+        let spec = agent.event_spec(*kind)?;
+        let event = WantedEvent::of(spec);
+        Some(WantedEvent { timeout: event.timeout.min(TIMEOUT), ..event })
+    };
     Ok(WantedEntries {
         command: scope::this_program()?,
         agent: agent.id(),
         places: Vec::new(),
-        events: EVENTS.iter().map(|kind| (*kind, timeout(*kind))).collect(),
+        events: EVENTS.iter().filter_map(event).collect(),
         server: Typed::new(),
         fail_closed: None,
         bridge: Some(line),
@@ -169,7 +172,7 @@ fn disable_bridge(
     context: &Context,
     agent: &dyn Agent,
     args: &BridgeArgs,
-    file: &Path,
+    file: &SettingsFile,
 ) -> Result<Exit> {
     let mark = human::detect_agent();
     let mark = mark.as_deref();
@@ -192,7 +195,7 @@ fn report_entries(
     agent: &dyn Agent,
     args: &BridgeArgs,
     action: &str,
-    file: &Path,
+    file: &SettingsFile,
 ) -> Result<usize> {
     let read = settings::read_settings(file)?;
     let own = read.map(|read| read.survey.bridge).unwrap_or_default();
@@ -205,7 +208,7 @@ fn report_entries(
                 "success": true,
                 "agent": agent.id(),
                 "action": action,
-                "configPath": file,
+                "configPath": file.file,
                 "hookCount": count,
                 "hookTypes": types,
             });
@@ -222,7 +225,7 @@ fn report_entries(
 pub(super) fn enabled_bridges(context: &Context) -> Vec<(&'static str, forward::BridgeOptions)> {
     let mut found: Vec<(&'static str, forward::BridgeOptions)> = Vec::new();
     for place in scope::all_scope_files(context) {
-        let Ok(Some(read)) = settings::read_settings(&place.file) else { continue };
+        let Ok(Some(read)) = settings::read_settings(&place) else { continue };
         for own in read.survey.bridge.iter().filter(|own| own.seen) {
             let one = bridge_flags(own).filter(|one| !found.contains(one));
             found.extend(one);

@@ -9,72 +9,69 @@ use anyhow::{Context as _, Result, bail};
 use super::args::{InstallArgs, SettingsScope};
 use super::others;
 use super::{BOLD, Context, Exit, human, make_visible, print, print_stderr, scope};
+use crate::agent::{Agent, default_agent};
 use crate::config::Config;
-use crate::settings::beside::{self, InstalledProgram, SettingsFile, install_command as again};
-use crate::settings::hooks::{Change, FAIL_CLOSED};
+use crate::settings::beside::{self, InstalledProgram, install_command as again};
+use crate::settings::hooks::{Change, WantedEntries};
 use crate::settings::others::{Program, claiming_program};
+use crate::settings::place::SettingsFile;
 use crate::settings::program;
 use crate::settings::{self, EditMode, EditOutcome, Error};
 
-/// Does it, says what was done and what it means.
+mod choice;
+
+use choice::{Choice, choose_agents};
+
+/// Does it for each agent that is meant, says what was done and what it means. One that cannot be done keeps no
+/// other from being.
 ///
 /// # Errors
-/// Where the file cannot be edited; it is then untouched.
+/// Where it is not clear which are meant, or the only one's settings cannot be edited; they are then untouched.
 pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
-    let agent = scope::find_agent(context, &args.agent)?;
-    let place = scope::scope_file(context, args.scope)?;
+    let agents = match choose_agents(context, args)? {
+        Choice::Agents(agents) => agents,
+        Choice::Declined => return Ok(Exit::Found),
+    };
+    if let [agent] = agents[..] {
+        return install_agent(context, args, agent);
+    }
+    let mut worst = Exit::Ok;
+    for agent in agents {
+        let exit = install_agent(context, args, agent).unwrap_or_else(|error| {
+            print_stderr(&format!("error: {}: {error:#}", agent.title()));
+            Exit::Failed
+        });
+        worst = if exit as u8 > worst as u8 { exit } else { worst };
+    }
+    Ok(worst)
+}
+
+/// Does it for one agent.
+///
+/// # Errors
+/// Where its settings cannot be edited; they are then untouched.
+fn install_agent(context: &Context, args: &InstallArgs, agent: &'static dyn Agent) -> Result<Exit> {
+    let places = scope::scope_files(context, agent, args.scope)?;
     let mark = human::detect_agent();
     let mark = mark.as_deref();
-    let mut server = args.server.typed_settings();
-    if mark.is_some() && !server.is_empty() && !args.dry_run {
-        return Ok(refuse_loosening(&"a server may allow calls", mark));
-    }
-    if mark.is_some() && context.global.config.is_some() && !args.dry_run {
-        return Ok(refuse_loosening(&"another --config may allow calls", mark));
-    }
-    if mark.is_some() && args.replace && !args.dry_run {
-        return Ok(refuse_loosening(&"--replace takes out what may ask a human", mark));
+    if let Some(why) = loosening(context, args).filter(|_| mark.is_some() && !args.dry_run) {
+        return Ok(refuse_loosening(&why, mark));
     }
     if let Some(why) = context.paths.check_config_directory(context.global.config.as_deref()) {
         bail!("{why}; `hookctl init --config DIR` makes it");
     }
-    if server.is_empty() {
-        // What is there stays: without it, events would go unasked.
-        let now = settings::read_settings(&place.file).ok().flatten();
-        server = now.map(|read| read.survey.typed_server()).unwrap_or_default();
+    let wanted = wanted_entries(context, args, agent, &places)?;
+    if let Some(exit) = refuse_twice(context, args, agent, &places)? {
+        return Ok(exit);
     }
-    let closed = Some(args.fail_closed);
-    let wanted = scope::wanted_entries(context, agent, &place, &args.events, closed, server)?;
-    if let Some(other) = claiming_program(&wanted.command) {
-        bail!(
-            "{} lies where {} puts its own, which takes every entry that runs something there along \
-             when it goes: move hookctl",
-            wanted.command,
-            other.name
-        );
-    }
-
-    if !args.also {
-        for other in scope::all_scope_files(context).iter().filter(|other| other.name != place.name)
-        {
-            // A broken other file cannot speak for itself: `status` reports it.
-            let Ok(Some(read)) = settings::read_settings(&other.file) else { continue };
-            if read.survey.own.iter().any(|own| own.seen) {
-                print_stderr(&format!(
-                    "refused: {} ({} settings) already has it, every event would be judged twice.\n\
-                     Take it out there (`hookctl uninstall --scope {}`), or say --also.",
-                    other.file.display(),
-                    other.name,
-                    other.name,
-                ));
-                return Ok(Exit::Found);
-            }
-        }
-    }
-
-    let name = place.name;
+    let name = places[0].name;
+    // Only Claude Code's settings are known to have entries of such programs.
+    let known = agent.id() == default_agent().id();
     let config = Config::load(&context.paths, &context.root, None);
-    let found = beside::find_programs(&scope::all_scope_files(context), &config);
+    let found = match known {
+        true => beside::find_programs(&scope::all_scope_files(context), &config),
+        false => Vec::new(),
+    };
     let mut refused = false;
     for other in found.iter().filter(|one| !args.replace || !one.place.is_ours_to_edit()) {
         if let Some(warning) = other.conflict_warning(&again(name)) {
@@ -85,57 +82,216 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
     if refused {
         return Ok(Exit::Found);
     }
-
-    if let Some(why) = others::noted_elsewhere(context, &place) {
+    if let Some(why) = places.iter().find_map(|place| others::noted_elsewhere(context, place)) {
         bail!("{why}");
     }
-    let mode = EditMode { dry_run: args.dry_run, may_loosen: mark.is_none() || args.dry_run };
-    let take = if args.replace { beside::served_programs(&config) } else { Vec::new() };
-    let (paths, file) = (&context.paths, &place.file);
-    if !args.dry_run && mark.is_none() {
-        let dry = EditMode { dry_run: true, may_loosen: true };
-        let planned = settings::replace_entries(paths, file, name, Some(&wanted), &take, dry)?;
-        let elsewhere = replace_elsewhere(context, &place, &found, &take, dry)?;
-        if !confirm_losses(context, args, std::iter::once(&planned).chain(&elsewhere))? {
-            return Ok(Exit::Found);
-        }
+    let take = if args.replace && known { beside::served_programs(&config) } else { Vec::new() };
+    let edits = Edits { context, places: &places, wanted: &wanted, found: &found, take: &take };
+    // Before anything is written it is known whether all can be, and what goes.
+    let planned = edits.run(EditMode { dry_run: true, may_loosen: true })?;
+    if !args.dry_run && mark.is_none() && !confirm_losses(context, args, planned.all())? {
+        return Ok(Exit::Found);
     }
-    let outcome = match settings::replace_entries(paths, file, name, Some(&wanted), &take, mode) {
-        Err(error @ Error::Loosens(_)) => return Ok(refuse_loosening(&error, mark)),
-        other => other?,
-    };
-    let elsewhere = replace_elsewhere(context, &place, &found, &take, mode)?;
     if args.dry_run {
-        let diffs: Vec<String> =
-            std::iter::once(&outcome).chain(&elsewhere).map(unified_diff).collect();
-        return print(&diffs.concat());
+        return print(&planned.all().map(unified_diff).collect::<String>());
     }
+    let done = match edits.run(EditMode { dry_run: false, may_loosen: mark.is_none() }) {
+        Err(error) => match error.downcast::<Error>() {
+            Ok(error @ Error::Loosens(_)) => return Ok(refuse_loosening(&error, mark)),
+            Ok(error) => return Err(error.into()),
+            Err(error) => return Err(error),
+        },
+        Ok(done) => done,
+    };
+    print(&describe_done(context, args, agent, &edits, &done))?;
+    print_warnings(context, args, &wanted.command, &places)?;
+    for other in found.iter().filter(|one| one.conflict().is_none()) {
+        print_stderr(&format!(
+            "note: {}",
+            other.presence_note(&context.paths.user_config(), &again(name))
+        ));
+    }
+    read_elsewhere(context, agent).iter().for_each(|note| print_stderr(&format!("note: {note}")));
+    Ok(Exit::Ok)
+}
 
+/// What of the command line may loosen, whatever the file says now.
+fn loosening(context: &Context, args: &InstallArgs) -> Option<&'static str> {
+    if !args.server.typed_settings().is_empty() {
+        Some("a server may allow calls")
+    } else if context.global.config.is_some() {
+        Some("another --config may allow calls")
+    } else if args.replace {
+        Some("--replace takes out what may ask a human")
+    } else {
+        None
+    }
+}
+
+/// What the entries of these files should be.
+fn wanted_entries(
+    context: &Context,
+    args: &InstallArgs,
+    agent: &'static dyn Agent,
+    places: &[SettingsFile],
+) -> Result<WantedEntries> {
+    let mut server = args.server.typed_settings();
+    if server.is_empty() {
+        // What is there stays: without it, events would go unasked.
+        let now = places.iter().filter_map(|place| settings::read_settings(place).ok().flatten());
+        let mut typed = now.map(|read| read.survey.typed_server());
+        server = typed.find(|typed| !typed.is_empty()).unwrap_or_default();
+    }
+    let closed = Some(args.fail_closed);
+    let wanted = scope::wanted_entries(context, agent, &places[0], &args.events, closed, server)?;
+    if wanted.events.is_empty() {
+        bail!("hookctl does not know the events of {} yet", agent.title());
+    }
+    if let Some(other) = claiming_program(&wanted.command) {
+        bail!(
+            "{} lies where {} puts its own, which takes every entry that runs something there along \
+             when it goes: move hookctl",
+            wanted.command,
+            other.name
+        );
+    }
+    Ok(wanted)
+}
+
+/// Refuses what would be judged twice: by entries of another scope, or of another agent whose settings this one
+/// reads for every session.
+fn refuse_twice(
+    context: &Context,
+    args: &InstallArgs,
+    agent: &dyn Agent,
+    places: &[SettingsFile],
+) -> Result<Option<Exit>> {
+    if args.also {
+        return Ok(None);
+    }
+    let name = places[0].name;
+    let all = scope::agent_files(context, agent);
+    // A broken other file cannot speak for itself: `status` reports it.
+    for other in all.iter().filter(|other| other.name != name && scope::has_ours(other)) {
+        print_stderr(&format!(
+            "refused: {} ({} settings) already has it, every event would be judged twice.\n\
+             Take it out there (`hookctl uninstall --scope {}`), or say --also.",
+            other.file.display(),
+            other.name,
+            other.name,
+        ));
+        return Ok(Some(Exit::Found));
+    }
+    let through = scope::read_files(context, agent);
+    let always = through.iter().find(|(_, file)| file.name == SettingsScope::User.name());
+    let Some((other, file)) = always.filter(|_| !places.iter().any(scope::has_own_entry)) else {
+        return Ok(None);
+    };
+    print(&format!(
+        "{} reads the hooks of {} as well: its events are judged by way of {}.\n\
+         Nothing was written; entries of its own would judge them twice (--also writes them).\n",
+        agent.title(),
+        other.title(),
+        file.file.display()
+    ))?;
+    Ok(Some(Exit::Ok))
+}
+
+/// What an agent reads of others for some sessions, and so has twice there.
+fn read_elsewhere(context: &Context, agent: &dyn Agent) -> Vec<String> {
+    let twice = |(other, file): (&dyn Agent, SettingsFile)| {
+        format!(
+            "{} reads the hooks of {} in {} as well: events there are judged twice",
+            agent.title(),
+            other.title(),
+            file.file.display()
+        )
+    };
+    scope::read_files(context, agent).into_iter().map(twice).collect()
+}
+
+/// The edits of one install.
+struct Edits<'e> {
+    context: &'e Context,
+    places: &'e [SettingsFile],
+    wanted: &'e WantedEntries,
+    found: &'e [InstalledProgram],
+    take: &'e [&'e Program],
+}
+
+/// What they did, or would do.
+struct Done {
+    /// To the files of the scope.
+    here: Vec<EditOutcome>,
+    /// To other files, out of which other programs went.
+    elsewhere: Vec<EditOutcome>,
+}
+
+impl Done {
+    fn all(&self) -> impl Iterator<Item = &EditOutcome> {
+        self.here.iter().chain(&self.elsewhere)
+    }
+}
+
+impl Edits<'_> {
+    fn run(&self, mode: EditMode) -> Result<Done> {
+        let edit = |place| {
+            settings::replace_entries(
+                &self.context.paths,
+                place,
+                Some(self.wanted),
+                self.take,
+                mode,
+            )
+        };
+        let here = self.places.iter().map(edit).collect::<Result<Vec<_>, Error>>()?;
+        let elsewhere = replace_elsewhere(self, mode)?;
+        Ok(Done { here, elsewhere })
+    }
+}
+
+/// What was done, for people.
+fn describe_done(
+    context: &Context,
+    args: &InstallArgs,
+    agent: &dyn Agent,
+    edits: &Edits<'_>,
+    done: &Done,
+) -> String {
     let mut text = String::new();
-    let done = if outcome.has_changed() { "Installed" } else { "Already installed" };
-    let file = place.file.display();
-    let head = format!("{done} for {} ({name} settings): {file}", agent.title());
+    let (wanted, places) = (edits.wanted, edits.places);
+    let changed = done.here.iter().any(EditOutcome::has_changed);
+    let verb = if changed { "Installed" } else { "Already installed" };
+    let file = match places {
+        [place] => place.file.display().to_string(),
+        many => scope::describe_files(context, many),
+    };
+    let head = format!("{verb} for {} ({} settings): {file}", agent.title(), places[0].name);
     let _ = writeln!(text, "{}", context.paint(BOLD, &head));
-    if outcome.target.real != outcome.target.named {
+    for outcome in done.here.iter().filter(|one| one.target.real != one.target.named) {
         let _ = writeln!(text, "  behind   {}", outcome.target.real.display());
     }
     let _ = writeln!(text, "  runs     {} hook", wanted.command);
-    let events: Vec<&str> = wanted.events.iter().map(|(kind, _)| kind.name()).collect();
+    let events: Vec<&str> = wanted.events.iter().map(|event| event.name).collect();
     let _ = writeln!(text, "  events   {}", fold_words(&events, 80, "           "));
-    if args.fail_closed {
-        let closed = wanted.events.iter().map(|(kind, _)| *kind);
-        let closed = closed.filter(|kind| FAIL_CLOSED.contains(kind)).map(|kind| kind.name());
-        let closed = closed.collect::<Vec<_>>().join(" ");
-        let _ = writeln!(text, "  failing  blocks on {closed}");
-        text.push_str("           (Claude Code 2.1.197 and older ignore this and go on)\n");
+    let closed = places[0].form.entries().and_then(|form| form.fail_closed);
+    if let Some(closed) = closed.filter(|_| args.fail_closed) {
+        let events = wanted.events.iter().filter(|event| closed.kinds.contains(&event.kind));
+        let events = events.map(|event| event.name).collect::<Vec<_>>().join(" ");
+        let _ = writeln!(text, "  failing  blocks on {events}");
+        if agent.id() == default_agent().id() {
+            text.push_str("           (Claude Code 2.1.197 and older ignore this and go on)\n");
+        }
+    } else if args.fail_closed {
+        let _ = writeln!(text, "  failing  {} has no way to block then: it goes on", agent.title());
     }
     let is_other = |change: &&Change| matches!(change, Change::TakenOut { .. });
-    let changes = outcome.changes.iter().filter(|change| change.loosens() && !is_other(change));
-    for change in changes {
+    let changes = done.here.iter().flat_map(|outcome| &outcome.changes);
+    for change in changes.filter(|change| change.loosens() && !is_other(change)) {
         let _ = writeln!(text, "  changed  {}", settings::describe_change(change));
     }
     let mut replaced = false;
-    for one in std::iter::once(&outcome).chain(&elsewhere) {
+    for one in done.all() {
         for (program, events) in by_program(one) {
             let file = one.target.named.display();
             let events = make_visible(&events.join(", "));
@@ -143,7 +299,7 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
             replaced = true;
         }
     }
-    if outcome.has_changed() || replaced {
+    if changed || replaced {
         let back = if replaced { ", which brings back what was replaced" } else { "" };
         let _ = writeln!(
             text,
@@ -151,15 +307,10 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
              Look: `hookctl status --verify`. Undo: `hookctl uninstall`{back}.",
         );
     }
-    print(&text)?;
-    print_warnings(context, args, &wanted.command, &place.file)?;
-    for other in found.iter().filter(|one| one.conflict().is_none()) {
-        print_stderr(&format!(
-            "note: {}",
-            other.presence_note(&context.paths.user_config(), &again(name))
-        ));
+    for note in agent.wiring().into_iter().flat_map(|wiring| wiring.notes) {
+        let _ = writeln!(text, "{note}");
     }
-    Ok(Exit::Ok)
+    text
 }
 
 /// Does whoever is there agree to what the edits drop?
@@ -184,26 +335,34 @@ fn confirm_losses<'o>(
 }
 
 /// Says on stderr what may keep the guard from working.
-fn print_warnings(context: &Context, args: &InstallArgs, command: &str, file: &Path) -> Result<()> {
-    let Some(read) = settings::read_settings(file)? else {
-        print_stderr(&format!(
-            "warning: {} is gone again: somebody else took it away",
-            file.display()
-        ));
-        return Ok(());
-    };
-    for invalid in read.survey.invalid {
-        let cost = match invalid.fatal {
-            true => "the agent drops this WHOLE file over an entry of somebody else",
-            false => "the agent drops this entry of somebody else",
+fn print_warnings(
+    context: &Context,
+    args: &InstallArgs,
+    command: &str,
+    places: &[SettingsFile],
+) -> Result<()> {
+    for place in places.iter().filter(|place| place.event.is_none()) {
+        let file = place.file.as_path();
+        let Some(read) = settings::read_settings(place)? else {
+            print_stderr(&format!(
+                "warning: {} is gone again: somebody else took it away",
+                file.display()
+            ));
+            return Ok(());
         };
-        print_stderr(&format!(
-            "warning: {cost}:\n{}",
-            invalid.fault.render_for_people(file, &read.text)
-        ));
-    }
-    if read.survey.disabled {
-        print_stderr("warning: `disableAllHooks` in this file keeps every hook from running");
+        for invalid in read.survey.invalid {
+            let cost = match invalid.fatal {
+                true => "the agent drops this WHOLE file over an entry of somebody else",
+                false => "the agent drops this entry of somebody else",
+            };
+            print_stderr(&format!(
+                "warning: {cost}:\n{}",
+                invalid.fault.render_for_people(file, &read.text)
+            ));
+        }
+        if read.survey.disabled {
+            print_stderr("warning: `disableAllHooks` in this file keeps every hook from running");
+        }
     }
     if args.scope == SettingsScope::Project {
         if program::resolve_program(command).is_none() {
@@ -226,21 +385,16 @@ fn print_warnings(context: &Context, args: &InstallArgs, command: &str, file: &P
 }
 
 /// Takes the entries of these programs out of the other files that the agent reads here.
-fn replace_elsewhere(
-    context: &Context,
-    place: &SettingsFile,
-    found: &[InstalledProgram],
-    take: &[&Program],
-    mode: EditMode,
-) -> Result<Vec<EditOutcome>> {
+fn replace_elsewhere(edits: &Edits<'_>, mode: EditMode) -> Result<Vec<EditOutcome>> {
+    let Edits { context, places, found, take, .. } = edits;
     let mut files: Vec<&SettingsFile> = found.iter().map(|one| &one.place).collect();
-    files.retain(|other| other.is_ours_to_edit() && other.file != place.file && !take.is_empty());
+    let elsewhere = |file: &Path| places.iter().all(|place| place.file != file);
+    files.retain(|other| other.is_ours_to_edit() && elsewhere(&other.file) && !take.is_empty());
     files.dedup_by(|a, b| a.file == b.file);
     let edit = |other: &&SettingsFile| {
-        settings::replace_entries(&context.paths, &other.file, other.name, None, take, mode)
-            .with_context(|| {
-                format!("{} keeps the entries of other programs", other.file.display())
-            })
+        settings::replace_entries(&context.paths, other, None, take, mode).with_context(|| {
+            format!("{} keeps the entries of other programs", other.file.display())
+        })
     };
     files.iter().map(edit).collect()
 }

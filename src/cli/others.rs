@@ -7,16 +7,17 @@ use super::scope;
 use crate::config::Config;
 use crate::paths::Paths;
 use crate::settings;
-use crate::settings::beside::{SettingsFile, serving_remote};
+use crate::settings::beside::serving_remote;
 use crate::settings::file::SettingsTarget;
 use crate::settings::others::known_programs;
+use crate::settings::place::SettingsFile;
 use crate::settings::program::Roots;
 use crate::settings::record::Records;
 
 /// The refusal to edit a file whose entries were written with another state directory, which alone knows
 /// what to bring back.
 pub(super) fn noted_elsewhere(context: &Context, place: &SettingsFile) -> Option<String> {
-    let survey = settings::read_settings(&place.file).ok().flatten()?.survey;
+    let survey = settings::read_settings(place).ok().flatten()?.survey;
     let key = SettingsTarget::follow_links(&place.file).ok()?.record_key();
     let knows = |dir: &&str| {
         let paths = Paths { state: PathBuf::from(dir), ..context.paths.clone() };

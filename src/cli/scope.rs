@@ -1,59 +1,146 @@
 //! Where an agent keeps its settings, and what our entries in them should say.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::Context;
 use super::args::SettingsScope;
+use super::{Context, display_path};
+use crate::agent::wiring::{Scope, Wiring};
 use crate::agent::{self, Agent, EventSpec};
 use crate::config::Config;
 use crate::event::KindSet;
 use crate::rule::file::server::Typed;
-use crate::settings::beside::{self, SettingsFile};
-use crate::settings::hooks::{PROGRAM, WantedEntries};
+use crate::settings;
+use crate::settings::hooks::{PROGRAM, WantedEntries, WantedEvent};
+use crate::settings::place::{self, SettingsFile};
+use crate::settings::survey::Own;
 
-/// The scope's name.
-fn name(scope: SettingsScope) -> &'static str {
-    match scope {
-        SettingsScope::User => "user",
-        SettingsScope::Project => "project",
-        SettingsScope::Local => "local",
+impl SettingsScope {
+    /// The scope's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            SettingsScope::User => Scope::User,
+            SettingsScope::Project => Scope::Project,
+            SettingsScope::Local => Scope::Local,
+        }
+        .name()
     }
+}
+
+/// The agents whose settings hookctl writes.
+pub fn wired_agents() -> impl Iterator<Item = (&'static dyn Agent, &'static Wiring)> {
+    agent::AGENTS.iter().filter_map(|agent| Some((*agent, agent.wiring()?)))
 }
 
 /// The agent of that name, whose settings hookctl writes.
 ///
 /// # Errors
 /// Where there is none.
-pub fn find_agent(context: &Context, id: &str) -> Result<&'static dyn Agent> {
-    let (home, cwd, root) = (&context.paths.home, &context.cwd, &context.root);
-    let written = |agent: &&'static dyn Agent| !agent.settings_files(home, cwd, root).is_empty();
-    let known: Vec<_> = agent::AGENTS.iter().copied().filter(written).collect();
-    let names = || known.iter().map(|agent| agent.id()).collect::<Vec<_>>().join(", ");
-    let agent = known.iter().copied().find(|agent| agent.id() == id);
+pub fn find_agent(id: &str) -> Result<&'static dyn Agent> {
+    let names = || wired_agents().map(|(agent, _)| agent.id()).collect::<Vec<_>>().join(", ");
+    let agent = wired_agents().map(|(agent, _)| agent).find(|agent| agent.id() == id);
     agent.with_context(|| format!("unknown agent `{id}`: hookctl knows {}", names()))
 }
 
-/// The file of a scope.
-///
-/// # Errors
-/// Where the project's file is the user's own: in the home directory there is no project.
-pub fn scope_file(context: &Context, scope: SettingsScope) -> Result<SettingsFile> {
-    let found = all_scope_files(context).into_iter().find(|place| place.name == name(scope));
-    found.with_context(|| {
-        format!(
-            "{} is not a project: its .claude/settings.json is the user's own; go into a project, \
-             or use --scope user",
-            context.root.display()
-        )
-    })
+/// The agents that are here, and what shows it.
+pub fn present_agents(context: &Context) -> Vec<(&'static dyn Agent, PathBuf)> {
+    let here = |wiring| place::presence(wiring, &context.paths.home, &context.cwd);
+    wired_agents().filter_map(|(agent, wiring)| Some((agent, here(wiring)?))).collect()
 }
 
-/// Every file that the agent reads here, the managed one first.
+/// The files of a scope of the agent's that entries go into.
+///
+/// # Errors
+/// Where there are none: the project's file is the user's own in the home directory, or nothing can hold them.
+pub fn scope_files(
+    context: &Context,
+    agent: &dyn Agent,
+    scope: SettingsScope,
+) -> Result<Vec<SettingsFile>> {
+    let scope = scope.name();
+    let found = place::files_to_write(&agent_files(context, agent), scope);
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let title = agent.title();
+    let wiring = agent.wiring().unwrap_or(&Wiring::UNKNOWN);
+    let Some(kept) = wiring.files.iter().find(|place| place.scope.name() == scope) else {
+        bail!("{title} has no {scope} settings that hookctl writes");
+    };
+    if kept.path.contains('*') {
+        bail!(
+            "{title} has hooks in files of its own that people make, and none is there: {}",
+            kept.path
+        );
+    }
+    if agent.events().is_empty() {
+        bail!("hookctl does not know the events of {title} yet");
+    }
+    bail!(
+        "{} is not a project: its {} is the user's own; go into a project, or use --scope user",
+        context.root.display(),
+        kept.path
+    )
+}
+
+/// The name of a scope that the agent has here.
+///
+/// # Errors
+/// As for [`scope_files`].
+pub fn existing_scope(
+    context: &Context,
+    agent: &dyn Agent,
+    scope: SettingsScope,
+) -> Result<&'static str> {
+    scope_files(context, agent, scope).map(|_| scope.name())
+}
+
+/// Every file that this agent reads here.
+pub fn agent_files(context: &Context, agent: &dyn Agent) -> Vec<SettingsFile> {
+    place::settings_files(agent, &context.paths.home, &context.cwd, &context.root)
+}
+
+/// Has it an entry of ours that counts? A broken file cannot speak for itself: `status` reports it.
+pub fn has_ours(place: &SettingsFile) -> bool {
+    let read = settings::read_settings(place).ok().flatten();
+    read.is_some_and(|read| read.survey.own.iter().any(|own| own.seen))
+}
+
+/// Has it an entry that is that agent's, by what it says itself?
+pub fn has_own_entry(place: &SettingsFile) -> bool {
+    let read = settings::read_settings(place).ok().flatten();
+    let is_its = |own: &Own| own.option_value("--agent") == Some(place.agent);
+    read.is_some_and(|read| read.survey.own.iter().any(is_its))
+}
+
+/// The files of other agents that this one reads as well and that have entries of those.
+pub fn read_files(context: &Context, agent: &dyn Agent) -> Vec<(&'static dyn Agent, SettingsFile)> {
+    let mut found = Vec::new();
+    for reads in agent.wiring().map(|wiring| wiring.reads).unwrap_or_default() {
+        let Some(other) = agent::by_id(reads.agent) else { continue };
+        let mut files = agent_files(context, other);
+        files.retain(|file| {
+            reads.scopes.iter().any(|scope| scope.name() == file.name) && has_own_entry(file)
+        });
+        found.extend(files.into_iter().map(|file| (other, file)));
+    }
+    found
+}
+
+/// These files in a few words.
+pub fn describe_files(context: &Context, files: &[SettingsFile]) -> String {
+    let Some(first) = files.first() else { return String::new() };
+    match (files.len(), first.file.parent()) {
+        (1, _) | (_, None) => display_path(context, &first.file),
+        (count, Some(dir)) => format!("{} ({count} files)", display_path(context, dir)),
+    }
+}
+
+/// Every file that the default agent reads here, the managed one first.
 pub fn all_scope_files(context: &Context) -> Vec<SettingsFile> {
-    beside::settings_files(&context.paths.home, &context.cwd, &context.root)
+    agent_files(context, agent::default_agent())
 }
 
 /// The events that the rules and servers of all layers need registered beyond the usual ones.
@@ -83,7 +170,17 @@ pub fn this_program() -> Result<String> {
     }
     exe.into_os_string()
         .into_string()
+        .map(|exe| as_written(&exe))
         .map_err(|exe| anyhow::anyhow!("{} is not valid Unicode: move it", exe.display()))
+}
+
+/// A path as every shell of this system takes it: on Windows a POSIX shell would take its backslashes out, and
+/// most programs do not know the form that the system resolves paths to.
+fn as_written(path: &str) -> String {
+    match cfg!(windows) {
+        true => path.trim_start_matches(r"\\?\").replace('\\', "/"),
+        false => path.to_string(),
+    }
 }
 
 /// What our entries in that file should be. `events` empty = the usual ones and those
@@ -102,11 +199,24 @@ pub fn wanted_entries(
 ) -> Result<WantedEntries> {
     let asked = asked_events(agent, events)?;
     let needed = needed_events(context, &server)?;
-    let chosen = |spec: &&EventSpec| match asked.is_empty() {
-        true => spec.by_default || needed.contains(spec.kind),
-        false => asked.contains(spec.kind.name()),
+    let all = agent.events();
+    // Of several events of one kind, one is enough where a rule needs it: each would be judged.
+    let stands_for_kind = |spec: &EventSpec| {
+        let mut alike = all.iter().filter(|other| other.kind == spec.kind);
+        !alike.clone().any(|other| other.by_default)
+            && alike.next().is_some_and(|first| first.name == spec.name)
     };
-    let events = agent.events().iter().filter(chosen);
+    let chosen = |spec: &&EventSpec| match asked.is_empty() {
+        true => spec.by_default || needed.contains(spec.kind) && stands_for_kind(spec),
+        false => asked.contains(spec.name),
+    };
+    let mut events: Vec<WantedEvent> = Vec::new();
+    for event in all.iter().filter(chosen).map(WantedEvent::of) {
+        // One name may stand for several kinds.
+        if events.iter().all(|other| other.name != event.name) {
+            events.push(event);
+        }
+    }
     let (command, places) = match place.is_shared() {
         true => (PROGRAM.to_string(), Vec::new()),
         false => {
@@ -119,7 +229,7 @@ pub fn wanted_entries(
         command,
         agent: agent.id(),
         places,
-        events: events.map(|spec| (spec.kind, spec.timeout)).collect(),
+        events,
         server,
         fail_closed,
         bridge: None,
@@ -130,7 +240,7 @@ pub fn wanted_entries(
 fn asked_events<'n>(agent: &dyn Agent, names: &'n [String]) -> Result<HashSet<&'n str>> {
     let names = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
     let known = |name: &str| {
-        let mut all = agent.events().iter().map(|spec| spec.kind.name());
+        let mut all = agent.events().iter().map(|spec| spec.name);
         let near = all.find(|known| known.eq_ignore_ascii_case(name));
         match near {
             Some(near) if near == name => Ok(()),
@@ -150,6 +260,6 @@ fn asked_events<'n>(agent: &dyn Agent, names: &'n [String]) -> Result<HashSet<&'
 /// # Errors
 /// Where JSON cannot hold it.
 pub fn unicode(path: &Path) -> Result<String> {
-    let text = path.to_str().map(String::from);
+    let text = path.to_str().map(as_written);
     text.with_context(|| format!("{} is not valid Unicode", path.display()))
 }

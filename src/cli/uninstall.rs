@@ -10,9 +10,10 @@ use super::args::UninstallArgs;
 use super::install::{by_program, count_removed, left_out, refuse_loosening, unified_diff};
 use super::others::noted_elsewhere;
 use super::{Context, Exit, human, make_visible, print, print_stderr, scope};
+use crate::agent::{self, Agent};
 use crate::names::state::OWN_STATE;
-use crate::settings::beside::SettingsFile;
 use crate::settings::file::SettingsTarget;
+use crate::settings::place::{SettingsFile, recorded_file};
 use crate::settings::program::Roots;
 use crate::settings::record::Records;
 use crate::settings::{self, EditMode, Error};
@@ -22,19 +23,26 @@ use crate::settings::{self, EditMode, Error};
 /// # Errors
 /// Where a file cannot be edited; it is then untouched.
 pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
-    scope::find_agent(context, &args.agent)?;
+    let agents = chosen_agents(context, args)?;
     let mark = human::detect_agent();
     let mode = EditMode { dry_run: args.dry_run, may_loosen: mark.is_none() || args.dry_run };
     if args.purge && !mode.may_loosen {
         return Ok(refuse_loosening(&"--purge takes journal, backups and trust", mark.as_deref()));
     }
-    let places = match args.scope {
-        Some(scope) => vec![scope::scope_file(context, scope)?],
-        None => scope::all_scope_files(context)
-            .into_iter()
-            .filter(SettingsFile::is_ours_to_edit)
-            .collect(),
-    };
+    let mut places: Vec<SettingsFile> = Vec::new();
+    for agent in agents {
+        let all = scope::agent_files(context, agent);
+        let scope = match args.scope {
+            Some(scope) => Some(scope::existing_scope(context, agent, scope)?),
+            None => None,
+        };
+        let asked = |one: &SettingsFile| scope.is_none_or(|scope| one.name == scope);
+        let mut found: Vec<SettingsFile> =
+            all.into_iter().filter(|one| one.is_ours_to_edit() && asked(one)).collect();
+        // Two agents may read one file.
+        found.retain(|one| places.iter().all(|other| other.file != one.file));
+        places.extend(found);
+    }
     if !args.dry_run && !confirm_losses(context, args, &places)? {
         return Ok(Exit::Found);
     }
@@ -57,7 +65,8 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
         }
     }
     if !found && !failed {
-        let files: Vec<String> = places.iter().map(|p| p.file.display().to_string()).collect();
+        let mut files: Vec<String> = places.iter().map(described_place).collect();
+        files.dedup();
         let _ = writeln!(text, "Nothing of hookctl in {}", files.join(", "));
     }
     let without = elsewhere(context, &places, &mut text);
@@ -76,6 +85,34 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
     if args.purge { purge(context, args.dry_run) } else { Ok(Exit::Ok) }
 }
 
+/// The agents that are asked for: those that are named, or all that have anything of ours, the default one
+/// first, where people look for it.
+fn chosen_agents(context: &Context, args: &UninstallArgs) -> Result<Vec<&'static dyn Agent>> {
+    if !args.agent.is_empty() {
+        return args.agent.iter().map(|id| scope::find_agent(id.trim())).collect();
+    }
+    let records = Records::load(&context.paths).files;
+    let noted = |one: &SettingsFile| {
+        let target = SettingsTarget::follow_links(&one.file);
+        target.is_ok_and(|target| records.contains_key(&target.record_key()))
+    };
+    let ours = |one: &SettingsFile| {
+        let read = settings::read_settings(one).ok().flatten();
+        noted(one) || read.is_some_and(|read| read.survey.is_ours())
+    };
+    let has = |agent: &&'static dyn Agent| {
+        agent.id() == agent::default_agent().id()
+            || scope::agent_files(context, *agent).iter().any(ours)
+    };
+    Ok(scope::wired_agents().map(|(agent, _)| agent).filter(has).collect())
+}
+
+/// A file, or the directory of those that stand for one event each.
+fn described_place(place: &SettingsFile) -> String {
+    let dir = place.event.and(place.file.parent());
+    dir.unwrap_or(&place.file).display().to_string()
+}
+
 /// Takes our entries out of one file, and tells it: was anything there?
 fn take_out(
     context: &Context,
@@ -84,9 +121,9 @@ fn take_out(
     mode: EditMode,
     text: &mut String,
 ) -> Result<bool, Error> {
-    let read = settings::read_settings(&place.file).ok().flatten();
+    let read = settings::read_settings(place).ok().flatten();
     let bridges = read.map_or(0, |read| read.survey.bridge.len());
-    let outcome = settings::uninstall(&context.paths, &place.file, None, mode)?;
+    let outcome = settings::uninstall(&context.paths, place, None, mode)?;
     if outcome.changes.is_empty() {
         return Ok(false);
     }
@@ -104,6 +141,7 @@ fn take_out(
     };
     let (file, name) = (place.file.display(), place.name);
     let _ = match count_removed(&outcome) {
+        _ if place.form.entries().is_none() => writeln!(text, "Removed {file} ({name} settings)"),
         0 => writeln!(text, "Put right: {file} ({name} settings)"),
         n => writeln!(text, "Taken out of {file} ({name} settings): {n} entries{bridge}{now}"),
     };
@@ -137,7 +175,8 @@ fn elsewhere(context: &Context, places: &[SettingsFile], text: &mut String) -> V
     let records = Records::load(&context.paths).files;
     for (file, record) in records.into_iter().filter(|(file, _)| !here(file)) {
         // One that cannot be read may be.
-        if is_ours(Path::new(&file)) {
+        let place = recorded_file(Path::new(&file), &record.agent, &record.scope);
+        if place.is_some_and(|place| is_ours(&place)) {
             let _ = writeln!(text, "Still installed in {file}");
         }
         let roots = Roots::for_settings(&context.paths.home, Path::new(&file));
@@ -158,8 +197,8 @@ fn elsewhere(context: &Context, places: &[SettingsFile], text: &mut String) -> V
 }
 
 /// Is anything of ours in the file, as far as can be told?
-fn is_ours(file: &Path) -> bool {
-    settings::read_settings(file)
+fn is_ours(place: &SettingsFile) -> bool {
+    settings::read_settings(place)
         .map_or(true, |read| read.is_some_and(|read| read.survey.is_ours()))
 }
 
@@ -171,9 +210,10 @@ fn confirm_losses(
 ) -> Result<bool> {
     let mut lost: Vec<String> = places
         .iter()
-        .filter(|place| is_ours(&place.file))
-        .map(|place| format!("No call is judged any more by way of {}.", place.file.display()))
+        .filter(|place| is_ours(place))
+        .map(|place| format!("No call is judged any more by way of {}.", described_place(place)))
         .collect();
+    lost.dedup();
     if args.purge {
         let state = context.paths.state.display();
         lost.push(format!("The journal, the backups and what is trusted go: {state}."));

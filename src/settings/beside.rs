@@ -2,58 +2,15 @@
 //! and how to end that.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
-use super::file::SettingsTarget;
 use super::others::{Program, known_programs};
-use crate::agent::claude;
+use super::place::SettingsFile;
 use crate::config::{Config, LayerFile};
 use crate::rule::file::Remote;
 use crate::text::make_visible;
-
-/// The administrator's settings.
-const MANAGED: &str = "managed";
-
-/// One settings file that the agent reads.
-#[derive(Debug, Clone)]
-pub struct SettingsFile {
-    /// Whose it is: managed, user, project or local.
-    pub name: &'static str,
-    /// The file.
-    pub file: PathBuf,
-}
-
-impl SettingsFile {
-    /// May hookctl write it? What the administrator wrote stays.
-    pub fn is_ours_to_edit(&self) -> bool {
-        self.name != MANAGED
-    }
-
-    /// Is it for everybody who works on the project?
-    pub fn is_shared(&self) -> bool {
-        self.name == "project"
-    }
-}
-
-/// Every file that the agent reads there, the managed one first. In the home directory there is no project.
-pub fn settings_files(home: &Path, cwd: &Path, root: &Path) -> Vec<SettingsFile> {
-    let [managed, user, project, local] = claude::settings_files(home, cwd, root);
-    let mut files = vec![(MANAGED, managed), ("user", user.clone())];
-    if !is_same(&project, &user) {
-        files.extend([("project", project), ("local", local)]);
-    }
-    files.into_iter().map(|(name, file)| SettingsFile { name, file }).collect()
-}
-
-/// Do both names lead to one file?
-fn is_same(a: &Path, b: &Path) -> bool {
-    match (SettingsTarget::follow_links(a), SettingsTarget::follow_links(b)) {
-        (Ok(a), Ok(b)) => a.real == b.real,
-        _ => a == b,
-    }
-}
 
 /// The entries of one known program in one file.
 #[derive(Debug)]
@@ -100,7 +57,7 @@ pub fn find_programs(places: &[SettingsFile], config: &Config) -> Vec<InstalledP
     let mut all: Vec<InstalledProgram> = Vec::new();
     for place in places {
         // A broken file has no effect; `status` reports it.
-        let Ok(Some(read)) = super::read_settings(&place.file) else { continue };
+        let Ok(Some(read)) = super::read_settings(place) else { continue };
         let first = all.len();
         for foreign in read.survey.foreign {
             let Some(program) = foreign.known else { continue };
@@ -134,7 +91,7 @@ pub fn duplicate_warnings(places: &[SettingsFile], config: &Config) -> Vec<Strin
         return Vec::new();
     }
     let ours = |place: &&SettingsFile| {
-        let read = super::read_settings(&place.file).ok().flatten();
+        let read = super::read_settings(place).ok().flatten();
         place.is_ours_to_edit() && read.is_some_and(|read| !read.survey.own.is_empty())
     };
     let again = install_command(places.iter().find(ours).map_or("user", |place| place.name));

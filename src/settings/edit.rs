@@ -19,6 +19,7 @@ const BOM: char = '\u{feff}';
 #[derive(Debug, Clone)]
 pub struct Doc {
     bom: bool,
+    comments: bool,
     text: String,
     root: Node,
 }
@@ -40,13 +41,25 @@ impl Doc {
     /// # Errors
     /// Where it is not JSON. The offset is one of the text without its byte order mark.
     pub fn new(text: &str) -> Result<Doc, JsonFault> {
+        Doc::parse(text, false)
+    }
+
+    /// The same of a file that may have comments.
+    ///
+    /// # Errors
+    /// As for [`Doc::new`].
+    pub fn with_comments(text: &str) -> Result<Doc, JsonFault> {
+        Doc::parse(text, true)
+    }
+
+    fn parse(text: &str, comments: bool) -> Result<Doc, JsonFault> {
         let (bom, text) = match text.strip_prefix(BOM) {
             Some(rest) => (true, rest),
             None => (false, text),
         };
         let text = if text.trim().is_empty() { "{}\n".to_string() } else { text.to_string() };
-        let root = json::parse(&text)?;
-        Ok(Doc { bom, text, root })
+        let root = parse_node(&text, comments)?;
+        Ok(Doc { bom, comments, text, root })
     }
 
     /// The whole text, byte order mark included.
@@ -98,7 +111,10 @@ impl Doc {
             };
             return self.splice_text(last.end..last.end, &added);
         }
-        let inner = node.span.start + 1..node.span.end - 1;
+        let mut inner = node.span.start + 1..node.span.end - 1;
+        // What is no white space there is a comment, which stays.
+        let kept = self.text[inner.clone()].trim_end().len();
+        inner.start += if self.text[inner.clone()].trim().is_empty() { 0 } else { kept };
         let added = match &style.unit {
             Some(unit) => {
                 let outer = self.indent_of(node.span.start);
@@ -165,7 +181,7 @@ impl Doc {
     fn splice_text(&mut self, range: Range<usize>, with: &str) -> Result<(), JsonFault> {
         let mut text = self.text.clone();
         text.replace_range(range, with);
-        self.root = json::parse(&text)?;
+        self.root = parse_node(&text, self.comments)?;
         self.text = text;
         Ok(())
     }
@@ -205,6 +221,13 @@ impl Doc {
             None => colon == ": ",
         };
         TextLayout { newline, unit, colon, comma: if spaced { ", " } else { "," } }
+    }
+}
+
+fn parse_node(text: &str, comments: bool) -> Result<Node, JsonFault> {
+    match comments {
+        true => json::parse_with_comments(text),
+        false => json::parse(text),
     }
 }
 

@@ -204,7 +204,9 @@ fn prepare_temporary(
     #[cfg(unix)]
     if let Some(None) = like {
         use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
+        // A script is there to be run.
+        let mode = if bytes.starts_with(b"#!") { 0o777 } else { 0o666 };
+        builder.permissions(fs::Permissions::from_mode(mode));
     }
     let mut temporary = builder.tempfile_in(dir).map_err(fail)?;
     temporary.write_all(bytes).map_err(fail)?;

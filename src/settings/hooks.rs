@@ -1,4 +1,4 @@
-//! What our entries in a Claude Code settings file should say, and the edits that get there.
+//! What our entries in a settings file should say, and the edits that get there.
 //!
 //! Own entries are known by their command alone (its base name is `hookctl`), never by a marker
 //! that a client could one day refuse.
@@ -8,15 +8,31 @@ use serde_json::{Map, Value, json};
 
 use super::edit::Doc;
 use super::survey::{Own, Role, survey_hooks};
+use crate::agent::EventSpec;
+use crate::agent::wiring::{CallForm, Constant, EntryForm, FailClosed, Matcher, Nesting};
 use crate::event::Kind;
 use crate::json::{JsonFault, Node};
 use crate::rule::file::server::{self, Typed};
 
 pub use crate::script::line::PROGRAM;
 
-/// Where `onFailure` has an effect (contracts: Stop and its kin ignore it).
-pub const FAIL_CLOSED: &[Kind] =
-    &[Kind::PreToolUse, Kind::PermissionRequest, Kind::UserPromptSubmit, Kind::PostToolUse];
+/// One event that entries are wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WantedEvent {
+    /// The agent's own name for it.
+    pub name: &'static str,
+    /// Which event it is.
+    pub kind: Kind,
+    /// The timeout, in seconds.
+    pub timeout: u32,
+}
+
+impl WantedEvent {
+    /// That event of an agent.
+    pub fn of(spec: &EventSpec) -> WantedEvent {
+        WantedEvent { name: spec.name, kind: spec.kind, timeout: spec.timeout }
+    }
+}
 
 /// What the entries of one file should be.
 #[derive(Debug, Clone)]
@@ -27,15 +43,50 @@ pub struct WantedEntries {
     pub agent: &'static str,
     /// `--config DIR --state DIR`, or nothing.
     pub places: Vec<String>,
-    /// The events with their timeouts in seconds.
-    pub events: Vec<(Kind, u32)>,
+    /// The events.
+    pub events: Vec<WantedEvent>,
     /// What the command line says of the user's server; nothing = as entries have it now.
     pub server: Typed,
-    /// Write `onFailure: block` where it works; none = as it is now, for `status`.
+    /// Say that a failure blocks, where the agent knows that; none = as it is now, for `status`.
     pub fail_closed: Option<bool>,
     /// The whole command line of entries for a bridge, for which nothing but program and events above
     /// counts; none = these are the guard's.
     pub bridge: Option<Vec<String>>,
+}
+
+/// What is wanted, in the form of one file.
+#[derive(Debug, Clone, Copy)]
+pub struct Shaped<'w> {
+    /// What is wanted.
+    pub wanted: &'w WantedEntries,
+    /// The form.
+    pub form: &'static EntryForm,
+}
+
+/// A constant as JSON.
+pub fn constant_value(constant: Constant) -> Value {
+    match constant {
+        Constant::Text(text) => text.into(),
+        Constant::Number(number) => number.into(),
+        Constant::Flag(flag) => flag.into(),
+    }
+}
+
+/// The words as one line that the shell of this system splits into them again.
+pub fn shell_line<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    words.into_iter().map(quoted_word).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_string();
+    }
+    match cfg!(windows) {
+        // No file name holds a double quote there.
+        true => format!("\"{word}\""),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }
 
 impl WantedEntries {
@@ -44,15 +95,16 @@ impl WantedEntries {
         if self.bridge.is_some() { Role::Bridge } else { Role::Guard }
     }
 
-    /// The arguments of the entry for that event.
-    fn entry_arguments(&self, kind: Kind, timeout: u32) -> Vec<String> {
+    /// The arguments for that event; none = for whatever event the payload names, in the usual time.
+    pub fn arguments(&self, event: Option<&WantedEvent>) -> Vec<String> {
         if let Some(args) = &self.bridge {
             return args.clone();
         }
-        let mut args: Vec<String> =
-            ["hook", "--agent", self.agent, "--event", kind.name()].map(String::from).to_vec();
+        let mut args: Vec<String> = ["hook", "--agent", self.agent].map(String::from).to_vec();
+        args.extend(event.into_iter().flat_map(|event| ["--event".into(), event.name.into()]));
         args.extend(self.places.iter().cloned());
-        args.extend(["--timeout".to_string(), timeout.to_string()]);
+        let timeout = event.map(|event| event.timeout.to_string());
+        args.extend(timeout.into_iter().flat_map(|timeout| ["--timeout".to_string(), timeout]));
         let server = self.server.iter();
         args.extend(
             server.flat_map(|(setting, value)| [server::flag_name(setting), value.clone()]),
@@ -60,71 +112,138 @@ impl WantedEntries {
         args
     }
 
+    /// The whole call for that event as one line for a shell.
+    pub fn line(&self, event: &WantedEvent) -> String {
+        let args = self.arguments(Some(event));
+        shell_line(std::iter::once(self.command.as_str()).chain(args.iter().map(String::as_str)))
+    }
+
+    /// The names of the events.
+    pub fn event_names(&self) -> Vec<String> {
+        self.events.iter().map(|event| event.name.to_string()).collect()
+    }
+
+    /// The wanted event of that name.
+    pub(super) fn event_named(&self, name: &str) -> Option<&WantedEvent> {
+        self.events.iter().find(|event| event.name == name)
+    }
+}
+
+impl Shaped<'_> {
     /// The entry for that event.
-    pub fn wanted_entry(&self, kind: Kind, timeout: u32) -> Value {
+    pub fn wanted_entry(&self, event: &WantedEvent) -> Value {
+        let Shaped { wanted, form } = self;
         let mut entry = Map::new();
-        entry.insert("type".into(), "command".into());
-        entry.insert("command".into(), self.command.as_str().into());
-        entry.insert("args".into(), self.entry_arguments(kind, timeout).into());
-        entry.insert("timeout".into(), timeout.into());
-        if self.fail_closed == Some(true) && FAIL_CLOSED.contains(&kind) {
-            entry.insert("onFailure".into(), "block".into());
+        for (key, constant) in form.keys.iter().filter(|(key, _)| *key == "type") {
+            entry.insert((*key).into(), constant_value(*constant));
+        }
+        if form.named {
+            entry.insert("name".into(), format!("{PROGRAM}-{}", event.name).into());
+        }
+        let command = wanted.command.as_str();
+        match form.call {
+            CallForm::Args => {
+                entry.insert("command".into(), command.into());
+                entry.insert("args".into(), wanted.arguments(Some(event)).into());
+            }
+            CallForm::Line => {
+                entry.insert("command".into(), wanted.line(event).into());
+            }
+            CallForm::List => {
+                let all = std::iter::once(command.to_string());
+                let all: Vec<String> = all.chain(wanted.arguments(Some(event))).collect();
+                entry.insert("command".into(), all.into());
+            }
+        }
+        for (key, constant) in form.keys.iter().filter(|(key, _)| *key != "type") {
+            entry.insert((*key).into(), constant_value(*constant));
+        }
+        if let Some((key, unit)) = form.timeout {
+            entry.insert(key.into(), (event.timeout * unit.per_second()).into());
+        }
+        if let Some(closed) =
+            self.closed_form(event.kind).filter(|_| wanted.fail_closed == Some(true))
+        {
+            entry.insert(closed.key.into(), constant_value(closed.value));
         }
         Value::Object(entry)
     }
 
-    /// The whole group for that event: without a matcher, so that it holds for every tool. A bridge's has
-    /// the one that says so, as its own hooks have it.
-    fn wanted_group(&self, kind: Kind, timeout: u32) -> Value {
-        let entry = self.wanted_entry(kind, timeout);
-        match self.role() {
-            Role::Guard => json!({ "hooks": [entry] }),
-            Role::Bridge => json!({ "matcher": "*", "hooks": [entry] }),
-        }
+    /// How an entry of that event says that its failure blocks, where that has an effect.
+    fn closed_form(&self, kind: Kind) -> Option<&'static FailClosed> {
+        self.form.fail_closed.filter(|closed| closed.kinds.contains(&kind))
     }
 
-    /// The timeout for that event's name, where it is wanted.
-    fn event_timeout(&self, event: &str) -> Option<(Kind, u32)> {
-        self.events.iter().copied().find(|(kind, _)| kind.name() == event)
+    /// What stands in the event's list: the entry, or a group with it, which holds for every tool. A bridge's group
+    /// says so, as its own hooks have it.
+    fn wanted_item(&self, event: &WantedEvent) -> Value {
+        let entry = self.wanted_entry(event);
+        if self.form.nesting == Nesting::Flat {
+            return entry;
+        }
+        let says = match self.form.matcher {
+            Matcher::Never => false,
+            Matcher::Tools => event.kind.is_tool(),
+            Matcher::Always => true,
+        };
+        match says || self.wanted.role() == Role::Bridge {
+            true => json!({ "matcher": "*", "hooks": [entry] }),
+            false => json!({ "hooks": [entry] }),
+        }
     }
 
     /// What is not as it should be with an own entry of a wanted event.
     pub fn outdated_parts(&self, own: &Own) -> Vec<Outdated> {
-        let Some((kind, timeout)) = self.event_timeout(&own.event) else { return Vec::new() };
+        let wanted = self.wanted;
+        let Some(event) = wanted.event_named(&own.event) else { return Vec::new() };
         let fault = |breaks, why: String| Outdated { breaks, why };
-        if self.role() == Role::Bridge {
-            let other = own.matcher.is_some()
-                || !is_same_entry(&own.entry, &self.wanted_entry(kind, timeout));
+        if wanted.role() == Role::Bridge {
+            let other =
+                own.matcher.is_some() || !is_same_entry(&own.entry, &self.wanted_entry(event));
             return other.then(|| fault(true, "it was another".into())).into_iter().collect();
         }
         let mut faults: Vec<_> = self.wiring(own).map(|why| fault(true, why)).collect();
-        if own.command != self.command {
+        if own.command != wanted.command {
             faults.push(fault(false, format!("runs {}", own.command)));
         }
-        let seconds = own.entry.get("timeout").and_then(Value::as_f64);
-        if seconds != Some(f64::from(timeout)) {
-            let now = own.entry.get("timeout").map_or("none".into(), Value::to_string);
-            faults.push(fault(false, format!("timeout {now} instead of {timeout}")));
-        }
-        let deadline = own.option_value("--timeout").and_then(|text| text.parse::<f64>().ok());
-        if deadline.is_some_and(|deadline| deadline > seconds.unwrap_or(600.0)) {
-            faults.push(fault(true, "would answer after the client's timeout".into()));
-        }
-        let closed = own.fails_closed();
-        let blocks = match self.fail_closed {
-            Some(wanted) => wanted && FAIL_CLOSED.contains(&kind),
+        faults.extend(self.outdated_timeout(own, event));
+        let closed = own.fails_closed;
+        let blocks = match wanted.fail_closed {
+            Some(wanted) => wanted && self.closed_form(event.kind).is_some(),
             None => closed,
         };
         if blocks != closed {
             let now = if closed { "fails closed" } else { "fails open" };
             faults.push(fault(false, now.into()));
         }
-        let mut wanted = self.wanted_entry(kind, timeout);
-        if blocks {
-            wanted["onFailure"] = "block".into();
+        let mut entry = self.wanted_entry(event);
+        if let Some(form) = self.form.fail_closed.filter(|_| blocks) {
+            entry[form.key] = constant_value(form.value);
         }
-        if faults.is_empty() && !is_same_entry(&own.entry, &wanted) {
+        if faults.is_empty() && !is_same_entry(&own.entry, &entry) {
             faults.push(fault(false, "written by another version".into()));
+        }
+        faults
+    }
+
+    /// What is wrong with the times of an entry.
+    fn outdated_timeout(&self, own: &Own, event: &WantedEvent) -> Vec<Outdated> {
+        let Some((key, unit)) = self.form.timeout else { return Vec::new() };
+        let mut faults = Vec::new();
+        let now = own.entry.get(key).and_then(Value::as_f64);
+        let wanted = event.timeout * unit.per_second();
+        if now != Some(f64::from(wanted)) {
+            let now = own.entry.get(key).map_or("none".into(), Value::to_string);
+            faults.push(Outdated {
+                breaks: false,
+                why: format!("timeout {now} instead of {wanted}"),
+            });
+        }
+        let deadline = own.option_value("--timeout").and_then(|text| text.parse::<f64>().ok());
+        let seconds = now.map_or(600.0, |now| now / f64::from(unit.per_second()));
+        if deadline.is_some_and(|deadline| deadline > seconds) {
+            let why = "would answer after the client's timeout".into();
+            faults.push(Outdated { breaks: true, why });
         }
         faults
     }
@@ -132,9 +251,10 @@ impl WantedEntries {
     /// What keeps an entry of ours from guarding its event.
     fn wiring(&self, own: &Own) -> impl Iterator<Item = String> {
         let event = own.option_value("--event").filter(|event| *event != own.event);
-        let agent = own.option_value("--agent").filter(|agent| *agent != self.agent);
+        let agent = own.option_value("--agent").filter(|agent| *agent != self.wanted.agent);
         let is_set = |key: &&str| own.entry.get(*key).is_some_and(|v| *v != Value::Bool(false));
         let keys = ["if", "async", "asyncRewake"].into_iter().filter(is_set);
+        let typed = self.form.keys.iter().any(|(key, _)| *key == "type");
         let is_command = own.entry.get("type").and_then(Value::as_str) == Some("command");
         let mut found = Vec::new();
         found.extend(event.map(|event| format!("wired to `--event {event}`")));
@@ -144,7 +264,10 @@ impl WantedEntries {
             format!("stands in a group of {}, which takes it along when it goes", other.name)
         }));
         found.extend(keys.map(|key| format!("`{key}` keeps it from deciding")));
-        found.extend((!is_command).then(|| "`type` is not `command`".to_string()));
+        found.extend((typed && !is_command).then(|| "`type` is not `command`".to_string()));
+        found.extend(own.mangled.then(|| {
+            format!("a POSIX shell takes the backslashes out of {}: write `/`", own.command)
+        }));
         found.into_iter()
     }
 }
@@ -178,6 +301,9 @@ pub struct Created {
     /// The lists of these events.
     #[serde(default)]
     pub events: Vec<String>,
+    /// What the file must have at its top.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub top: Vec<String>,
 }
 
 /// One thing that an edit did.
@@ -232,11 +358,17 @@ impl Change {
 /// Where the file's shape leaves no place for them.
 pub fn install_hooks(
     doc: &mut Doc,
-    wanted: &WantedEntries,
+    wanted: Shaped<'_>,
     created: &Created,
 ) -> Result<Vec<Change>, JsonFault> {
-    check_shape(doc, wanted.events.iter().map(|(kind, _)| kind.name()))?;
+    check_shape(doc, wanted.form, wanted.wanted.events.iter().map(|event| event.name))?;
     let mut changes = Vec::new();
+    for (key, constant) in wanted.form.top {
+        if doc.root().get(key).is_none() {
+            doc.append(&[], Some(key), &constant_value(*constant))?;
+            changes.push(Change::Added((*key).to_string()));
+        }
+    }
     // One edit at a time: each one moves what comes after it.
     while let Some(change) = install_step(doc, wanted, created)? {
         changes.push(change);
@@ -264,6 +396,7 @@ pub fn install_hooks(
 /// Is there a place for entries of these events?
 pub(super) fn check_shape<'a>(
     doc: &Doc,
+    form: &EntryForm,
     events: impl Iterator<Item = &'a str>,
 ) -> Result<(), JsonFault> {
     let refuse = |node: &Node, what: &str, want: &str| {
@@ -273,15 +406,22 @@ pub(super) fn check_shape<'a>(
     if doc.root().members().is_none() {
         return refuse(doc.root(), "the whole file", "an object");
     }
-    let Some((_, hooks)) = doc.root().get("hooks") else { return Ok(()) };
-    if hooks.members().is_none() {
-        return refuse(hooks, "`hooks`", "an object");
-    }
+    let hooks = match form.hooks {
+        None => doc.root(),
+        Some(key) => match doc.root().get(key) {
+            None => return Ok(()),
+            Some((_, hooks)) if hooks.members().is_none() => {
+                return refuse(hooks, &format!("`{key}`"), "an object");
+            }
+            Some((_, hooks)) => hooks,
+        },
+    };
+    let within = form.hooks.map(|key| format!("{key}.")).unwrap_or_default();
     for event in events {
         if let Some((_, groups)) = hooks.get(event)
             && groups.items().is_none()
         {
-            return refuse(groups, &format!("`hooks.{event}`"), "a list");
+            return refuse(groups, &format!("`{within}{event}`"), "a list");
         }
     }
     Ok(())
@@ -289,22 +429,23 @@ pub(super) fn check_shape<'a>(
 
 fn install_step(
     doc: &mut Doc,
-    wanted: &WantedEntries,
+    shaped: Shaped<'_>,
     created: &Created,
 ) -> Result<Option<Change>, JsonFault> {
-    let survey = survey_hooks(doc);
+    let Shaped { wanted, form } = shaped;
+    let survey = survey_hooks(doc, form);
     let own = survey.entries_for(wanted.role());
     for (index, one) in own.iter().enumerate() {
         let first = own.iter().position(|other| other.seen && other.event == one.event);
-        let keep = wanted.event_timeout(&one.event).filter(|_| first == Some(index));
-        if let (Some((kind, timeout)), Some(_), true) = (keep, &one.matcher, is_alone(doc, one)) {
-            doc.replace(&one.path[..3], &wanted.wanted_group(kind, timeout))?;
-            let faults = wanted.outdated_parts(one).into_iter().map(|fault| fault.why);
+        let keep = wanted.event_named(&one.event).filter(|_| first == Some(index));
+        if let (Some(event), Some(_), true) = (keep, &one.matcher, is_alone(doc, one, form)) {
+            doc.replace(&one.path[..form.item_depth()], &shaped.wanted_item(event))?;
+            let faults = shaped.outdated_parts(one).into_iter().map(|fault| fault.why);
             let why = faults.collect::<Vec<_>>().join(", ");
             return Ok(Some(Change::Replaced { event: one.event.clone(), why }));
         }
         if keep.is_none() || one.matcher.is_some() || one.lodger.is_some() {
-            remove_own(doc, one, Some(created))?;
+            remove_own(doc, one, Some(created), form)?;
             // A second entry for the same event is no loss.
             return Ok(Some(if first == Some(index) || !one.seen {
                 Change::Removed(one.event.clone())
@@ -312,52 +453,60 @@ fn install_step(
                 Change::Replaced { event: one.event.clone(), why: "there twice".into() }
             }));
         }
-        let faults = wanted.outdated_parts(one);
-        if let (false, Some((kind, timeout))) =
-            (faults.is_empty(), wanted.event_timeout(&one.event))
-        {
-            doc.replace(&one.path, &wanted.wanted_entry(kind, timeout))?;
+        let faults = shaped.outdated_parts(one);
+        if let (false, Some(event)) = (faults.is_empty(), keep) {
+            doc.replace(&one.path, &shaped.wanted_entry(event))?;
             let why = faults.into_iter().map(|fault| fault.why).collect::<Vec<_>>().join(", ");
             return Ok(Some(Change::Replaced { event: one.event.clone(), why }));
         }
     }
-    for &(kind, timeout) in &wanted.events {
-        if own.iter().any(|one| one.event == kind.name()) {
+    for event in &wanted.events {
+        if own.iter().any(|one| one.event == event.name) {
             continue;
         }
-        insert_group(doc, kind.name(), usize::MAX, &wanted.wanted_group(kind, timeout))?;
-        return Ok(Some(Change::Added(kind.name().to_string())));
+        insert_item(doc, form, event.name, usize::MAX, &shaped.wanted_item(event))?;
+        return Ok(Some(Change::Added(event.name.to_string())));
     }
     Ok(None)
 }
 
-/// Puts a group into the list of an event: before number `at`, or at the end.
-pub(super) fn insert_group(
+/// Puts a group, or an entry without one, into the list of an event: before number `at`, or at the end.
+pub(super) fn insert_item(
     doc: &mut Doc,
+    form: &EntryForm,
     event: &str,
     at: usize,
-    group: &Value,
+    item: &Value,
 ) -> Result<(), JsonFault> {
-    match doc.root().get("hooks") {
-        None => doc.append(&[], Some("hooks"), &json!({ event: [group] })),
-        Some((hooks, node)) => match node.get(event) {
-            None => doc.append(&[hooks], Some(event), &json!([group])),
-            Some((index, _)) => doc.insert(&[hooks, index], at, group),
+    let (above, hooks) = match form.hooks {
+        None => (Vec::new(), doc.root()),
+        Some(key) => match doc.root().get(key) {
+            None => return doc.append(&[], Some(key), &json!({ event: [item] })),
+            Some((index, hooks)) => (vec![index], hooks),
         },
+    };
+    match hooks.get(event) {
+        None => doc.append(&above, Some(event), &json!([item])),
+        Some((index, _)) => doc.insert(&[&above[..], &[index]].concat(), at, item),
     }
 }
 
 /// What install creates, or has created earlier, given the document without our entries.
-pub fn created_by_install(bare: &Doc, doc: &Doc, wanted: &WantedEntries) -> Created {
-    let hooks = bare.root().get("hooks").map(|(_, node)| node);
-    let survey = survey_hooks(doc);
+pub fn created_by_install(bare: &Doc, doc: &Doc, wanted: Shaped<'_>) -> Created {
+    let form = wanted.form;
+    let hooks = match form.hooks {
+        None => Some(bare.root()),
+        Some(key) => bare.root().get(key).map(|(_, node)| node),
+    };
+    let survey = survey_hooks(doc, form);
     let present = survey.own.into_iter().chain(survey.bridge).map(|own| own.event);
-    let mut events: Vec<String> =
-        wanted.events.iter().map(|(kind, _)| kind.name().to_string()).chain(present).collect();
+    let wanted = wanted.wanted.events.iter().map(|event| event.name.to_string());
+    let mut events: Vec<String> = wanted.chain(present).collect();
     events.retain(|event| hooks.is_none_or(|hooks| hooks.get(event).is_none()));
     crate::order::sort(&mut events);
     events.dedup();
-    Created { hooks: hooks.is_none(), events }
+    let top = form.top.iter().filter(|(key, _)| bare.root().get(key).is_none());
+    Created { hooks: hooks.is_none(), events, top: top.map(|(key, _)| (*key).into()).collect() }
 }
 
 /// Takes every entry of ours out, of that role if one is named, and nothing else. Without a record of what we created,
@@ -369,39 +518,75 @@ pub fn strip_hooks(
     doc: &mut Doc,
     role: Option<Role>,
     created: Option<&Created>,
+    form: &'static EntryForm,
 ) -> Result<Vec<Change>, JsonFault> {
     let mut changes = Vec::new();
     let next = |doc: &Doc| {
-        let survey = survey_hooks(doc);
+        let survey = survey_hooks(doc, form);
         let roles = [Role::Guard, Role::Bridge].into_iter();
         let roles = roles.filter(|one| role.is_none_or(|role| role == *one));
         roles.flat_map(|role| survey.entries_for(role)).next().cloned()
     };
     while let Some(own) = next(doc) {
-        remove_own(doc, &own, created)?;
+        remove_own(doc, &own, created, form)?;
         changes.push(Change::Removed(own.event));
+    }
+    if !changes.is_empty() {
+        strip_top(doc, created, form)?;
     }
     Ok(changes)
 }
 
-/// Does the group hold nothing but our entry (and at most a matcher)?
-fn is_alone(doc: &Doc, own: &Own) -> bool {
-    let known = |key: &str| matches!(key, "hooks" | "matcher");
-    let group = doc.node_at(&own.path[..3]).and_then(Node::members).unwrap_or_default();
-    group.iter().all(|member| known(&member.key))
-        && doc.node_at(&own.path[..4]).is_some_and(|list| list.len() == 1)
+/// Takes out what the file must have for the sake of hooks, where install put it there and nothing else is left.
+fn strip_top(doc: &mut Doc, created: Option<&Created>, form: &EntryForm) -> Result<(), JsonFault> {
+    let ours = |key: &str, value: &Node| {
+        let wanted = form.top.iter().find(|(name, _)| *name == key);
+        let by_us = created.is_none_or(|created| created.top.iter().any(|name| name == key));
+        by_us && wanted.is_some_and(|(_, it)| constant_value(*it) == value.to_value())
+    };
+    let members = doc.root().members().unwrap_or_default();
+    if members.iter().all(|member| ours(&member.key, &member.value)) {
+        for _ in 0..members.len() {
+            doc.remove(&[0])?;
+        }
+    }
+    Ok(())
 }
 
-fn remove_own(doc: &mut Doc, own: &Own, created: Option<&Created>) -> Result<(), JsonFault> {
+/// Does the group hold nothing but our entry (and at most a matcher)?
+fn is_alone(doc: &Doc, own: &Own, form: &EntryForm) -> bool {
+    if form.nesting == Nesting::Flat {
+        return true;
+    }
+    let known = |key: &str| matches!(key, "hooks" | "matcher");
+    let depth = form.item_depth();
+    let group = doc.node_at(&own.path[..depth]).and_then(Node::members).unwrap_or_default();
+    group.iter().all(|member| known(&member.key))
+        && doc.node_at(&own.path[..=depth]).is_some_and(|list| list.len() == 1)
+}
+
+fn remove_own(
+    doc: &mut Doc,
+    own: &Own,
+    created: Option<&Created>,
+    form: &EntryForm,
+) -> Result<(), JsonFault> {
     let mut path = own.path.as_slice();
-    let only = |path: &[usize]| doc.node_at(path).is_some_and(|node| node.len() == 1);
-    if is_alone(doc, own) {
-        path = &path[..3];
-        let event = created.is_none_or(|created| created.events.contains(&own.event));
-        if event && only(&path[..2]) {
-            path = &path[..2];
-            if created.is_none_or(|created| created.hooks) && only(&path[..1]) {
-                path = &path[..1];
+    let (item, event, hooks) = (form.item_depth(), form.depth() + 1, form.depth());
+    let count = |path: &[usize]| doc.node_at(path).map_or(0, Node::len);
+    if is_alone(doc, own, form) {
+        path = &path[..item];
+        if form.positional && path[item - 1] + 1 < count(&path[..event]) {
+            // Those behind it are known by their place.
+            let path = path.to_vec();
+            return doc.replace(&path, &json!({ "hooks": [] }));
+        }
+        let made = created.is_none_or(|created| created.events.contains(&own.event));
+        if made && count(&path[..event]) == 1 {
+            path = &path[..event];
+            let made = created.is_none_or(|created| created.hooks);
+            if made && hooks > 0 && count(&path[..hooks]) == 1 {
+                path = &path[..hooks];
             }
         }
     }
@@ -412,23 +597,30 @@ fn remove_own(doc: &mut Doc, own: &Own, created: Option<&Created>) -> Result<(),
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::claude::ENTRIES;
 
     fn wanted() -> WantedEntries {
         WantedEntries {
             command: "/usr/bin/hookctl".into(),
             agent: "claude",
             places: vec!["--config".into(), "/c".into(), "--state".into(), "/s".into()],
-            events: vec![(Kind::PreToolUse, 600), (Kind::Stop, 600)],
+            events: [Kind::PreToolUse, Kind::Stop]
+                .map(|kind| WantedEvent { name: kind.name(), kind, timeout: 600 })
+                .to_vec(),
             server: Typed::new(),
             fail_closed: Some(false),
             bridge: None,
         }
     }
 
+    fn shaped(wanted: &WantedEntries) -> Shaped<'_> {
+        Shaped { wanted, form: &ENTRIES }
+    }
+
     fn installed(text: &str) -> (String, Vec<Change>) {
         let mut doc = Doc::new(text).unwrap();
-        let created = created_by_install(&doc, &doc, &wanted());
-        let changes = install_hooks(&mut doc, &wanted(), &created).unwrap();
+        let created = created_by_install(&doc, &doc, shaped(&wanted()));
+        let changes = install_hooks(&mut doc, shaped(&wanted()), &created).unwrap();
         (doc.text(), changes)
     }
 
@@ -436,7 +628,7 @@ mod tests {
     fn s0_27_wrong_wiring_is_outdated_and_replaced_in_place() {
         let text = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/usr/bin/hookctl","args":["hook","--event","tool-start"],"timeout":600},{"type":"command","command":"x"}]}]}}"#;
         let doc = Doc::new(text).unwrap();
-        let faults = wanted().outdated_parts(&survey_hooks(&doc).own[0]);
+        let faults = shaped(&wanted()).outdated_parts(&survey_hooks(&doc, &ENTRIES).own[0]);
         assert!(faults[0].breaks && faults[0].why.contains("tool-start"), "{faults:?}");
         let (after, changes) = installed(text);
         assert!(matches!(&changes[0], Change::Replaced { event, .. } if event == "PreToolUse"));
@@ -449,7 +641,7 @@ mod tests {
     fn a_narrow_matcher_is_widened_and_doubles_go() {
         let text = r#"{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"hookctl hook"}]},{"hooks":[{"type":"command","command":"hookctl hook"}]}]}}"#;
         let (after, changes) = installed(text);
-        let survey = survey_hooks(&Doc::new(&after).unwrap());
+        let survey = survey_hooks(&Doc::new(&after).unwrap(), &ENTRIES);
         assert_eq!(survey.own.len(), 2, "{after}");
         assert!(survey.own.iter().all(|own| own.matcher.is_none()));
         assert_eq!(changes.len(), 3, "{changes:?}");
@@ -462,7 +654,7 @@ mod tests {
         assert!(after.starts_with(r#"{"hooks":{"Stop":[]},"hooks":{"Stop":[{"#), "{after}");
         assert!(after.contains(r#""PreToolUse":[],"PreToolUse":[{"#), "{after}");
         let mut doc = Doc::new(&after).unwrap();
-        strip_hooks(&mut doc, None, Some(&Created::default())).unwrap();
+        strip_hooks(&mut doc, None, Some(&Created::default()), &ENTRIES).unwrap();
         assert_eq!(doc.text(), text);
     }
 
@@ -472,17 +664,20 @@ mod tests {
             ["[]", "3", r#"{"hooks": []}"#, r#"{"hooks": null}"#, r#"{"hooks":{"Stop":{}}}"#]
         {
             let mut doc = Doc::new(text).unwrap();
-            assert!(install_hooks(&mut doc, &wanted(), &Created::default()).is_err(), "{text}");
+            assert!(
+                install_hooks(&mut doc, shaped(&wanted()), &Created::default()).is_err(),
+                "{text}"
+            );
             assert_eq!(doc.text(), text);
         }
     }
 
     #[test]
     fn what_is_written_is_what_the_client_accepts() {
-        for (kind, _) in &wanted().events {
+        for event in &wanted().events {
             let (text, _) = installed(r#"{"a":1}"#);
-            assert!(text.contains(kind.name()));
-            assert!(survey_hooks(&Doc::new(&text).unwrap()).invalid.is_empty());
+            assert!(text.contains(event.name));
+            assert!(survey_hooks(&Doc::new(&text).unwrap(), &ENTRIES).invalid.is_empty());
         }
     }
 

@@ -1,5 +1,5 @@
 //! The hook programs of others that are known here: how their entries are told, which servers of
-//! ours do their work, and how their entries are taken out and put back.
+//! ours do their work, and how their entries are taken out of Claude Code's settings and put back.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,6 +11,7 @@ use super::edit::{Doc, NodePath};
 use super::hooks::{self, Change};
 use super::program::{self, Lead, Roots};
 use super::survey::{self, survey_hooks};
+use crate::agent::claude::ENTRIES;
 use crate::dialect::DIALECTS;
 pub use crate::dialect::Rival as Program;
 use crate::event::Kind;
@@ -164,7 +165,7 @@ pub(super) fn take_out(
     let mut taken = Vec::new();
     let asked = |known: &Program| programs.iter().any(|one| one.name == known.name);
     loop {
-        let found = survey_hooks(doc).foreign.into_iter().find_map(|foreign| {
+        let found = survey_hooks(doc, &ENTRIES).foreign.into_iter().find_map(|foreign| {
             let known = foreign.known.filter(|known| asked(known))?;
             let mut group = doc.node_at(&foreign.path[..3])?.to_value();
             if known.group_key.is_none() {
@@ -213,7 +214,7 @@ fn emptied_container(doc: &Doc, path: &[usize], whole_group: bool) -> NodePath {
 /// What of it is not there: neither the same command nor as many of the program's as there were,
 /// for a program that has put itself back needs no help.
 pub(super) fn still_out(doc: &Doc, taken: &[Taken]) -> Vec<Taken> {
-    let foreign = survey_hooks(doc).foreign;
+    let foreign = survey_hooks(doc, &ENTRIES).foreign;
     let is_out = |one: &&Taken| {
         let alike = |program: &str, event: &str| program == one.program && event == one.event;
         let were = taken.iter().filter(|other| alike(&other.program, &other.event)).count();
@@ -242,11 +243,11 @@ pub(super) fn put_back(
         out.retain(|one| one.command_lines().next().is_some());
     }
     if !out.is_empty() {
-        hooks::check_shape(doc, out.iter().map(|one| one.event.as_str()))?;
+        hooks::check_shape(doc, &ENTRIES, out.iter().map(|one| one.event.as_str()))?;
     }
     // Each place is that of the moment when it was taken: the last one first.
     for one in out.iter().rev() {
-        hooks::insert_group(doc, &one.event, one.at, &one.group)?;
+        hooks::insert_item(doc, &ENTRIES, &one.event, one.at, &one.group)?;
     }
     Ok(out.iter().map(Taken::return_change).chain(left).collect())
 }
@@ -258,7 +259,7 @@ pub(super) fn put_back(
 pub(super) fn leave_out(doc: &mut Doc, changes: &[Change]) -> Result<(), JsonFault> {
     for change in changes {
         let Change::LeftOut { event, command, .. } = change else { continue };
-        let foreign = survey_hooks(doc).foreign.into_iter();
+        let foreign = survey_hooks(doc, &ENTRIES).foreign.into_iter();
         let mut alike = foreign.filter(|one| one.event == *event && one.command == *command);
         if let Some(one) = alike.next() {
             let path = emptied_container(doc, &one.path, false);
@@ -304,7 +305,7 @@ mod tests {
             group(r#""_cdev_managed":false,"#, "x"),
             group("", "/h/.cdev/hooks/forward.sh"),
         ] {
-            let found = survey_hooks(&Doc::new(&text).unwrap());
+            let found = survey_hooks(&Doc::new(&text).unwrap(), &ENTRIES);
             assert_eq!(found.own[0].lodger.map(|other| other.name), Some("cdev"), "{text}");
             assert_eq!(found.foreign[0].known.map(|other| other.name), Some("cdev"), "{text}");
         }

@@ -53,6 +53,9 @@ pub struct Record {
     /// user, project or local.
     #[serde(default)]
     pub scope: String,
+    /// Whose settings it is; empty = Claude Code's, as older versions noted it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub agent: String,
 }
 
 impl Record {

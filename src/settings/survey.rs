@@ -1,19 +1,16 @@
-//! What a Claude Code settings file says about hooks: our entries, those of others, and those that
-//! the client refuses.
+//! What a settings file says about hooks: our entries, those of others, and those that the agent refuses.
 
 use serde_json::{Map, Value};
 
 use super::edit::{Doc, NodePath};
 use super::others::{self, Program};
+use crate::agent::wiring::{CallForm, EntryForm, FailClosed, Nesting};
 use crate::dialect::bridge::agent_of;
 use crate::event::Kind;
 use crate::flags::HookOptions;
 use crate::json::{JsonFault, Node};
 use crate::rule::file::server::Typed;
 use crate::script::line::{is_assignment, is_own_program, split_words};
-
-/// The events whose invalid entries cost the client the whole file.
-const FATAL: &[&str] = &["PreToolUse", "PermissionRequest"];
 
 /// The entry types of the client.
 const TYPES: &[&str] = &["command", "http", "prompt", "agent", "mcp_tool"];
@@ -44,6 +41,10 @@ pub struct Own {
     pub entry: Map<String, Value>,
     /// Does the client see it? Of duplicate keys only the last counts.
     pub seen: bool,
+    /// Does it say that the agent blocks when it fails?
+    pub fails_closed: bool,
+    /// Would a POSIX shell take the backslashes out of its program's path?
+    pub mangled: bool,
     /// The other program whose group it stands in, and with which it would go.
     pub(super) lodger: Option<&'static Program>,
     pub(super) path: NodePath,
@@ -59,11 +60,6 @@ impl Own {
     /// What it says of the user's server.
     pub fn typed_server(&self) -> Typed {
         HookOptions::parse(self.args.iter().skip(1).map(Into::into)).server
-    }
-
-    /// Does the client block when this entry fails?
-    pub fn fails_closed(&self) -> bool {
-        self.entry.get("onFailure").and_then(Value::as_str) == Some("block")
     }
 }
 
@@ -129,7 +125,7 @@ impl Survey {
 }
 
 /// Everything about hooks in the document.
-pub fn survey_hooks(doc: &Doc) -> Survey {
+pub fn survey_hooks(doc: &Doc, form: &'static EntryForm) -> Survey {
     let root = doc.root();
     let flag = |key| root.get(key).is_some_and(|(_, node)| node.to_value() == Value::Bool(true));
     let mut survey = Survey {
@@ -137,70 +133,129 @@ pub fn survey_hooks(doc: &Doc) -> Survey {
         managed_only: flag("allowManagedHooksOnly"),
         ..Survey::default()
     };
-    let last = root.get("hooks").map(|(index, _)| index);
+    let Some(key) = form.hooks else {
+        survey_events(&mut survey, root, &[], true, form);
+        return survey;
+    };
+    let last = root.get(key).map(|(index, _)| index);
     for (at, hooks) in root.members().unwrap_or_default().iter().enumerate() {
-        if hooks.key != "hooks" {
-            continue;
-        }
-        for (index, event) in hooks.value.members().unwrap_or_default().iter().enumerate() {
-            let seen = Some(at) == last
-                && hooks.value.get(&event.key).is_some_and(|(last, _)| last == index);
-            survey_event(&mut survey, &event.key, &event.value, &[at, index], seen);
+        if hooks.key == key {
+            survey_events(&mut survey, &hooks.value, &[at], Some(at) == last, form);
         }
     }
     survey
 }
 
-fn survey_event(survey: &mut Survey, event: &str, groups: &Node, path: &[usize], seen: bool) {
-    if seen && Kind::from_name(event) != Kind::Other {
-        let fatal = FATAL.contains(&event);
-        let faults = invalid_groups(groups);
+/// The events of one object; `seen`: the agent does not read another in its place.
+fn survey_events(
+    survey: &mut Survey,
+    hooks: &Node,
+    path: &[usize],
+    seen: bool,
+    form: &'static EntryForm,
+) {
+    for (index, event) in hooks.members().unwrap_or_default().iter().enumerate() {
+        let last = hooks.get(&event.key).is_some_and(|(last, _)| last == index);
+        let at = Spot { event: &event.key, seen: seen && last, form };
+        survey_event(survey, &event.value, &[path, &[index]].concat(), at);
+    }
+}
+
+/// Where entries are found.
+#[derive(Clone, Copy)]
+struct Spot<'e> {
+    event: &'e str,
+    seen: bool,
+    form: &'static EntryForm,
+}
+
+fn survey_event(survey: &mut Survey, list: &Node, path: &[usize], spot: Spot<'_>) {
+    if spot.seen && !spot.form.fatal.is_empty() && Kind::from_name(spot.event) != Kind::Other {
+        let fatal = spot.form.fatal.contains(&spot.event);
+        let faults = invalid_groups(list);
         survey.invalid.extend(faults.into_iter().map(|fault| Invalid { fault, fatal }));
     }
-    for (g, group) in groups.items().unwrap_or_default().iter().enumerate() {
-        let Some((at, entries)) = group.get("hooks") else { continue };
-        let owner = others::group_owner(group);
-        let matcher = group.get("matcher").and_then(|(_, node)| match node.as_str() {
-            Some("" | "*") => None,
-            Some(text) => Some(text.to_string()),
-            None => Some(node.to_value().to_string()),
-        });
-        for (e, node) in entries.items().unwrap_or_default().iter().enumerate() {
-            let Value::Object(entry) = node.to_value() else { continue };
-            let Some(command) = entry.get("command").and_then(Value::as_str) else { continue };
-            let args = entry.get("args").and_then(Value::as_array);
-            let shell = args.is_none();
-            match own_call(command, args) {
-                Some((command, args)) => {
-                    let own = match detect_role(&args) {
-                        Role::Guard => &mut survey.own,
-                        Role::Bridge => &mut survey.bridge,
-                    };
-                    own.push(Own {
-                        event: event.to_string(),
-                        command,
-                        args,
-                        shell,
-                        matcher: matcher.clone(),
-                        seen,
-                        lodger: owner,
-                        path: [path, &[g, at, e]].concat(),
-                        entry,
-                    });
-                }
-                None if seen => {
-                    let command = command_line(&entry).unwrap_or_default();
-                    survey.foreign.push(Foreign {
-                        event: event.to_string(),
-                        known: others::from_command(&command).or(owner),
-                        command,
-                        shell,
-                        path: [path, &[g, at, e]].concat(),
-                    });
-                }
-                None => {}
-            }
+    for (index, item) in list.items().unwrap_or_default().iter().enumerate() {
+        let item_path = [path, &[index]].concat();
+        if spot.form.nesting == Nesting::Flat {
+            survey_entry(survey, item, item, item_path, spot);
+            continue;
         }
+        let Some((at, entries)) = item.get("hooks") else { continue };
+        for (e, node) in entries.items().unwrap_or_default().iter().enumerate() {
+            survey_entry(survey, item, node, [&item_path[..], &[at, e]].concat(), spot);
+        }
+    }
+}
+
+/// One entry, and the group that it stands in (itself, where there are none).
+fn survey_entry(survey: &mut Survey, group: &Node, node: &Node, path: NodePath, spot: Spot<'_>) {
+    let Value::Object(entry) = node.to_value() else { return };
+    let Some((command, args)) = called(&entry, spot.form) else { return };
+    let owner = others::group_owner(group);
+    let shell = args.is_none();
+    match own_call(&command, args.as_deref()) {
+        Some(call) => {
+            let own = match detect_role(&call.args) {
+                Role::Guard => &mut survey.own,
+                Role::Bridge => &mut survey.bridge,
+            };
+            own.push(Own {
+                event: spot.event.to_string(),
+                command: call.program,
+                args: call.args,
+                shell,
+                matcher: matcher_of(group),
+                seen: spot.seen,
+                fails_closed: spot.form.fail_closed.is_some_and(|it| says_closed(it, &entry)),
+                mangled: call.mangled,
+                lodger: owner,
+                path,
+                entry,
+            });
+        }
+        None if spot.seen => {
+            let command = command_line(&entry).unwrap_or(command);
+            survey.foreign.push(Foreign {
+                event: spot.event.to_string(),
+                known: others::from_command(&command).or(owner),
+                command,
+                shell,
+                path,
+            });
+        }
+        None => {}
+    }
+}
+
+/// The matcher of a group or entry, where it is not "everything".
+fn matcher_of(group: &Node) -> Option<String> {
+    group.get("matcher").and_then(|(_, node)| match node.as_str() {
+        Some("" | "*") => None,
+        Some(text) => Some(text.to_string()),
+        None => Some(node.to_value().to_string()),
+    })
+}
+
+fn says_closed(form: &FailClosed, entry: &Map<String, Value>) -> bool {
+    entry.get(form.key) == Some(&super::hooks::constant_value(form.value))
+}
+
+/// The command of an entry; the arguments where they are a list of their own.
+fn called(entry: &Map<String, Value>, form: &EntryForm) -> Option<(String, Option<Vec<String>>)> {
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
+    let words = |list: &Vec<Value>| -> Vec<String> { list.iter().map(word).collect() };
+    match entry.get("command")? {
+        Value::String(command) => {
+            let args = entry.get("args").and_then(Value::as_array).map(words);
+            Some((command.clone(), args))
+        }
+        Value::Array(list) if form.call == CallForm::List => {
+            let mut all = words(list);
+            let command = (!all.is_empty()).then(|| all.remove(0))?;
+            Some((command, Some(all)))
+        }
+        _ => None,
     }
 }
 
@@ -212,23 +267,35 @@ pub(super) fn command_line(entry: &Map<String, Value>) -> Option<String> {
     Some(std::iter::once(command).chain(words).collect::<Vec<_>>().join(" "))
 }
 
+/// A call of this program.
+struct OwnCall {
+    program: String,
+    args: Vec<String>,
+    /// Would a POSIX shell take the backslashes out of its path?
+    mangled: bool,
+}
+
 /// Program and arguments, where the command is a call of this program.
-fn own_call(command: &str, args: Option<&Vec<Value>>) -> Option<(String, Vec<String>)> {
-    match args {
-        Some(args) => {
-            let args: Vec<String> =
-                args.iter().map(|arg| arg.as_str().unwrap_or_default().to_string()).collect();
-            let hook = args.first().is_none_or(|first| first == "hook");
-            let ours = hook || detect_role(&args) == Role::Bridge;
-            (is_own_program(command) && ours).then(|| (command.to_string(), args))
-        }
-        None => split_program(command),
+fn own_call(command: &str, args: Option<&[String]>) -> Option<OwnCall> {
+    let call = |program, args, mangled| OwnCall { program, args, mangled };
+    if let Some(args) = args {
+        let hook = args.first().is_none_or(|first| first == "hook");
+        let ours = hook || detect_role(args) == Role::Bridge;
+        return (is_own_program(command) && ours)
+            .then(|| call(command.to_string(), args.to_vec(), false));
     }
+    if let Some((program, args)) = split_program(command) {
+        return Some(call(program, args, false));
+    }
+    let (_, args) = split_program(&command.replace('\\', "/"))?;
+    let written = command.split(char::is_whitespace).find(|word| word.contains('\\'))?;
+    Some(call(written.trim_matches('"').to_string(), args, true))
 }
 
 /// The same of a command line, whatever its arguments are.
 pub(super) fn split_program(command: &str) -> Option<(String, Vec<String>)> {
-    let mut words = split_words(command).into_iter().skip_while(|word| is_assignment(word));
+    let mut words =
+        split_words(command).into_iter().skip_while(|word| word == "&" || is_assignment(word));
     let program = words.next().filter(|word| is_own_program(word))?;
     Some((program, words.collect()))
 }
@@ -304,6 +371,7 @@ fn invalid_entry(entry: &Node) -> Vec<JsonFault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::claude::ENTRIES;
     use serde_json::json;
 
     #[test]
@@ -319,11 +387,13 @@ mod tests {
             ("X=1 exec /a/hookctl hook", None, true),
             ("/a/hookctl-demo hook", None, false),
             ("myhookctl hook", None, false),
+            ("C:\\x\\hookctl.exe hook --agent codex", None, true),
+            ("& \"C:/x y/hookctl.exe\" hook", None, true),
             ("echo hookctl", None, false),
             ("", None, false),
         ] {
-            let args = args.as_ref().and_then(Value::as_array);
-            assert_eq!(own_call(command, args).is_some(), ours, "{command}");
+            let args: Option<Vec<String>> = args.map(|args| serde_json::from_value(args).unwrap());
+            assert_eq!(own_call(command, args.as_deref()).is_some(), ours, "{command}");
         }
     }
 
@@ -337,7 +407,7 @@ mod tests {
         ] {
             let text =
                 format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{{"type":"command",{entry}}}]}}]}}}}"#);
-            let found = survey_hooks(&Doc::new(&text).unwrap());
+            let found = survey_hooks(&Doc::new(&text).unwrap(), &ENTRIES);
             assert_eq!((found.own.len(), found.bridge.len()), (guard, bridge), "{entry}");
         }
     }
@@ -356,11 +426,11 @@ mod tests {
             (r#"{"type":"http","url":"https://x"}"#, false),
         ] {
             let text = format!(r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{entry}]}}]}}}}"#);
-            let found = survey_hooks(&Doc::new(&text).unwrap()).invalid;
+            let found = survey_hooks(&Doc::new(&text).unwrap(), &ENTRIES).invalid;
             assert_eq!(found.iter().any(|fault| fault.fatal), fatal, "{entry}");
         }
         let text = r#"{"hooks":{"Stop":[{"matcher":3,"hooks":[]}],"Nonsense":3}}"#;
-        let found = survey_hooks(&Doc::new(text).unwrap()).invalid;
+        let found = survey_hooks(&Doc::new(text).unwrap(), &ENTRIES).invalid;
         assert_eq!(found.len(), 1);
         assert!(!found[0].fatal);
     }

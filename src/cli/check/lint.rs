@@ -37,7 +37,7 @@ impl<'a> LintContext<'a> {
     pub(super) fn new(context: &Context, sources: &'a [LayerFile]) -> LintContext<'a> {
         let registered = scope::all_scope_files(context)
             .iter()
-            .filter_map(|place| settings::read_settings(&place.file).ok().flatten())
+            .filter_map(|place| settings::read_settings(place).ok().flatten())
             .flat_map(|read| read.survey.own)
             .filter(|own| own.seen)
             .map(|own| own.event)

@@ -9,9 +9,9 @@ use super::super::Context;
 use super::super::scope;
 use super::guards::is_world_writable;
 use crate::rule::file::server::Typed;
-use crate::settings::beside::SettingsFile;
 use crate::settings::file::SettingsTarget;
-use crate::settings::hooks::WantedEntries;
+use crate::settings::hooks::{Shaped, WantedEntries, WantedEvent};
+use crate::settings::place::SettingsFile;
 use crate::settings::program;
 use crate::settings::record::Records;
 use crate::settings::survey::{Own, Survey};
@@ -89,7 +89,7 @@ pub(super) fn inspect_file(
 ) -> FileReport {
     let (scope, file) = (place.name, place.file.clone());
     let mut report = FileReport { scope, file, exists: true, valid: true, ..FileReport::default() };
-    match settings::read_settings(&place.file) {
+    match settings::read_settings(place) {
         Ok(Some(read)) => report.take(read),
         Ok(None) => report.exists = false,
         Err(error) => {
@@ -121,16 +121,16 @@ fn wanted(
     let real = SettingsTarget::follow_links(&place.file).map(|target| target.record_key());
     let asked = real.ok().and_then(|real| records.files.get(&real)).map(|r| r.events.clone());
     let asked = asked.unwrap_or_default();
-    let agent = crate::agent::default_agent();
+    let agent = crate::agent::by_id(place.agent)?;
     let mut wanted = scope::wanted_entries(context, agent, place, &asked, None, server.clone())
         .or_else(|_| scope::wanted_entries(context, agent, place, &[], None, Typed::new()))
         .ok()?;
     // A rule may need more by now than was asked for.
     let needed = scope::needed_events(context, server).unwrap_or_default();
     for kind in needed.iter().filter(|_| !asked.is_empty()) {
-        let has = wanted.events.iter().any(|(have, _)| *have == kind);
+        let has = wanted.events.iter().any(|have| have.kind == kind);
         let spec = agent.event_spec(kind).filter(|_| !has);
-        wanted.events.extend(spec.map(|spec| (kind, spec.timeout)));
+        wanted.events.extend(spec.map(WantedEvent::of));
     }
     // The administrator's entries are written by other means: only what breaks counts.
     if !place.is_ours_to_edit() {
@@ -172,10 +172,12 @@ impl FileReport {
             if !self.events.contains(&own.event) {
                 self.events.push(own.event.clone());
             }
-            if own.fails_closed() {
+            if own.fails_closed {
                 self.fails_closed.push(own.event.clone());
             }
-            let faults = wanted.into_iter().flat_map(|wanted| wanted.outdated_parts(own));
+            let shaped = wanted.zip(place.form.entries());
+            let shaped = shaped.map(|(wanted, form)| Shaped { wanted, form });
+            let faults = shaped.into_iter().flat_map(|shaped| shaped.outdated_parts(own));
             let counts = faults.filter(|fault| place.is_ours_to_edit() || fault.breaks);
             self.outdated.extend(counts.map(|fault| OutdatedEntry {
                 event: own.event.clone(),
@@ -184,7 +186,7 @@ impl FileReport {
             }));
         }
         let wanted = wanted.into_iter().flat_map(|wanted| &wanted.events);
-        let missing = wanted.map(|(kind, _)| kind.name());
+        let missing = wanted.map(|event| event.name);
         let missing = missing.filter(|name| seen.iter().all(|own| own.event != *name));
         self.missing = missing.map(String::from).collect();
         self.look_at_programs(seen);

@@ -26,7 +26,7 @@ pub(super) struct Guard {
 pub(super) fn foreign_guards(context: &Context) -> Vec<Guard> {
     let mut guards = Vec::new();
     for place in scope::all_scope_files(context) {
-        let Ok(Some(read)) = settings::read_settings(&place.file) else { continue };
+        let Ok(Some(read)) = settings::read_settings(&place) else { continue };
         for foreign in read.survey.foreign {
             let decides = Kind::from_name(&foreign.event).is_gate();
             let is_old = |known: &Program| known.is_old(&foreign.event, &foreign.command);

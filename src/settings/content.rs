@@ -1,0 +1,121 @@
+//! Files that are wholly ours: a script for each event, or a plugin in the agent's own language.
+
+use serde_json::{Map, Value};
+
+use super::hooks::WantedEntries;
+use super::place::SettingsFile;
+use super::survey::{Foreign, Own, Survey, split_program};
+use crate::agent::wiring::{Form, OWN_MARK, PluginForm};
+
+/// How many of the first lines may have the mark.
+const HEAD: usize = 5;
+
+/// Did hookctl write this?
+pub(super) fn is_own(text: &str) -> bool {
+    text.lines().take(HEAD).any(|line| line.contains(OWN_MARK))
+}
+
+/// What the file should hold; none = it should not be there.
+pub(super) fn own_content(place: &SettingsFile, wanted: &WantedEntries) -> Option<String> {
+    let uninstall = format!("hookctl uninstall --agent {}", place.agent);
+    match place.form {
+        Form::Entries(_) => None,
+        Form::Scripts(form) => {
+            let line = wanted.line(wanted.event_named(place.event?)?);
+            Some(form.template.replace("{uninstall}", &uninstall).replace("{command}", &line))
+        }
+        Form::Plugin(form) => Some(plugin_content(form, wanted)),
+    }
+}
+
+/// The plugin with our command in its line.
+fn plugin_content(form: &PluginForm, wanted: &WantedEntries) -> String {
+    let command = std::iter::once(wanted.command.clone()).chain(wanted.arguments(None));
+    let command = Value::from(command.collect::<Vec<_>>());
+    let line = |line: &str| match line.starts_with(form.line) {
+        true => format!("{}{command}\n", form.line),
+        false => format!("{line}\n"),
+    };
+    form.template.lines().map(line).collect()
+}
+
+/// What a change of the file is called.
+pub(super) fn change_name(place: &SettingsFile) -> String {
+    place.event.unwrap_or("plugin").to_string()
+}
+
+/// What such a file says of hooks.
+pub(super) fn survey_content(place: &SettingsFile, text: &str) -> Survey {
+    let mut survey = Survey::default();
+    if !is_own(text) {
+        survey.foreign.push(Foreign {
+            event: change_name(place),
+            command: place.file.display().to_string(),
+            shell: false,
+            known: None,
+            path: Vec::new(),
+        });
+        return survey;
+    }
+    let Some((command, args)) = own_command(place.form, text) else { return survey };
+    let all = crate::agent::by_id(place.agent).map(|agent| agent.events()).unwrap_or_default();
+    let all = all.iter().filter(|spec| spec.by_default).map(|spec| spec.name);
+    let events: Vec<&str> = match place.event {
+        Some(event) => vec![event],
+        None => all.collect(),
+    };
+    survey.own.extend(events.into_iter().map(|event| Own {
+        event: event.to_string(),
+        command: command.clone(),
+        args: args.clone(),
+        shell: place.event.is_some(),
+        matcher: None,
+        entry: Map::new(),
+        seen: true,
+        fails_closed: false,
+        mangled: false,
+        lodger: None,
+        path: Vec::new(),
+    }));
+    survey
+}
+
+/// The call of hookctl in the text.
+fn own_command(form: Form, text: &str) -> Option<(String, Vec<String>)> {
+    text.lines().find_map(|line| match form {
+        Form::Plugin(form) => {
+            let mut words: Vec<String> =
+                serde_json::from_str(line.strip_prefix(form.line)?.trim_end()).ok()?;
+            (!words.is_empty()).then(|| (words.remove(0), words))
+        }
+        Form::Entries(_) | Form::Scripts(_) => split_program(line),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::wiring::ScriptForm;
+
+    #[test]
+    fn what_is_ours_says_so_in_its_head() {
+        assert!(is_own("#!/bin/sh\n# managed-by: hookctl (x)\n"));
+        assert!(!is_own("#!/bin/sh\nexec hookctl hook\n"));
+        assert!(!is_own(&format!("{}# managed-by: hookctl", "\n".repeat(HEAD))));
+    }
+
+    #[test]
+    fn the_call_is_found_again() {
+        let script = Form::Scripts(&ScriptForm { extension: "", template: "" });
+        let plugin = Form::Plugin(&PluginForm { template: "", line: "const C = " });
+        for (form, text) in [
+            (script, "#!/bin/sh\n# managed-by: hookctl\nexec '/a b/hookctl' hook --agent cline\n"),
+            (script, "# x\n& \"/a b/hookctl\" hook --agent cline\r\n"),
+            (plugin, "x\nconst C = [\"/a b/hookctl\",\"hook\",\"--agent\",\"cline\"]\ny"),
+        ] {
+            let (program, args) = own_command(form, text).unwrap();
+            assert_eq!((program.as_str(), args.len()), ("/a b/hookctl", 3), "{text}");
+        }
+        assert!(own_command(script, "#!/bin/sh\necho hookctl\n").is_none());
+    }
+}
