@@ -210,7 +210,13 @@ pub fn wanted_entries(
         true => spec.by_default || needed.contains(spec.kind) && stands_for_kind(spec),
         false => asked.contains(spec.name),
     };
-    let events = all.iter().filter(chosen);
+    let mut events: Vec<WantedEvent> = Vec::new();
+    for event in all.iter().filter(chosen).map(WantedEvent::of) {
+        // One name may stand for several kinds.
+        if events.iter().all(|other| other.name != event.name) {
+            events.push(event);
+        }
+    }
     let (command, places) = match place.is_shared() {
         true => (PROGRAM.to_string(), Vec::new()),
         false => {
@@ -223,7 +229,7 @@ pub fn wanted_entries(
         command,
         agent: agent.id(),
         places,
-        events: events.map(WantedEvent::of).collect(),
+        events,
         server,
         fail_closed,
         bridge: None,

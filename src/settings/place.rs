@@ -76,7 +76,12 @@ fn files_of(
 ) -> Vec<(PathBuf, Option<&'static str>)> {
     if let Form::Scripts(form) = place.form {
         let script = |event| (path.join(format!("{event}{}", form.extension)), Some(event));
-        return agent.events().iter().map(|spec| script(spec.name)).collect();
+        let mut names: Vec<&'static str> = Vec::new();
+        // One name may stand for several kinds.
+        for spec in agent.events() {
+            names.extend((!names.contains(&spec.name)).then_some(spec.name));
+        }
+        return names.into_iter().map(script).collect();
     }
     expand_name(path).into_iter().map(|file| (file, None)).collect()
 }
