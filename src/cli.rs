@@ -14,6 +14,7 @@ use crate::files;
 use crate::paths::{self, Paths};
 use crate::text;
 
+pub mod agents;
 pub mod args;
 pub mod bridge;
 pub mod check;
@@ -162,6 +163,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         CliCommand::Install(args) => install::run(&context, &args),
         CliCommand::Uninstall(args) => uninstall::run(&context, &args),
         CliCommand::Status(args) => status::run(&context, &args),
+        CliCommand::Agents(args) => agents::run(&context, &args),
         CliCommand::Check(args) => check::run(&context, &args),
         CliCommand::Explain(args) => explain::run(&context, &args),
         CliCommand::Test(args) => test::run(&context, &args),

@@ -1,7 +1,7 @@
 //! Lossless edits of other programs' settings files: atomic, locked, backed up, byte-exact undo.
 //!
 //! `json` reads strictly and keeps positions, `edit` splices, `survey` reads what a file says of hooks,
-//! `hooks` knows what ours should say, `content` whole files of ours, `place` where files are, `others` the programs
+//! `hooks` knows what ours should say, `content` whole files of ours, `consent` what users must approve, `place` where files are, `others` the programs
 //! that would do the same, `beside` where those and ours meet, `program` where a
 //! command's program is, `file` replaces it on disk, `record` remembers how it was. This page ties them
 //! together.
@@ -11,6 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub mod beside;
+pub mod consent;
 mod content;
 pub mod edit;
 pub mod file;

@@ -64,6 +64,8 @@ pub enum CliCommand {
     Uninstall(UninstallArgs),
     /// Say whether the guard is in effect, and if not, why.
     Status(StatusArgs),
+    /// What each agent can be told, and where its settings are.
+    Agents(AgentsArgs),
     /// Find every fault in the rule files.
     Check(CheckArgs),
     /// Show how one call or event would be judged, and why.
@@ -144,6 +146,9 @@ pub struct InstallArgs {
     /// Install although another scope already has it.
     #[arg(long)]
     pub also: bool,
+    /// Approve the hooks in your name, where the agent asks its user to (Codex).
+    #[arg(long)]
+    pub trust: bool,
     /// Take out the entries of other programs whose work a server in the config does.
     #[arg(long)]
     pub replace: bool,
@@ -187,6 +192,14 @@ pub struct StatusArgs {
     /// Contact no server: only tell which of them events last found down.
     #[arg(long)]
     pub offline: bool,
+}
+
+/// `hookctl agents`.
+#[derive(Debug, Args)]
+pub struct AgentsArgs {
+    /// Print a JSON list, one object for each agent.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `hookctl check`.
