@@ -96,7 +96,11 @@ impl Context {
     fn check_home(&self, command: &CliCommand) -> Result<()> {
         let writes = match command {
             CliCommand::Install(_) | CliCommand::Uninstall(_) | CliCommand::Init(_) => true,
-            CliCommand::ClaudeHook(args) => args.enable || args.disable,
+            CliCommand::ClaudeHook(args)
+            | CliCommand::ClineHook(args)
+            | CliCommand::GeminiHook(args)
+            | CliCommand::OpencodeHook(args)
+            | CliCommand::DroidHook(args) => args.enable || args.disable,
             _ => false,
         };
         if cfg!(unix) && writes && !self.paths.home_is_set() {
@@ -181,6 +185,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         CliCommand::GeminiHook(args) => bridge::run(&context, "gemini", &args),
         CliCommand::OpencodeHook(args) => bridge::run(&context, "opencode", &args),
         CliCommand::DroidHook(args) => bridge::run(&context, "droid", &args),
+        CliCommand::AllHook(args) => bridge::run_all(&context, &args),
         // The hook path is taken before this; its arguments are here for their help.
         CliCommand::Hook(_) | CliCommand::Completions(_) | CliCommand::Man => Ok(Exit::Ok),
     }

@@ -104,6 +104,9 @@ pub enum CliCommand {
     /// The same for Factory Droid.
     #[command(hide = true)]
     DroidHook(BridgeArgs),
+    /// Whether each agent's events are handed on (`hookctl all status`).
+    #[command(hide = true)]
+    AllHook(BridgeArgs),
     /// Print the completions for a shell.
     Completions(CompletionsArgs),
     /// Print the man page.

@@ -44,6 +44,9 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
         found.retain(|one| places.iter().all(|other| other.file != one.file));
         places.extend(found);
     }
+    if args.agent.is_empty() && args.scope.is_none() {
+        places.extend(super::bridge::own_files(context));
+    }
     if !args.dry_run && !confirm_losses(context, args, &places)? {
         return Ok(Exit::Found);
     }
