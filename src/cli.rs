@@ -26,6 +26,7 @@ pub mod init;
 pub mod install;
 pub mod log;
 pub mod memory;
+pub mod migrate;
 mod others;
 pub mod packs;
 pub mod pause;
@@ -95,7 +96,10 @@ impl Context {
     /// What edits settings or writes a config does so where HOME says, or not at all.
     fn check_home(&self, command: &CliCommand) -> Result<()> {
         let writes = match command {
-            CliCommand::Install(_) | CliCommand::Uninstall(_) | CliCommand::Init(_) => true,
+            CliCommand::Install(_)
+            | CliCommand::Uninstall(_)
+            | CliCommand::Init(_)
+            | CliCommand::Migrate(_) => true,
             CliCommand::ClaudeHook(args)
             | CliCommand::ClineHook(args)
             | CliCommand::GeminiHook(args)
@@ -180,6 +184,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         CliCommand::Ping(args) => ping::run(&context, &args),
         CliCommand::Flush(args) => flush::run(&context, &args),
         CliCommand::Memory(args) => memory::run(&context, &args),
+        CliCommand::Migrate(args) => migrate::run(&context, &args),
         CliCommand::ClaudeHook(args) => bridge::run(&context, "claude", &args),
         CliCommand::ClineHook(args) => bridge::run(&context, "cline", &args),
         CliCommand::GeminiHook(args) => bridge::run(&context, "gemini", &args),

@@ -90,6 +90,8 @@ pub enum CliCommand {
     Flush(FlushArgs),
     /// What humans at servers said for a session: list it, or forget it.
     Memory(MemoryArgs),
+    /// Take the hooks of one agent's settings over into another's.
+    Migrate(MigrateArgs),
     /// Hand Claude Code's events to the listener of agent-hooks; without a flag, it is that hook.
     ClaudeHook(BridgeArgs),
     /// The same for Cline.
@@ -195,6 +197,20 @@ pub struct StatusArgs {
     /// Contact no server: only tell which of them events last found down.
     #[arg(long)]
     pub offline: bool,
+}
+
+/// `hookctl migrate`.
+#[derive(Debug, Args)]
+pub struct MigrateArgs {
+    /// Whose hooks: claude.
+    #[arg(value_name = "FROM")]
+    pub from: String,
+    /// Into whose settings: cline (~/.cline/hooks.json, of the Cline that has Claude Code's hooks).
+    #[arg(value_name = "TO")]
+    pub to: String,
+    /// Print the edit as a diff and write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `hookctl agents`.
