@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::files;
 use crate::text::quote_for_shell;
 use crate::threads;
 
@@ -36,6 +37,8 @@ pub struct Job {
     pub stdin: Arc<[u8]>,
     /// Killed after this time.
     pub limit: Duration,
+    /// The file that holds its standard input, of one that is only started: nobody waits for it, hears it or ends it.
+    pub background: Option<PathBuf>,
 }
 
 /// How a command ended.
@@ -147,21 +150,12 @@ fn run_job(job: &Job, deadline: Instant) -> Outcome {
     if start >= deadline {
         return failed_outcome(start, "there is no time left");
     }
-    let mut command = Command::new(if cfg!(unix) { "/bin/sh" } else { "sh" });
-    command
-        .arg("-c")
-        .arg(&job.script)
-        .current_dir(&job.dir)
-        .envs(job.variables.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::CommandExt as _;
-        // A group of its own, so that it can be killed with its children.
-        command.process_group(0);
+    if let Some(input) = &job.background {
+        return start_in_background(job, input)
+            .unwrap_or_else(|error| failed_outcome(start, &error.to_string()));
     }
+    let mut command = shell_command(job);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => return failed_outcome(start, &error.to_string()),
@@ -177,6 +171,34 @@ fn run_job(job: &Job, deadline: Instant) -> Outcome {
     let read_by = (Instant::now() + GRACE).min(deadline);
     let [stdout, stderr] = streams.map(|stream| drain_stream(&stream, read_by));
     Outcome { end, stdout, stderr, ms: start.elapsed().as_millis() as u64 }
+}
+
+/// The job's shell, whose streams are not set yet.
+fn shell_command(job: &Job) -> Command {
+    let mut command = Command::new(if cfg!(unix) { "/bin/sh" } else { "sh" });
+    command
+        .arg("-c")
+        .arg(&job.script)
+        .current_dir(&job.dir)
+        .envs(job.variables.iter().map(|(name, value)| (name, value)));
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt as _;
+        // A group of its own, so that it can be killed with its children, or live on without us.
+        command.process_group(0);
+    }
+    command
+}
+
+/// Starts the job and leaves it alone: to us it has ended well and printed nothing.
+///
+/// # Errors
+/// It cannot be started.
+fn start_in_background(job: &Job, input: &Path) -> io::Result<Outcome> {
+    let (input, _) = files::open(input, files::LARGE).map_err(io::Error::from)?;
+    shell_command(job).stdin(input).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let nothing = String::new;
+    Ok(Outcome { end: CommandEnd::Exit(0), stdout: nothing(), stderr: nothing(), ms: 0 })
 }
 
 /// Writes its input and reads its two streams in the background: a program that does not read, or never
@@ -275,6 +297,7 @@ mod tests {
             dir: std::env::temp_dir(),
             stdin: Arc::from(&b"hello"[..]),
             limit: Duration::from_millis(limit_ms),
+            background: None,
         }
     }
 

@@ -51,6 +51,7 @@ impl Dry {
             deadline: Instant::now() + Duration::from_secs(timeout.saturating_sub(1)),
             mode: Mode::Dry,
             paused,
+            notifiers: &[],
         };
         let whole = event.whole_if_split();
         let mut situations = Situation::of_operations((agent, event), place);

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::agent::{self, Agent, EventSpec, Output};
 use crate::config::Config;
+use crate::desktop;
 use crate::dialect::{Ending, Note, Request};
 use crate::effect::Place;
 use crate::event::{Event, Kind, KindSet};
@@ -17,7 +18,6 @@ use crate::flags::HookOptions;
 use crate::held;
 use crate::journal;
 use crate::judge::{self, JudgeContext, Judgement, Mode, Situation};
-use crate::once;
 use crate::paths::{self, Paths};
 use crate::pause;
 use crate::payload;
@@ -29,7 +29,6 @@ use crate::settings::beside;
 use crate::settings::place::settings_files;
 use crate::stdin::{self, Input};
 use crate::text;
-use crate::trust;
 use crate::verdict::Verb;
 use crate::watchdog;
 
@@ -140,6 +139,7 @@ fn handle_input(
         deadline,
         mode: Mode::Live,
         paused: paused.is_some(),
+        notifiers: desktop::DIRECTORIES,
     };
     let (decided, mut judgement) = judge::judge_operations(&situations, &config, &world);
     let situation = situations.swap_remove(decided);
@@ -331,8 +331,7 @@ fn hold_context(agent: &dyn Agent, event: &Event, paths: &Paths, judgement: &mut
 
 fn warn_once(config: &Config, event: &Event, paths: &Paths, judgement: &mut Judgement) {
     for warning in &config.warnings {
-        let key = trust::sha256_hex(format!("{}\0{warning}", event.session).as_bytes());
-        if once::first_time(&paths.notes(), &key[..32]) {
+        if judge::is_first_warning(paths, event, warning) {
             judgement.answer.notice.push(warning.clone());
         }
     }

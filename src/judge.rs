@@ -35,6 +35,7 @@ use circumstances::CommandQuestion;
 mod allow;
 mod circumstances;
 mod commands;
+mod hooks;
 mod remember;
 mod rewrite;
 mod servers;
@@ -106,6 +107,8 @@ pub struct JudgeContext<'a> {
     pub mode: Mode,
     /// A human paused hookctl.
     pub paused: bool,
+    /// Where the program for notifications on the desktop is looked for; nowhere = none is shown.
+    pub notifiers: &'a [&'a str],
 }
 
 /// What it came to.
@@ -198,6 +201,8 @@ struct Judge<'a> {
     asked: Vec<CommandQuestion>,
     /// The payload for commands, made for the first of them.
     payload: OnceCell<Arc<[u8]>>,
+    /// The event and its payload for hook scripts, where the agent's own is not Claude Code's.
+    told: OnceCell<(Event, Arc<[u8]>)>,
     /// Not every rule could be held against the call.
     unjudged: Cell<Option<Spent>>,
 }
@@ -233,6 +238,12 @@ struct CallForm<'f, 'r> {
     matches: &'f [Match<'r>],
     event: &'f Event,
     analysis: &'f Analysis,
+}
+
+/// Was the session not told that yet?
+pub fn is_first_warning(paths: &Paths, event: &Event, warning: &str) -> bool {
+    let key = trust::sha256_hex(format!("{}\0{warning}", event.session).as_bytes());
+    once::first_time(&paths.notes(), &key[..32])
 }
 
 /// Judges a call by its operations: which of them decided, and what all come to.
@@ -287,6 +298,7 @@ pub fn judge_event(situation: &Situation, config: &Config, world: &JudgeContext<
         begun: Vec::new(),
         asked: Vec::new(),
         payload: OnceCell::new(),
+        told: OnceCell::new(),
         unjudged: Cell::new(None),
     };
     let mut matches = judge.find_matches(&rules, event, analysis);

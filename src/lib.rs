@@ -12,6 +12,7 @@ pub mod act;
 pub mod agent;
 pub mod cli;
 pub mod config;
+pub mod desktop;
 pub mod dialect;
 pub mod dry;
 pub mod effect;

@@ -200,8 +200,22 @@ impl Rule {
 
     /// Does it have a judge outside: a script or a server?
     pub fn consults_outside(&self) -> bool {
-        let outside = |one: &Action| matches!(one, Action::Hook { .. } | Action::Remote { .. });
-        self.actions.iter().any(outside)
+        self.remote_name().is_some() || self.has_hooks()
+    }
+
+    /// Do hook scripts judge as well: one that it names, or those of settings files?
+    pub fn has_hooks(&self) -> bool {
+        let hooks = |one: &Action| matches!(one, Action::Hook { .. } | Action::HookSettings { .. });
+        self.actions.iter().any(hooks)
+    }
+
+    /// The settings files whose hooks it runs, as written.
+    pub fn hook_settings(&self) -> &[String] {
+        let files = self.actions.iter().find_map(|action| match action {
+            Action::HookSettings { files, .. } => Some(files.as_slice()),
+            _ => None,
+        });
+        files.unwrap_or_default()
     }
 
     /// The fields of the input that it changes.
@@ -228,7 +242,9 @@ impl Rule {
     /// What a failing hook script or server amounts to.
     pub fn failure_fallback(&self) -> Otherwise {
         let mut found = self.actions.iter().filter_map(|action| match action {
-            Action::Hook { otherwise, .. } | Action::Remote { otherwise, .. } => Some(*otherwise),
+            Action::Hook { otherwise, .. }
+            | Action::HookSettings { otherwise, .. }
+            | Action::Remote { otherwise, .. } => Some(*otherwise),
             _ => None,
         });
         found.next().unwrap_or_default()
@@ -242,6 +258,7 @@ impl Rule {
     /// Does it run or write anything?
     pub fn runs_or_writes(&self) -> bool {
         self.actions.iter().any(|action| matches!(action, Action::Env(_)))
+            || !self.hook_settings().is_empty()
             || self.commands().next().is_some()
     }
 

@@ -9,6 +9,8 @@ use crate::event::{Event, Kind, KindSet};
 use crate::verdict::Verb;
 
 pub mod cupcake;
+pub mod line;
+pub mod settings;
 
 words! {
     /// How a hook script answers, by the words of a rule's `dialect`.
@@ -71,9 +73,35 @@ pub struct ScriptAnswer {
 }
 
 impl ScriptAnswer {
-    fn failed(why: String) -> ScriptAnswer {
+    /// It said nothing, for this reason.
+    pub fn failed(why: String) -> ScriptAnswer {
         ScriptAnswer { failure: Some(why), ..ScriptAnswer::default() }
     }
+}
+
+/// The name that a hook script is given for the event: Claude Code's, whatever the agent calls it.
+pub fn event_name(event: &Event) -> &str {
+    match event.kind {
+        Kind::Other => &event.name,
+        kind => kind.name(),
+    }
+}
+
+/// The event as Claude Code would send it, for scripts that were written for that: its names and the fields that
+/// it never leaves out. What the agent sent beside them stays.
+pub fn to_claude(event: &Event) -> Map<String, Value> {
+    let mut raw = event.raw.clone();
+    raw.insert("hook_event_name".into(), event_name(event).into());
+    raw.insert("session_id".into(), event.session.as_str().into());
+    raw.insert("cwd".into(), event.cwd.as_str().into());
+    if !raw.get("transcript_path").is_some_and(Value::is_string) {
+        raw.insert("transcript_path".into(), "".into());
+    }
+    if !event.tool.is_empty() {
+        raw.insert("tool_name".into(), event.tool.as_str().into());
+        raw.insert("tool_input".into(), event.input.clone());
+    }
+    raw
 }
 
 /// Reads exit status and output as Claude Code 2.1.329 was seen to: JSON counts whatever the exit
@@ -179,7 +207,7 @@ fn read_specific(
     said: &mut ScriptAnswer,
 ) {
     let named = specific.get("hookEventName").and_then(Value::as_str);
-    let valid = named.is_some_and(|name| name == event.name);
+    let valid = named.is_some_and(|name| name == event_name(event));
     let verb = match specific.get("permissionDecision").and_then(Value::as_str) {
         Some("allow") if valid => Some(Verb::Allow),
         Some("deny") => Some(Verb::Deny),

@@ -14,6 +14,7 @@ use crate::glob;
 use crate::limits;
 use crate::rule::file::RuleFile;
 
+pub mod hooks;
 mod pins;
 
 pub use pins::stays_in;

@@ -288,6 +288,7 @@ fn judged(agent: &str, payload: &Value) -> (Option<Verb>, Output) {
         deadline: Instant::now() + std::time::Duration::from_secs(60),
         mode: Mode::Dry,
         paused: false,
+        notifiers: &[],
     };
     let shown = event.clone();
     let situations = Situation::of_operations((agent, event), place);

@@ -267,6 +267,7 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
             deadline: Instant::now() + Duration::from_secs(20),
             mode: Mode::Live,
             paused: case.paused,
+            notifiers: &[],
         };
         judge::judge_event(&situation, config, &world)
     };

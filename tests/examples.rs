@@ -3,7 +3,7 @@
 //!
 //! `cases.toml`: `[programs]` are stand-ins on the PATH (the bodies of shell scripts), `[[case]]` an
 //! event, what must come out of it, and what it must have left behind. The cases of a file share
-//! one home and one project, in order. `/home/dev` in a payload is that home.
+//! one home and one project, in order; what the example has in `home` lies in that home. `/home/dev` in a payload is that home.
 #![cfg(unix)]
 
 use std::fs;
@@ -90,6 +90,9 @@ impl Stage {
             fs::create_dir_all(path).expect("a directory");
         }
         copy(example, &config);
+        if example.join("home").is_dir() {
+            copy(&example.join("home"), &home);
+        }
         if let Some(programs) = programs.as_object() {
             for (name, body) in programs {
                 let body = body.as_str().expect("a script");

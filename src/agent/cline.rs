@@ -221,6 +221,8 @@ fn rename_payload(payload: &mut Map<String, Value>, hook: Option<&Hook>, kind: K
     let first_of = |paths: &[&[&str]]| {
         paths.iter().filter_map(|path| pointer(path)).find(|value| !value.is_null()).cloned()
     };
+    // To Claude Code only an agent that another started has an id.
+    let own_id = text_field(payload, "parent_agent_id").is_none();
     let mut put = |key, value: Option<Value>| new.extend(value.map(|value| (key, value)));
     put("session_id", first_of(&[&["sessionContext", "rootSessionId"], &["taskId"]]));
     put("cwd", working_directory(payload).map(Value::from));
@@ -263,6 +265,9 @@ fn rename_payload(payload: &mut Map<String, Value>, hook: Option<&Hook>, kind: K
             put("error_details", first_of(&[&["error", "stack"]]));
         }
         _ => {}
+    }
+    if own_id {
+        payload.remove("agent_id");
     }
     payload.extend(new.into_iter().map(|(key, value)| (key.to_string(), value)));
 }

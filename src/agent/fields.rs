@@ -4,6 +4,9 @@ use serde_json::{Map, Value};
 
 use crate::event::Operation;
 
+/// An agent's own names of fields, each with Claude Code's.
+pub type FieldNames = &'static [(&'static str, &'static str)];
+
 /// A field that is a text and not empty; the wrong type counts as missing.
 pub fn text_field<'a>(payload: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
     payload.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())

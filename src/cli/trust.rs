@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::json;
 
 use super::args::TrustArgs;
@@ -12,11 +12,14 @@ use super::{
     Context, Exit, GREEN, YELLOW, display_path, human, make_visible, print, print_json,
     print_stderr, write_private,
 };
-use crate::config::{self, LayerFile};
+use crate::config::{self, Config, LayerFile};
 use crate::files;
+use crate::limits;
 use crate::paths;
 use crate::rule::Layer;
 use crate::rule::fault::Gravity;
+use crate::script::settings;
+use crate::trust::hooks::HookFile;
 use crate::trust::{self, Store, TrustEntry, TrustState};
 
 mod show;
@@ -30,10 +33,13 @@ pub fn run(context: &Context, args: &TrustArgs) -> Result<Exit> {
         return list_trusted(context, args.json);
     }
     let files = project_files(context, args.path.as_deref())?;
+    let root = project_of(&files).unwrap_or(&context.root).to_path_buf();
+    let hook_files = hook_files(context, &root);
     if args.revoke {
-        return revoke_trust(context, &files);
+        let hooks = hook_files.into_iter().map(|path| (Layer::Project, path));
+        return revoke_trust(context, &files.into_iter().chain(hooks).collect::<Vec<_>>());
     }
-    let sources = sources(files)?;
+    let sources = sources(files, &hook_files)?;
     if !are_sound(context, &sources) {
         print_stderr(
             "refused: what is not sound cannot be trusted. Mend it, then `hookctl check`.",
@@ -63,20 +69,64 @@ pub fn run(context: &Context, args: &TrustArgs) -> Result<Exit> {
             return Ok(Exit::Found);
         }
     }
+    for path in &hook_files {
+        match trust_hooks(context, &root, path, &store)? {
+            Some(false) => return Ok(Exit::Found),
+            given => any |= given.is_some(),
+        }
+    }
     if any {
         print("Running sessions see it at their next event.\n")?;
     }
     Ok(Exit::Ok)
 }
 
-/// Those of the files that are there.
-fn sources(files: Vec<(Layer, PathBuf)>) -> Result<Vec<LayerFile>> {
+/// The project whose files they are.
+fn project_of(files: &[(Layer, PathBuf)]) -> Option<&Path> {
+    files.first().and_then(|(_, path)| path.parent())
+}
+
+/// The settings files that are there, whose hooks rules of any layer want to run, and that need an approval.
+fn hook_files(context: &Context, root: &Path) -> Vec<PathBuf> {
+    let config = Config::load(&context.paths, root, None);
+    let mut found: Vec<PathBuf> = Vec::new();
+    for source in &config.sources {
+        for written in source.file.rules.iter().flat_map(|rule| rule.hook_settings()) {
+            let file = HookFile::locate(written, source.layer, &context.paths.home, root);
+            if file.of_project && file.path.exists() && !found.contains(&file.path) {
+                found.push(file.path);
+            }
+        }
+    }
+    found
+}
+
+/// Shows the hooks of a settings file, asks, and stores the approval: was it given? None where there is one.
+fn trust_hooks(context: &Context, root: &Path, path: &Path, store: &Store) -> Result<Option<bool>> {
+    let text = files::read_text(path, limits::PROJECT_FILE)
+        .map_err(|refusal| anyhow!(refusal.describe_for(path)))?;
+    let text = text.strip_prefix(files::BYTE_ORDER_MARK).unwrap_or(&text);
+    if store.is_approved(path, text) {
+        print(&format!("{} is trusted already.\n", display_path(context, path)))?;
+        return Ok(None);
+    }
+    let name = path.display();
+    let hooks = settings::read_hooks(text, &root.to_string_lossy())
+        .map_err(|why| anyhow!("{name} {why}"))?;
+    let entry =
+        trust::hooks::approve_hooks(root, text, now()).map_err(|why| anyhow!("{name} {why}"))?;
+    print(&show::render_hooks(context, path, &hooks, &entry))?;
+    confirm_entry(context, root, path, entry).map(Some)
+}
+
+/// Those of the files that are there. There need be none beside settings files.
+fn sources(files: Vec<(Layer, PathBuf)>, hooks: &[PathBuf]) -> Result<Vec<LayerFile>> {
     let read = files.into_iter().filter_map(|(layer, path)| config::read_source(layer, path, None));
     let sources: Vec<LayerFile> = read.collect();
     if let Some(why) = sources.iter().find_map(|source| source.refused.as_ref()) {
         bail!("{why}");
     }
-    if sources.is_empty() {
+    if sources.is_empty() && hooks.is_empty() {
         bail!(
             "no {} here: go into the project, or name the file",
             [paths::PROJECT_FILE, paths::LOCAL_FILE].join(" or ")
@@ -101,10 +151,19 @@ fn are_sound(context: &Context, sources: &[LayerFile]) -> bool {
 /// Shows a file, asks, and stores the approval: was it given?
 fn approve(context: &Context, source: &LayerFile) -> Result<bool> {
     let root = source.path.parent().unwrap_or(&context.root);
-    let since = format!("{:.0}", jiff::Timestamp::now());
     // Before it is shown: what changes while a human reads is not approved.
-    let entry = trust::approval_entry(root, &source.text, &source.file, since);
+    let entry = trust::approval_entry(root, &source.text, &source.file, now());
     print(&show::render_trust(context, source, &entry))?;
+    confirm_entry(context, root, &source.path, entry)
+}
+
+/// The time, RFC 3339.
+fn now() -> String {
+    format!("{:.0}", jiff::Timestamp::now())
+}
+
+/// Asks about a file whose content was shown, and stores the approval: was it given?
+fn confirm_entry(context: &Context, root: &Path, path: &Path, entry: TrustEntry) -> Result<bool> {
     if !entry.leads_out.is_empty() {
         let out: Vec<String> = entry.leads_out.iter().map(|path| make_visible(path)).collect();
         print_stderr(&format!(
@@ -115,13 +174,13 @@ fn approve(context: &Context, source: &LayerFile) -> Result<bool> {
     }
     let lost = format!(
         "From now on {} runs and allows what stands above, without a question.",
-        source.path.display()
+        path.display()
     );
     if !human::confirm_typed(context, &lost, &confirmation_words(root, &entry))? {
         return Ok(false);
     }
     let mut store = Store::load(&context.paths.trust());
-    store.files.insert(path_key(&source.path)?, entry);
+    store.files.insert(path_key(path)?, entry);
     save_store(context, &store)?;
     let done = context.paint(GREEN, "Trusted");
     print(&format!("{done} until it changes. Undo: `hookctl trust --revoke`.\n"))?;

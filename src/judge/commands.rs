@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::{Judge, RuleOutcome};
 use crate::act::{self, Job, Outcome};
+use crate::agent;
 use crate::effect::Analysis;
 use crate::engine::Match;
 use crate::event::Event;
@@ -16,7 +17,7 @@ use crate::once::{self, Claim};
 use crate::rule;
 use crate::rule::template::PlaceholderName;
 use crate::rule::{Action, Rule};
-use crate::script::ScriptAnswer;
+use crate::script::{self, Dialect, ScriptAnswer};
 use crate::trust;
 use crate::watchdog;
 
@@ -28,6 +29,7 @@ impl Judge<'_> {
         matches: &[Match<'r>],
     ) -> (Vec<RuleOutcome<'r, ScriptAnswer>>, Vec<RuleOutcome<'r, Outcome>>) {
         let form = (self.event, self.analysis);
+        let mut said = Vec::new();
         let mut jobs = Vec::new();
         // Whose each is: of the rule's `run`, or of one of its actions.
         let mut owners: Vec<(&'r Rule, Option<&'r Action>)> = Vec::new();
@@ -42,25 +44,38 @@ impl Judge<'_> {
                 }
             }
             for action in &rule.actions {
+                if let Action::HookSettings { files, limit, .. } = action {
+                    // Another rule's command stands for this one's, unless its failure would amount to less.
+                    let stands = |other: &Rule| other.failure_fallback() >= rule.failure_fallback();
+                    let known: Vec<&Job> = std::iter::zip(&jobs, &owners)
+                        .filter_map(|(job, (other, _))| stands(other).then_some(job))
+                        .collect();
+                    let hooks = self.settings_jobs(rule, files, *limit, &known);
+                    owners.extend(hooks.jobs.iter().map(|_| (rule, Some(action))));
+                    jobs.extend(hooks.jobs);
+                    let failed = |why| (rule, ScriptAnswer::failed(why));
+                    said.extend(hooks.failures.into_iter().map(failed));
+                    continue;
+                }
                 let Some(command) = action.command() else { continue };
                 let mut job = self.make_job(form, command, one, None);
-                if let Action::Hook { dialect, .. } = action
-                    && let Some(stdin) = dialect.stdin_for(self.event, self.world.stdin)
-                {
-                    job.stdin = stdin.into();
+                if let Action::Hook { dialect, .. } = action {
+                    job.stdin = self.script_stdin(*dialect);
                 }
                 jobs.push(job);
                 owners.push((rule, Some(action)));
             }
         }
         let outcomes = self.run_jobs(jobs, "act");
-        let mut said = Vec::new();
         let mut failed: Vec<(&Rule, Outcome)> = Vec::new();
         for ((rule, action), outcome) in owners.into_iter().zip(outcomes) {
             let Some(outcome) = outcome else { continue };
             match action {
                 Some(Action::Hook { dialect, .. }) => {
                     said.push((rule, dialect.read_outcome(self.event, &outcome)));
+                }
+                Some(Action::HookSettings { .. }) => {
+                    said.push((rule, Dialect::Claude.read_outcome(self.event, &outcome)));
                 }
                 None if !outcome.is_success() => failed.push((rule, outcome)),
                 Some(_) if !outcome.is_success() => {
@@ -121,8 +136,7 @@ impl Judge<'_> {
             let text = values(&PlaceholderName::Variable(name)).unwrap_or_default();
             variables.push((name.to_string(), text.replace('\0', "")));
         }
-        variables.push(("HOOKCTL_EVENT".into(), self.event.name.clone()));
-        variables.push(("HOOKCTL_TOOL".into(), self.event.tool.clone()));
+        variables.extend(self.event_variables());
         for (name, value) in &mut variables {
             if value.len() > limits::VARIABLE
                 && let Some(path) = self.spill_value(name, value)
@@ -138,11 +152,37 @@ impl Judge<'_> {
             dir: if project.is_dir() { project } else { PathBuf::from("/") },
             stdin: self.shared_payload(),
             limit: command.limit.unwrap_or(act::DEFAULT_LIMIT),
+            background: None,
         }
     }
 
+    /// What event it is, in the words of rules, for every command.
+    pub(super) fn event_variables(&self) -> [(String, String); 2] {
+        [
+            ("HOOKCTL_EVENT".into(), script::event_name(self.event).to_string()),
+            ("HOOKCTL_TOOL".into(), self.event.tool.clone()),
+        ]
+    }
+
+    /// The event for a hook script: as it came where Claude Code sent it, else as that would send it.
+    pub(super) fn script_stdin(&self, dialect: Dialect) -> Arc<[u8]> {
+        let (event, bytes) = match self.is_of_claude() {
+            true => (self.event, &self.shared_payload()),
+            false => {
+                let (event, bytes) = self.told.get_or_init(|| told_event(self.event));
+                (event, bytes)
+            }
+        };
+        dialect.stdin_for(event, bytes).map_or_else(|| Arc::clone(bytes), Arc::from)
+    }
+
+    /// Did Claude Code itself send the event?
+    pub(super) fn is_of_claude(&self) -> bool {
+        self.event.agent == agent::default_agent().id()
+    }
+
     /// The payload as it came: one copy for all commands, however many there are.
-    fn shared_payload(&self) -> Arc<[u8]> {
+    pub(super) fn shared_payload(&self) -> Arc<[u8]> {
         Arc::clone(self.payload.get_or_init(|| Arc::from(self.world.stdin)))
     }
 
@@ -158,6 +198,24 @@ impl Judge<'_> {
         path.to_str().map(str::to_string)
     }
 
+    /// Claims what these parts name for this event, of all registrations of hookctl.
+    pub(super) fn claim_once(&self, phase: &str, parts: &[&str]) -> Claim {
+        let Event { session, name, .. } = self.event;
+        let mut identity = Vec::new();
+        for part in [session.as_bytes(), name.as_bytes(), self.world.stdin]
+            .into_iter()
+            .chain(parts.iter().map(|part| part.as_bytes()))
+        {
+            identity.extend_from_slice(part);
+            identity.push(0);
+        }
+        let key = format!("{phase}-{}", &trust::sha256_hex(&identity)[..32]);
+        // Without a call's id, the same payload may soon come again and mean another event.
+        let named = self.event.call_id().is_some();
+        let window = Duration::from_millis(if named { 5_000 } else { 700 });
+        once::claim(&self.world.paths.notes(), &key, window, self.world.deadline)
+    }
+
     /// Runs the jobs, or takes over what another registration of hookctl got for this event.
     pub(super) fn run_jobs(&mut self, jobs: Vec<Job>, phase: &str) -> Vec<Option<Outcome>> {
         if jobs.is_empty() {
@@ -170,22 +228,13 @@ impl Judge<'_> {
             return vec![None; jobs.len()];
         }
         watchdog::begin_waiting();
-        let mut identity = Vec::new();
-        for part in [self.event.session.as_bytes(), self.event.name.as_bytes(), self.world.stdin] {
-            identity.extend_from_slice(part);
-            identity.push(0);
-        }
-        for job in &jobs {
-            identity.extend_from_slice(job.script.as_bytes());
-            identity.push(0);
-        }
-        let key = format!("{phase}-{}", &trust::sha256_hex(&identity)[..32]);
-        // Without a call's id, the same payload may soon come again and mean another event.
-        let named = self.event.call_id().is_some();
-        let window = Duration::from_millis(if named { 5_000 } else { 700 });
+        // A call of several operations is judged one by one, with the same payload.
+        let input = self.event.input.to_string();
+        let mut parts = vec![self.event.tool.as_str(), &input];
+        parts.extend(jobs.iter().map(|job| job.script.as_str()));
         let count = jobs.len();
         let deadline = self.world.deadline;
-        match once::claim(&self.world.paths.notes(), &key, window, deadline) {
+        match self.claim_once(phase, &parts) {
             Claim::Done(bytes) => {
                 let outcomes: Vec<Outcome> = serde_json::from_slice(&bytes).unwrap_or_default();
                 self.out.notes.push("ran in another registration of hookctl already".into());
@@ -202,4 +251,13 @@ impl Judge<'_> {
             }
         }
     }
+}
+
+/// The event as Claude Code would have sent it, and its bytes.
+fn told_event(event: &Event) -> (Event, Arc<[u8]>) {
+    let raw = script::to_claude(event);
+    let bytes = serde_json::to_vec(&raw).unwrap_or_default();
+    let mut event = Event { raw, ..event.clone() };
+    event.name = script::event_name(&event).to_string();
+    (event, Arc::from([bytes, vec![b'\n']].concat()))
 }

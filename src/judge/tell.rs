@@ -4,9 +4,11 @@
 use std::path::Path;
 
 use super::Judge;
+use crate::desktop;
 use crate::engine::Match;
 use crate::files;
 use crate::limits;
+use crate::once::Claim;
 use crate::rule::{Action, Template, Text};
 use crate::text::quote_for_shell;
 use crate::trust;
@@ -49,10 +51,23 @@ impl Judge<'_> {
             }
             Action::Notify(Text::Plain(text)) => {
                 let text = text.fill_for_reader(&self.match_values(one));
+                self.show_on_desktop(&text);
                 self.out.answer.notice.push(format!("{text} [{}]", one.rule.qualified_name()));
             }
             Action::Env(variables) if !self.is_dry() => self.write_env(one, variables),
             _ => {}
+        }
+    }
+
+    /// Shows the text on the human's desktop, once for all registrations of hookctl and all operations of a call.
+    fn show_on_desktop(&self, text: &str) {
+        if self.is_dry() || self.world.notifiers.is_empty() {
+            return;
+        }
+        let claim = self.claim_once("desktop", &[text]);
+        if let Claim::First(_) = claim {
+            desktop::show_notification(self.world.notifiers, text);
+            claim.finish(&[]);
         }
     }
 

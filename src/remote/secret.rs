@@ -116,6 +116,7 @@ fn printed_line(script: &str, request: &Request, limit: Instant) -> Result<Strin
         dir: if request.home.is_dir() { request.home.clone() } else { PathBuf::from("/") },
         stdin: Vec::new().into(),
         limit: left,
+        background: None,
     };
     let outcomes = act::run_all(vec![job], limit);
     match outcomes.first() {

@@ -115,6 +115,15 @@ pub enum Action {
         /// What its failure amounts to.
         otherwise: Otherwise,
     },
+    /// Has the hooks of Claude Code's settings files judge as well, for agents that do not run them themselves.
+    HookSettings {
+        /// The files, as written: `~/...`, absolute, or from the project's root on.
+        files: Vec<String>,
+        /// The most time for each of their commands; None = what they say themselves.
+        limit: Option<Duration>,
+        /// What the failure of one, or of a file, amounts to.
+        otherwise: Otherwise,
+    },
     /// Asks or tells a server.
     Remote {
         /// Its name.
@@ -175,8 +184,8 @@ pub struct Command {
     pub base: Option<PathBuf>,
 }
 
-/// What an existing hook script's failure, or a server's, amounts to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// What an existing hook script's failure, or a server's, amounts to: a later one is stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Otherwise {
     /// Nothing is said.
     #[default]

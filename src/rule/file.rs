@@ -50,7 +50,10 @@ pub const RULE_KEYS: &[(&str, &str)] = &[
     ("context", "tell the model: a text, { file = }, or { run = }"),
     ("run", "run a command; its failure is fed back"),
     ("limit", "kill the rule's commands after this time: seconds, or \"90s\", \"5m\""),
-    ("hook", "an existing hook script as one more judge"),
+    (
+        "hook",
+        "an existing hook script as one more judge, or { settings = } for those of Claude Code's settings",
+    ),
     ("dialect", "how that script answers: claude, cupcake"),
     ("env", "variables for the agent's later commands"),
     ("notify", "tell the human: a text, or { run = }"),
@@ -496,11 +499,7 @@ fn read_action(
         },
         "context" => r.text_source(value, true).map(Action::Context),
         "notify" => r.text_source(value, false).map(Action::Notify),
-        "hook" => r.command(value).map(|command| Action::Hook {
-            dialect: seen.script_dialect(&command),
-            otherwise: seen.failure_fallback(),
-            command,
-        }),
+        "hook" => read_hook(value, seen, r),
         "env" => Some(read_env(value, r)).filter(|env| !env.is_empty()).map(Action::Env),
         "remote" => {
             let otherwise = seen.failure_fallback();
@@ -510,6 +509,28 @@ fn read_action(
     };
     rule.actions.extend(action);
     true
+}
+
+/// Reads `hook`: a command, or a table that names settings files.
+fn read_hook(value: &Item<'_>, seen: &Seen, r: &mut Reader<'_>) -> Option<Action> {
+    let otherwise = seen.failure_fallback();
+    let TreeValue::Table(table) = value.get_ref() else {
+        let command = r.command(value)?;
+        return Some(Action::Hook { dialect: seen.script_dialect(&command), otherwise, command });
+    };
+    let mut files = Vec::new();
+    for (key, value) in table {
+        match key.get_ref() {
+            "settings" => files.extend(r.strings(value).into_iter().map(|(file, _)| file)),
+            other => r.unknown_key(other, key.span(), ["settings"]),
+        }
+    }
+    if files.iter().any(String::is_empty) || table.is_empty() {
+        r.add_error("empty-table", "no settings file is named", value.span())
+            .with_hint("write { settings = \"~/.claude/settings.json\" }");
+        return None;
+    }
+    Some(Action::HookSettings { files, limit: r.limit, otherwise })
 }
 
 fn read_env(value: &Item<'_>, r: &mut Reader<'_>) -> Vec<(String, Template)> {

@@ -14,8 +14,7 @@ use crate::event::Kind;
 use crate::json::{JsonFault, Node};
 use crate::rule::file::server::{self, Typed};
 
-/// The name that own entries are known by.
-pub const PROGRAM: &str = "hookctl";
+pub use crate::script::line::PROGRAM;
 
 /// One event that entries are wanted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

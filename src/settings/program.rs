@@ -5,9 +5,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::survey::{is_assignment, split_words};
 use crate::effect::program::table::{self, Class};
 use crate::env;
+use crate::script::line::{is_assignment, split_words};
 
 /// Words before a program that run what follows them.
 const BEFORE: &[&str] = &["exec", "env", "command", "nohup"];

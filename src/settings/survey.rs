@@ -3,7 +3,6 @@
 use serde_json::{Map, Value};
 
 use super::edit::{Doc, NodePath};
-use super::hooks::PROGRAM;
 use super::others::{self, Program};
 use crate::agent::wiring::{CallForm, EntryForm, FailClosed, Nesting};
 use crate::dialect::bridge::agent_of;
@@ -11,6 +10,7 @@ use crate::event::Kind;
 use crate::flags::HookOptions;
 use crate::json::{JsonFault, Node};
 use crate::rule::file::server::Typed;
+use crate::script::line::{is_assignment, is_own_program, split_words};
 
 /// The entry types of the client.
 const TYPES: &[&str] = &["command", "http", "prompt", "agent", "mcp_tool"];
@@ -281,7 +281,7 @@ fn own_call(command: &str, args: Option<&[String]>) -> Option<OwnCall> {
     if let Some(args) = args {
         let hook = args.first().is_none_or(|first| first == "hook");
         let ours = hook || detect_role(args) == Role::Bridge;
-        return (is_program(command) && ours)
+        return (is_own_program(command) && ours)
             .then(|| call(command.to_string(), args.to_vec(), false));
     }
     if let Some((program, args)) = split_program(command) {
@@ -296,7 +296,7 @@ fn own_call(command: &str, args: Option<&[String]>) -> Option<OwnCall> {
 pub(super) fn split_program(command: &str) -> Option<(String, Vec<String>)> {
     let mut words =
         split_words(command).into_iter().skip_while(|word| word == "&" || is_assignment(word));
-    let program = words.next().filter(|word| is_program(word))?;
+    let program = words.next().filter(|word| is_own_program(word))?;
     Some((program, words.collect()))
 }
 
@@ -304,43 +304,6 @@ pub(super) fn split_program(command: &str) -> Option<(String, Vec<String>)> {
 pub(super) fn detect_role(args: &[String]) -> Role {
     let bridge = args.first().is_some_and(|first| agent_of(first).is_some());
     if bridge { Role::Bridge } else { Role::Guard }
-}
-
-pub(super) fn is_assignment(word: &str) -> bool {
-    let name = word.split_once('=').map(|(name, _)| name);
-    word == "exec"
-        || name.is_some_and(|name| {
-            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        })
-}
-
-fn is_program(command: &str) -> bool {
-    let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
-    name == PROGRAM || name.eq_ignore_ascii_case("hookctl.exe")
-}
-
-/// The words of a simple command line, quotes taken off.
-pub fn split_words(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (Some('"') | None, '\\') => {
-                word.get_or_insert_default().extend(chars.next());
-            }
-            (None, '"' | '\'') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (_, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
 }
 
 /// What the client refuses in the groups of one event (contracts: section 0, item 10).

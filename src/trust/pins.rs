@@ -29,6 +29,16 @@ pub(super) fn add_pins(root: &Path, file: &RuleFile, entry: &mut TrustEntry) {
     }
 }
 
+/// Adds what these scripts run, each started at the project's root.
+pub(super) fn add_script_pins<'s>(
+    root: &Path,
+    scripts: impl Iterator<Item = &'s str>,
+    entry: &mut TrustEntry,
+) {
+    let mut pins = Pins { root, entry };
+    scripts.for_each(|script| pins.pin_script(script));
+}
+
 /// Does the path, links followed, lie in the project?
 pub fn stays_in(root: &Path, path: &Path) -> bool {
     match (root.canonicalize(), path.canonicalize()) {
@@ -39,7 +49,7 @@ pub fn stays_in(root: &Path, path: &Path) -> bool {
 }
 
 /// The path without `.` and `..`, which the disk is not asked about.
-fn clean_path(path: &Path) -> PathBuf {
+pub(super) fn clean_path(path: &Path) -> PathBuf {
     PathBuf::from(effect::path::normalise_path(&path.to_string_lossy()))
 }
 
@@ -59,9 +69,12 @@ enum Use {
 
 impl Pins<'_> {
     fn pin_command(&mut self, command: &Command) {
-        let root = self.root.to_string_lossy().into_owned();
         let (script, _) = command.script.to_script(&|_| None);
-        let script = act::with_base(&script, self.root);
+        self.pin_script(&act::with_base(&script, self.root));
+    }
+
+    fn pin_script(&mut self, script: &str) {
+        let root = self.root.to_string_lossy().into_owned();
         let text = format!("CLAUDE_PROJECT_DIR={}\n{script}", quote_for_shell(&root));
         let home = env::get(env::HOME).unwrap_or_default();
         let place = Place { cwd: root.clone(), project: root, home, ..Place::default() };
@@ -80,7 +93,7 @@ impl Pins<'_> {
                     let part = text.get(effect.span.clone()).filter(|part| !part.is_empty());
                     self.note_unpinned(format!(
                         "`{}`: what it runs is known only then",
-                        part.unwrap_or(&script)
+                        part.unwrap_or(script)
                     ));
                 }
                 _ => {}
@@ -90,7 +103,7 @@ impl Pins<'_> {
             self.pin_recipe(one);
             self.pin_module(one);
             self.pin_globs(one);
-            self.pin_bare_name(one, &analysis, &script);
+            self.pin_bare_name(one, &analysis, script);
         }
     }
 

@@ -60,6 +60,7 @@ pub fn render(analysis: &Analysis) -> Vec<String> {
 }
 
 /// The sub-commands: `name(option option)`.
+#[allow(dead_code)] // Not of every test.
 pub fn commands(analysis: &Analysis) -> Vec<String> {
     analysis
         .commands

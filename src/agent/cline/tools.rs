@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::agent::fields::{operation, rename_fields, restore_fields};
+use crate::agent::fields::{FieldNames, operation, rename_fields, restore_fields};
 use crate::agent::patch::patch_operations;
 use crate::agent::stranger;
 use crate::event::Operation;
@@ -47,7 +47,7 @@ struct ListTool {
     /// What an item is that is a text: Claude Code's key.
     text: &'static str,
     /// The keys of an item that is an object: its own and Claude Code's.
-    keys: &'static [(&'static str, &'static str)],
+    keys: FieldNames,
 }
 
 static LIST_TOOLS: &[ListTool] = &[
@@ -86,7 +86,7 @@ static LIST_TOOLS: &[ListTool] = &[
 ];
 
 /// Tools that take one thing: their own name, Claude Code's, and their keys.
-static SINGLE_TOOLS: &[(&str, &str, &[(&str, &str)])] = &[
+static SINGLE_TOOLS: &[(&str, &str, FieldNames)] = &[
     ("execute_command", "Bash", &[]),
     ("read_file", "Read", &[("path", "file_path")]),
     ("write_to_file", "Write", &[("path", "file_path")]),
@@ -96,8 +96,8 @@ static SINGLE_TOOLS: &[(&str, &str, &[(&str, &str)])] = &[
 ];
 
 /// `editor` makes a file, or puts text into one.
-const EDITOR_WRITE: &[(&str, &str)] = &[("path", "file_path"), ("new_text", "content")];
-const EDITOR_EDIT: &[(&str, &str)] =
+const EDITOR_WRITE: FieldNames = &[("path", "file_path"), ("new_text", "content")];
+const EDITOR_EDIT: FieldNames =
     &[("path", "file_path"), ("old_text", "old_string"), ("new_text", "new_string")];
 
 fn list_tool(tool: &str) -> Option<&'static ListTool> {

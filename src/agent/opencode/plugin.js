@@ -136,7 +136,9 @@ export const Hookctl = async ({ client, directory }) => {
   }
 
   const send = async (name, session, fields) => {
-    const event = { agent: "opencode", hook_event_name: name, session_id: session, cwd: directory, ...fields }
+    // Only a session with a parent has an agent of its own.
+    const agent_id = created.get(session) ? session : undefined
+    const event = { agent: "opencode", hook_event_name: name, session_id: session, cwd: directory, agent_id, ...fields }
     let answer
     try {
       answer = await ask(event)
@@ -159,8 +161,9 @@ export const Hookctl = async ({ client, directory }) => {
     const known = started.get(session)
     if (known) return known
     const parent = created.get(session)
-    const fields = parent ? { agent_id: session } : { source: created.has(session) ? "startup" : "resume" }
-    return keep(started, session, tell(parent ? "SubagentStart" : "SessionStart", session, fields))
+    const source = created.has(session) ? "startup" : "resume"
+    const answer = parent ? tell("SubagentStart", session, {}) : tell("SessionStart", session, { source })
+    return keep(started, session, answer)
   }
 
   return {
@@ -175,8 +178,7 @@ export const Hookctl = async ({ client, directory }) => {
         keep(created, session, event.properties.info?.parentID ?? "")
         await start(session)
       } else if (event.type === "session.idle") {
-        const child = created.get(session)
-        await tell(child ? "SubagentStop" : "Stop", session, child ? { agent_id: session } : {})
+        await tell(created.get(session) ? "SubagentStop" : "Stop", session, {})
       }
     },
 

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::agent::fields::{operation, rename_fields};
+use crate::agent::fields::{FieldNames, operation, rename_fields};
 use crate::agent::patch::patch_operations;
 use crate::agent::stranger;
 use crate::event::Operation;
@@ -38,7 +38,7 @@ pub const TOOLS: &[&str] = &[
 pub const UNNAMED: &str = "unnamed_tool";
 
 /// Its tools, Claude Code's, and the keys of its own that have other names there.
-static KNOWN: &[(&str, &str, &[(&str, &str)])] = &[
+static KNOWN: &[(&str, &str, FieldNames)] = &[
     ("bash", "Bash", &[]),
     ("read", "Read", &[("filePath", "file_path")]),
     ("write", "Write", &[("filePath", "file_path")]),
@@ -65,7 +65,7 @@ static KNOWN: &[(&str, &str, &[(&str, &str)])] = &[
 ];
 
 /// The keys of the tool and what Claude Code calls them.
-pub fn keys(tool: &str) -> &'static [(&'static str, &'static str)] {
+pub fn keys(tool: &str) -> FieldNames {
     KNOWN.iter().find(|(own, ..)| *own == tool).map_or(&[], |(_, _, keys)| keys)
 }
 

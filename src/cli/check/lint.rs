@@ -297,7 +297,7 @@ impl<'a> Lint<'a> {
     fn check_globs(&mut self) {
         let Some(body) = self.written.body else { return };
         // A hook script's `tool` is the client's matcher, not a glob.
-        let matcher = self.rule.hook_script().is_some();
+        let matcher = self.rule.has_hooks();
         self.globs_of(body, matcher);
     }
 

@@ -13,6 +13,7 @@ use crate::config::LayerFile;
 use crate::effect::program::table::packed;
 use crate::rule::condition::KEYS;
 use crate::rule::{Action, Command, Fields, Redact, Rule, Template, Text};
+use crate::script::settings::SettingsHooks;
 use crate::trust::TrustEntry;
 use crate::verdict::Verb;
 
@@ -54,6 +55,31 @@ pub(super) fn render_trust(context: &Context, source: &LayerFile, entry: &TrustE
         for rule in &tightens {
             show_rule(context, &file, rule, &mut out);
         }
+    }
+    show_pins(context, entry, &mut out);
+    out.push('\n');
+    out
+}
+
+/// The same of a settings file: the hooks that rules want to run, and what they run.
+pub(super) fn render_hooks(
+    context: &Context,
+    path: &Path,
+    hooks: &SettingsHooks,
+    entry: &TrustEntry,
+) -> String {
+    let mut out = format!("{}\n", context.paint(BOLD, &display_path(context, path)));
+    for hook in &hooks.entries {
+        let matcher = if hook.matcher.is_empty() { "*" } else { &hook.matcher };
+        let condition = hook.condition.as_ref().map(|line| format!(", if {line}"));
+        let head = format!("{} {matcher}{}", hook.event, condition.unwrap_or_default());
+        let runs = context.paint(RED, &format!("{:<12}", "runs"));
+        let script = make_visible(&hook.script).replace('\n', &format!("\n    {:<12} ", ""));
+        let head = context.paint(BOLD, &make_visible(&head));
+        let _ = writeln!(out, "\n  {head}\n    {runs} {script}");
+    }
+    if hooks.entries.is_empty() {
+        out.push_str("\n  no hooks that would be run\n");
     }
     show_pins(context, entry, &mut out);
     out.push('\n');
@@ -209,6 +235,10 @@ fn add_consequence(action: &Action, out: &mut Vec<ConsequenceLine>) {
     let (what, text) = match action {
         Action::Hook { command, .. } => {
             return out.push(("asks script", RED, command.script.source().to_string()));
+        }
+        Action::HookSettings { files, .. } => {
+            let of = files.iter().map(|file| ("runs hooks", RED, format!("of {file}")));
+            return out.extend(of);
         }
         Action::Remote { server, .. } => {
             return out.push(("sends to", RED, format!("[remote.{server}] the whole event")));

@@ -40,6 +40,19 @@ impl NamePattern {
         }
     }
 
+    /// Does the matcher of a hook entry hold for the tool, or for what else it is tested on? One that cannot be
+    /// compiled here holds: nobody knows for what it was meant.
+    pub fn matcher_holds(matcher: &str, name: &str) -> bool {
+        let mut list = PatternList::default();
+        for one in NamePattern::parse_matcher(matcher) {
+            if matches!(&one, NamePattern::Regex(regex) if regex.find_fault().is_some()) {
+                return true;
+            }
+            list.push(false, one);
+        }
+        list.holds_tool(name)
+    }
+
     /// As written, without the `!`.
     pub fn text(&self) -> &str {
         match self {

@@ -52,6 +52,25 @@ impl Permission {
         }
     }
 
+    /// Does a line that filters a hook entry (`if`) hold for the call? Where that cannot be told, it does: the entry
+    /// might stop something.
+    pub fn filter_holds(line: &str, s: &Subject<'_>) -> bool {
+        if !s.event.kind.is_tool() {
+            return false;
+        }
+        let of_shell = line.trim_start().starts_with("Bash");
+        let Ok(permission) = Permission::parse(line) else { return true };
+        if of_shell && s.event.command().is_none() {
+            return false;
+        }
+        let effects = &s.analysis.effects;
+        permission.tool_holds(&s.event.tool)
+            || effects.iter().any(|effect| {
+                let unknown = effect.grade == Grade::Unknown && of_shell;
+                unknown || permission.match_effect(s, effect) != Truth::No
+            })
+    }
+
     pub(super) fn tool_holds(&self, tool: &str) -> bool {
         match self {
             Permission::Tool(name) => {

@@ -1,0 +1,49 @@
+//! Command lines of hook entries, as far as a look at their words tells which program they start.
+
+/// The name that own entries are known by.
+pub const PROGRAM: &str = "hookctl";
+
+/// Does the word stand in front of a program: a variable's assignment, or `exec`?
+pub fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map(|(name, _)| name);
+    word == "exec"
+        || name.is_some_and(|name| {
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        })
+}
+
+/// Is that program hookctl, wherever it lies?
+pub fn is_own_program(command: &str) -> bool {
+    let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
+    name == PROGRAM || name.eq_ignore_ascii_case("hookctl.exe")
+}
+
+/// Does the command line start hookctl?
+pub fn starts_own_program(line: &str) -> bool {
+    let words = split_words(line);
+    words.iter().find(|word| !is_assignment(word)).is_some_and(|word| is_own_program(word))
+}
+
+/// The words of a simple command line, quotes taken off.
+pub fn split_words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some('"') | None, '\\') => {
+                word.get_or_insert_default().extend(chars.next());
+            }
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
