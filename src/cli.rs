@@ -14,6 +14,7 @@ use crate::files;
 use crate::paths::{self, Paths};
 use crate::text;
 
+pub mod agents;
 pub mod args;
 pub mod bridge;
 pub mod check;
@@ -25,6 +26,7 @@ pub mod init;
 pub mod install;
 pub mod log;
 pub mod memory;
+pub mod migrate;
 mod others;
 pub mod packs;
 pub mod pause;
@@ -94,8 +96,15 @@ impl Context {
     /// What edits settings or writes a config does so where HOME says, or not at all.
     fn check_home(&self, command: &CliCommand) -> Result<()> {
         let writes = match command {
-            CliCommand::Install(_) | CliCommand::Uninstall(_) | CliCommand::Init(_) => true,
-            CliCommand::ClaudeHook(args) => args.enable || args.disable,
+            CliCommand::Install(_)
+            | CliCommand::Uninstall(_)
+            | CliCommand::Init(_)
+            | CliCommand::Migrate(_) => true,
+            CliCommand::ClaudeHook(args)
+            | CliCommand::ClineHook(args)
+            | CliCommand::GeminiHook(args)
+            | CliCommand::OpencodeHook(args)
+            | CliCommand::DroidHook(args) => args.enable || args.disable,
             _ => false,
         };
         if cfg!(unix) && writes && !self.paths.home_is_set() {
@@ -162,6 +171,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         CliCommand::Install(args) => install::run(&context, &args),
         CliCommand::Uninstall(args) => uninstall::run(&context, &args),
         CliCommand::Status(args) => status::run(&context, &args),
+        CliCommand::Agents(args) => agents::run(&context, &args),
         CliCommand::Check(args) => check::run(&context, &args),
         CliCommand::Explain(args) => explain::run(&context, &args),
         CliCommand::Test(args) => test::run(&context, &args),
@@ -174,11 +184,13 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         CliCommand::Ping(args) => ping::run(&context, &args),
         CliCommand::Flush(args) => flush::run(&context, &args),
         CliCommand::Memory(args) => memory::run(&context, &args),
+        CliCommand::Migrate(args) => migrate::run(&context, &args),
         CliCommand::ClaudeHook(args) => bridge::run(&context, "claude", &args),
         CliCommand::ClineHook(args) => bridge::run(&context, "cline", &args),
         CliCommand::GeminiHook(args) => bridge::run(&context, "gemini", &args),
         CliCommand::OpencodeHook(args) => bridge::run(&context, "opencode", &args),
         CliCommand::DroidHook(args) => bridge::run(&context, "droid", &args),
+        CliCommand::AllHook(args) => bridge::run_all(&context, &args),
         // The hook path is taken before this; its arguments are here for their help.
         CliCommand::Hook(_) | CliCommand::Completions(_) | CliCommand::Man => Ok(Exit::Ok),
     }

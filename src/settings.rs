@@ -1,8 +1,8 @@
 //! Lossless edits of other programs' settings files: atomic, locked, backed up, byte-exact undo.
 //!
 //! `json` reads strictly and keeps positions, `edit` splices, `survey` reads what a file says of hooks,
-//! `hooks` knows what ours should say, `content` whole files of ours, `place` where files are, `others` the programs
-//! that would do the same, `beside` where those and ours meet, `program` where a
+//! `hooks` knows what ours should say, `content` whole files of ours, `consent` what users must approve, `place` where files are, `migrate` takes hooks
+//! from one agent to another, `others` the programs that would do the same, `beside` where those and ours meet, `program` where a
 //! command's program is, `file` replaces it on disk, `record` remembers how it was. This page ties them
 //! together.
 
@@ -11,10 +11,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub mod beside;
+pub mod consent;
 mod content;
 pub mod edit;
 pub mod file;
 pub mod hooks;
+pub mod migrate;
 pub mod others;
 pub mod place;
 pub mod program;

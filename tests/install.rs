@@ -937,3 +937,338 @@ impl World {
         self.run(&["status", "--color", "always"]).out
     }
 }
+
+impl World {
+    /// Every file in the home but hookctl's own notes.
+    fn home_files(&self) -> Vec<String> {
+        fn walk(dir: &Path, all: &mut Vec<PathBuf>) {
+            for entry in fs::read_dir(dir).unwrap().flatten() {
+                match entry.path() {
+                    path if path.is_dir() => walk(&path, all),
+                    path => all.push(path),
+                }
+            }
+        }
+        let mut all = Vec::new();
+        walk(&self.home(), &mut all);
+        all.retain(|path| !path.starts_with(self.state()));
+        let mut names: Vec<String> = all
+            .iter()
+            .map(|path| path.strip_prefix(self.home()).unwrap().display().to_string())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// A program of that name is in PATH.
+    fn with_program(&self, name: &str) -> String {
+        let file = self.root().join("bin").join(name);
+        self.put(&file, "#!/bin/sh\necho 1.2.3\n");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        format!("{}:/usr/bin:/bin", self.root().join("bin").display())
+    }
+}
+
+/// Agent, file below the home, one entry in it, its keys, its timeout, and how its command line begins.
+const WIRED: &[(&str, &str, &str, &[&str], Option<(&str, u32)>)] = &[
+    (
+        "codex",
+        ".codex/hooks.json",
+        "/hooks/PreToolUse/0/hooks/0",
+        &["type", "command", "timeout"],
+        Some(("timeout", 1)),
+    ),
+    (
+        "gemini",
+        ".gemini/settings.json",
+        "/hooks/BeforeTool/0/hooks/0",
+        &["type", "name", "command", "timeout"],
+        Some(("timeout", 1000)),
+    ),
+    (
+        "qwen",
+        ".qwen/settings.json",
+        "/hooks/PreToolUse/0/hooks/0",
+        &["type", "name", "command", "timeout"],
+        Some(("timeout", 1000)),
+    ),
+    (
+        "droid",
+        ".factory/hooks.json",
+        "/PreToolUse/0/hooks/0",
+        &["type", "command", "timeout"],
+        Some(("timeout", 1)),
+    ),
+    (
+        "cursor",
+        ".cursor/hooks.json",
+        "/hooks/preToolUse/0",
+        &["command", "timeout"],
+        Some(("timeout", 1)),
+    ),
+    (
+        "copilot",
+        ".copilot/hooks/hookctl.json",
+        "/hooks/PreToolUse/0",
+        &["type", "command", "timeoutSec"],
+        Some(("timeoutSec", 1)),
+    ),
+    (
+        "windsurf",
+        ".codeium/windsurf/hooks.json",
+        "/hooks/pre_run_command/0",
+        &["command", "show_output"],
+        None,
+    ),
+    (
+        "cline-fork",
+        ".cline/hooks.json",
+        "/hooks/PreToolUse/0/hooks/0",
+        &["type", "command", "timeout"],
+        Some(("timeout", 1)),
+    ),
+    (
+        "vscode",
+        ".copilot/hooks/hookctl.json",
+        "/hooks/PreToolUse/0",
+        &["type", "command", "timeoutSec"],
+        Some(("timeoutSec", 1)),
+    ),
+];
+
+#[test]
+fn s3_18_each_agent_gets_entries_in_its_own_form() {
+    for (agent, file, entry, keys, timeout) in WIRED {
+        let world = World::new();
+        world.ok(&["install", "--agent", agent]);
+        assert_eq!(world.home_files(), [*file], "{agent}");
+        let settings = world.json(&world.home().join(file));
+        let entry = settings.pointer(entry).unwrap_or_else(|| panic!("{agent}: {settings:#}"));
+        let has: Vec<&str> = entry.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(has, *keys, "{agent}");
+        let line = match &entry["command"] {
+            Value::String(line) => line.clone(),
+            list => {
+                let words = list.as_array().unwrap().iter().map(|word| word.as_str().unwrap());
+                words.collect::<Vec<_>>().join(" ")
+            }
+        };
+        let program = Path::new(BIN).canonicalize().unwrap().display().to_string();
+        assert!(line.starts_with(&format!("{program} hook --agent {agent} --event ")), "{line}");
+        assert!(line.contains(" --config /") && line.contains(" --state /"), "{line}");
+        if let Some((key, unit)) = timeout {
+            let seconds: u64 = line.rsplit_once("--timeout ").unwrap().1.parse().unwrap();
+            assert_eq!(entry[key], seconds * u64::from(*unit), "{agent}");
+        }
+        let text = fs::read_to_string(world.home().join(file)).unwrap();
+        assert!(world.ok(&["install", "--agent", agent]).out.starts_with("Already installed"));
+        assert_eq!(fs::read_to_string(world.home().join(file)).unwrap(), text);
+        world.ok(&["uninstall"]);
+        assert!(world.home_files().is_empty(), "{agent}: {:?}", world.home_files());
+    }
+}
+
+#[test]
+fn s3_19_s3_61_scripts_and_plugins_are_whole_files() {
+    let world = World::new();
+    world.ok(&["install", "--agent", "cline,opencode"]);
+    let script = world.home().join("Documents/Cline/Hooks/PreToolUse");
+    let text = fs::read_to_string(&script).unwrap();
+    assert!(text.starts_with("#!/bin/sh\n# managed-by: hookctl"), "{text}");
+    assert!(text.contains("/hookctl hook --agent cline --event PreToolUse "), "{text}");
+    assert_eq!(fs::metadata(&script).unwrap().permissions().mode() & 0o111, 0o111);
+    let plugin = world.home().join(".config/opencode/plugins/hookctl.js");
+    let text = fs::read_to_string(&plugin).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix("const COMMAND = ")).unwrap();
+    let command: Vec<String> = serde_json::from_str(line).unwrap();
+    assert_eq!(command[1..4], ["hook", "--agent", "opencode"]);
+    assert!(command.contains(&"--state".to_string()));
+    assert_eq!(world.status().0, 0);
+    world.ok(&["uninstall"]);
+    assert!(world.home_files().is_empty(), "{:?}", world.home_files());
+    assert!(!world.home().join("Documents").exists());
+}
+
+#[test]
+fn what_others_have_in_the_place_of_a_file_of_ours_stays() {
+    for (agent, file) in [
+        ("cline", "Documents/Cline/Hooks/PreToolUse"),
+        ("opencode", ".config/opencode/plugins/hookctl.js"),
+        ("copilot", ".copilot/hooks/hookctl.json"),
+    ] {
+        let world = World::new();
+        let theirs = "{\"version\": 1, \"hooks\": {}}";
+        world.put(&world.home().join(file), theirs);
+        let done = world.run(&["install", "--agent", agent]);
+        assert_eq!(done.code, 2, "{agent}: {}", done.out);
+        assert!(done.err.contains("is not hookctl's"), "{}", done.err);
+        world.ok(&["uninstall", "--agent", agent]);
+        assert_eq!(world.home_files(), [file], "nothing was written before the refusal");
+        assert_eq!(fs::read_to_string(world.home().join(file)).unwrap(), theirs);
+    }
+}
+
+#[test]
+fn s3_17_without_a_name_only_one_agent_is_meant() {
+    let world = World::new();
+    fs::create_dir_all(world.home().join(".cursor")).unwrap();
+    let path = world.with_program("codex");
+    let with =
+        |args: &[&str]| -> Done { world.command(args).env("PATH", &path).output().unwrap().into() };
+    let done = with(&["install"]);
+    assert_eq!(done.code, 2, "{}", done.out);
+    assert!(
+        done.err.contains("--agent cursor,codex") && done.err.contains("--all"),
+        "{}",
+        done.err
+    );
+    assert!(world.home_files().is_empty());
+
+    // One that cannot be done keeps no other from being.
+    world.put(&world.home().join(".cursor/hooks.json"), "// broken");
+    let done = with(&["install", "--all"]);
+    assert_eq!(done.code, 2, "{}", done.out);
+    assert!(done.err.contains("Cursor") && done.out.contains("Codex CLI"), "{}", done.err);
+    assert!(world.home().join(".codex/hooks.json").exists());
+    assert_eq!(with(&["install", "--agent", "nobody"]).code, 2);
+
+    let report: Value = serde_json::from_str(&with(&["status", "--json", "--verify"]).out).unwrap();
+    let rows = report["agents"].as_array().unwrap();
+    let row = |id: &str| rows.iter().find(|row| row["agent"] == id).unwrap();
+    assert_eq!(row("codex")["version"], "1.2.3");
+    assert_eq!(row("codex")["scopes"], json!(["user"]));
+    assert_eq!(row("codex")["in_effect"], false);
+    assert!(row("codex")["problems"].to_string().contains("not approved"), "{rows:#?}");
+    assert_eq!(row("cursor")["in_effect"], false);
+    assert_eq!(row("cursor")["files"], json!([]));
+}
+
+#[test]
+fn consent_is_given_by_humans_and_taken_back() {
+    let world = World::new();
+    let config = world.home().join(".codex/config.toml");
+    let before = "# mine\nmodel = \"x\"\n\n[features]\napps = false";
+    world.put(&config, before);
+    let done = world.ok(&["install", "--agent", "codex"]);
+    assert!(done.out.contains("NOT yet in effect") && done.out.contains("--trust"), "{}", done.out);
+    assert_eq!(fs::read_to_string(&config).unwrap(), before);
+    let asked: Done = world
+        .command(&["install", "--agent", "codex", "--trust"])
+        .env("CODEX_THREAD_ID", "x")
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!(asked.code, 1, "{}", asked.err);
+    assert_eq!(fs::read_to_string(&config).unwrap(), before);
+
+    let done = world.ok(&["install", "--agent", "codex", "--trust"]);
+    assert!(done.out.contains("Approved in your name"), "{}", done.out);
+    let text = fs::read_to_string(&config).unwrap();
+    assert!(text.starts_with(before), "{text}");
+    let hooks = world.home().join(".codex/hooks.json");
+    let key =
+        format!("[hooks.state.\"{}:pre_tool_use:0:0\"]\ntrusted_hash = \"sha256:", hooks.display());
+    assert!(text.contains(&key), "{text}");
+    assert_eq!(world.status().0, 0, "{}", world.run(&["status"]).out);
+    world.ok(&["install", "--agent", "codex", "--trust"]);
+    assert_eq!(fs::read_to_string(&config).unwrap(), text);
+    world.ok(&["uninstall"]);
+    assert_eq!(fs::read_to_string(&config).unwrap(), before);
+    assert!(!hooks.exists());
+
+    // What was written meanwhile stays.
+    world.ok(&["install", "--agent", "codex", "--trust"]);
+    let more = format!("{}[more]\na = 1\n", fs::read_to_string(&config).unwrap());
+    world.put(&config, &more);
+    world.ok(&["uninstall"]);
+    assert_eq!(fs::read_to_string(&config).unwrap(), format!("{before}\n[more]\na = 1\n"));
+}
+
+#[test]
+fn an_agent_that_reads_anothers_hooks_is_not_told_twice() {
+    let world = World::new();
+    world.ok(&["install"]);
+    let done = world.ok(&["install", "--agent", "vscode"]);
+    assert!(done.out.contains("reads the hooks of Claude Code"), "{}", done.out);
+    assert_eq!(world.home_files(), [".claude/settings.json"]);
+    world.ok(&["install", "--scope", "project", "--also"]);
+    let done = world.ok(&["install", "--agent", "cursor"]);
+    assert!(done.err.contains("judged twice"), "{}", done.err);
+}
+
+#[test]
+fn s3_17_the_agents_are_listed_with_what_they_can() {
+    let world = World::new();
+    let all: Value = serde_json::from_str(&world.ok(&["agents", "--json"]).out).unwrap();
+    let all = all.as_array().unwrap();
+    assert_eq!(all.len(), hookctl::agent::AGENTS.len());
+    for one in all {
+        assert!(!one["events"].as_array().unwrap().is_empty(), "{one:#}");
+        assert!(!one["settings"].as_array().unwrap().is_empty(), "{one:#}");
+    }
+    assert!(world.ok(&["agents"]).out.contains("pre_run_command"));
+}
+
+#[test]
+fn s3_05_s3_06_s3_07_s3_61_bridges_of_other_agents() {
+    for (agent, file, mark) in [
+        ("gemini", ".gemini/settings.json", "\"timeout\": 30000"),
+        ("droid", ".factory/hooks.json", "\"timeout\": 30"),
+        ("cline", ".cline/hooks.json", "\"matcher\": \"*\""),
+        ("opencode", ".config/opencode/plugins/hookctl-bridge.js", "managed-by: hookctl"),
+    ] {
+        let world = World::new();
+        let hook = format!("{agent}-hook");
+        assert_eq!(world.run(&[&hook, "--status"]).code, 1);
+        let done = world.ok(&[&hook, "--enable", "--port", "3050"]);
+        assert!(done.out.starts_with(&format!("{agent} hooks: enabled (")), "{}", done.out);
+        assert_eq!(world.home_files(), [file]);
+        let text = fs::read_to_string(world.home().join(file)).unwrap();
+        assert!(text.contains(mark) && text.contains(&hook) && text.contains("3050"), "{text}");
+        world.ok(&[&hook, "--status"]);
+        let all: Value = serde_json::from_str(&world.ok(&["all", "status", "--json"]).out).unwrap();
+        let on = all.as_array().unwrap().iter().filter(|one| one["hookCount"] != 0);
+        assert_eq!(on.map(|one| one["agent"].clone()).collect::<Vec<_>>(), [agent]);
+        world.ok(&[&hook, "--disable"]);
+        assert!(world.home_files().is_empty(), "{:?}", world.home_files());
+        world.ok(&[&hook, "--enable"]);
+        world.ok(&["uninstall"]);
+        assert!(world.home_files().is_empty(), "{:?}", world.home_files());
+    }
+}
+
+#[test]
+fn s3_52_hooks_of_claude_code_are_taken_to_cline() {
+    let world = World::new();
+    let settings = json!({"hooks": {
+        "PreToolUse": [
+            {"matcher": "Agent|Bash", "hooks": [
+                {"type": "command", "command": "/x/guard.sh --strict", "timeout": 90},
+                {"type": "http", "url": "https://x.org"},
+            ]},
+            {"hooks": [{"type": "command", "command": "echo \"$HOME\""}]},
+        ],
+        "ConfigChange": [{"hooks": [{"type": "command", "command": "x"}]}],
+    }});
+    world.put(&world.user(), &settings.to_string());
+    world.ok(&["install"]);
+    let dry = world.ok(&["migrate", "claude", "cline", "--dry-run"]);
+    assert!(dry.out.contains("+++ ") && !world.home().join(".cline").exists(), "{}", dry.out);
+    let done = world.ok(&["migrate", "claude", "cline"]);
+    for note in ["type \"http\"", "ConfigChange", "became `Task|Bash`", "60 s", "own entry"] {
+        assert!(done.out.contains(note), "{note}: {}", done.out);
+    }
+    let file = world.home().join(".cline/hooks.json");
+    let wanted = json!({"hooks": {"PreToolUse": [
+        {"matcher": "Task|Bash", "hooks": [
+            {"type": "command", "command": ["/x/guard.sh", "--strict"], "timeout": 90},
+        ]},
+        {"matcher": "*", "hooks": [
+            {"type": "command", "command": ["/bin/sh", "-c", "echo \"$HOME\""]},
+        ]},
+    ]}});
+    assert_eq!(world.json(&file), wanted);
+    assert!(world.ok(&["migrate", "claude", "cline"]).out.contains("Nothing to take"));
+    assert_eq!(world.json(&file), wanted);
+    assert_eq!(world.run(&["migrate", "cline", "claude"]).code, 2);
+}

@@ -2,19 +2,21 @@
 
 #![cfg(unix)]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use hookctl::agent::claude::ENTRIES;
 use hookctl::agent::wiring::Form;
+use hookctl::agent::{self, AGENTS, Agent};
 use hookctl::event::Kind;
 use hookctl::json;
 use hookctl::paths::Paths;
 use hookctl::settings::edit::Doc;
 use hookctl::settings::hooks::{self, Shaped, WantedEntries, WantedEvent};
 use hookctl::settings::others::{self, Program};
-use hookctl::settings::place::SettingsFile;
+use hookctl::settings::place::{self, SettingsFile};
 use hookctl::settings::survey;
 use hookctl::settings::{self, EditMode, EditOutcome, Error};
 use proptest::prelude::*;
@@ -553,6 +555,54 @@ proptest! {
     }
 
     #[test]
+    fn s0_23_uninstall_gives_every_agents_bytes_back(
+        jsons in prop::collection::vec((settings_json(), layout(), any::<bool>()), AGENTS.len()),
+        order in Just((0..AGENTS.len()).collect::<Vec<_>>()).prop_shuffle(),
+    ) {
+        let place = place();
+        let home = place.paths.home.clone();
+        let root = home.join("project");
+        fs::create_dir_all(home.join(".kiro/agents")).unwrap();
+        fs::write(home.join(".kiro/agents/mine.json"), "{}").unwrap();
+        fs::write(home.join(".kiro/agents/other.json"), "{\"hooks\": {}}").unwrap();
+        for (agent, (json, layout, comment)) in AGENTS.iter().zip(&jsons) {
+            for file in user_files(*agent, &home, &root) {
+                let Some(form) = file.form.entries().filter(|_| !file.own) else { continue };
+                let text = render(json, layout);
+                let names: Vec<&str> = agent.events().iter().map(|spec| spec.name).collect();
+                let text = text
+                    .replace("PreToolUse", names[0])
+                    .replace("PostToolUse", names[1])
+                    .replace("\"Stop\"", &format!("\"{}\"", names[names.len() - 1]));
+                let text = match form.comments && *comment {
+                    true => text.replacen('{', "{ // mine\n/* and */", 1),
+                    false => text,
+                };
+                put(&file.file, &text);
+            }
+        }
+        let before = tree(&home);
+        for agent in AGENTS {
+            let wanted = wanted_of(*agent);
+            for file in user_files(*agent, &home, &root) {
+                settings::install(&place.paths, &file, &wanted, MODE).unwrap();
+                let read = settings::read_settings(&file).unwrap().unwrap();
+                prop_assert!(!read.survey.own.is_empty(), "{}", file.file.display());
+                let again = settings::install(&place.paths, &file, &wanted, MODE).unwrap();
+                prop_assert!(!again.has_changed(), "twice is once: {:?}", again.changes);
+            }
+        }
+        prop_assert!(tree(&home).len() > before.len());
+        for at in order {
+            for file in user_files(AGENTS[at], &home, &root) {
+                settings::uninstall(&place.paths, &file, None, MODE).unwrap();
+            }
+        }
+        prop_assert_eq!(tree(&home), before);
+        prop_assert!(settings::record::Records::load(&place.paths).files.is_empty());
+    }
+
+    #[test]
     fn the_parser_is_as_strict_as_serde_json(
         json in settings_json(),
         layout in layout(),
@@ -577,6 +627,71 @@ proptest! {
             _ => {}
         }
     }
+}
+
+/// Every file below a directory but hookctl's own notes.
+fn tree(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(dir).unwrap().flatten() {
+        let path = entry.path();
+        if path.ends_with(".local") {
+            continue;
+        }
+        match path.is_dir() {
+            true => found.extend(tree(&path)),
+            false => drop(found.insert(path.clone(), fs::read(&path).unwrap())),
+        }
+    }
+    found
+}
+
+/// The files that install writes for a user of that agent. VS Code's are Copilot's.
+fn user_files(agent: &dyn Agent, home: &Path, root: &Path) -> Vec<SettingsFile> {
+    let mut files = place::settings_files(agent, home, root, root);
+    // A variable of this machine may name another directory.
+    files.retain(|file| file.file.starts_with(home) && agent.id() != "vscode");
+    place::files_to_write(&files, "user")
+}
+
+/// All that the agent can be wired for.
+fn wanted_of(agent: &'static dyn Agent) -> WantedEntries {
+    let mut events: Vec<WantedEvent> = Vec::new();
+    for event in agent.events().iter().map(WantedEvent::of) {
+        if events.iter().all(|other| other.name != event.name) {
+            events.push(event);
+        }
+    }
+    WantedEntries {
+        command: "/opt/a b/hookctl".into(),
+        agent: agent.id(),
+        events,
+        fail_closed: Some(false),
+        ..wanted(&[])
+    }
+}
+
+#[test]
+fn removal_moves_no_hook_that_is_known_by_its_place() {
+    let place = place();
+    let codex = agent::by_id("codex").unwrap();
+    let file = SettingsFile {
+        file: place.paths.home.join("hooks.json"),
+        agent: "codex",
+        form: codex.wiring().unwrap().files[0].form,
+        ..place.settings()
+    };
+    let theirs = r#"{"hooks":[{"type":"command","command":"theirs"}]}"#;
+    settings::install(&place.paths, &file, &wanted_of(codex), MODE).unwrap();
+    let mut doc = Doc::new(&fs::read_to_string(&file.file).unwrap()).unwrap();
+    doc.append(&[0, 0], None, &serde_json::from_str(theirs).unwrap()).unwrap();
+    put(&file.file, &doc.text());
+    settings::uninstall(&place.paths, &file, None, MODE).unwrap();
+    let after = value(&fs::read_to_string(&file.file).unwrap());
+    let hooks = after["hooks"].as_object().unwrap();
+    assert_eq!(hooks.len(), 1, "{after}");
+    let list = hooks.values().next().unwrap();
+    assert_eq!(list[0]["hooks"], serde_json::json!([]), "{after}");
+    assert_eq!(list[1]["hooks"][0]["command"], "theirs", "{after}");
 }
 
 /// The examples of that directory.

@@ -64,6 +64,8 @@ pub enum CliCommand {
     Uninstall(UninstallArgs),
     /// Say whether the guard is in effect, and if not, why.
     Status(StatusArgs),
+    /// What each agent can be told, and where its settings are.
+    Agents(AgentsArgs),
     /// Find every fault in the rule files.
     Check(CheckArgs),
     /// Show how one call or event would be judged, and why.
@@ -88,6 +90,8 @@ pub enum CliCommand {
     Flush(FlushArgs),
     /// What humans at servers said for a session: list it, or forget it.
     Memory(MemoryArgs),
+    /// Take the hooks of one agent's settings over into another's.
+    Migrate(MigrateArgs),
     /// Hand Claude Code's events to the listener of agent-hooks; without a flag, it is that hook.
     ClaudeHook(BridgeArgs),
     /// The same for Cline.
@@ -102,6 +106,9 @@ pub enum CliCommand {
     /// The same for Factory Droid.
     #[command(hide = true)]
     DroidHook(BridgeArgs),
+    /// Whether each agent's events are handed on (`hookctl all status`).
+    #[command(hide = true)]
+    AllHook(BridgeArgs),
     /// Print the completions for a shell.
     Completions(CompletionsArgs),
     /// Print the man page.
@@ -144,6 +151,9 @@ pub struct InstallArgs {
     /// Install although another scope already has it.
     #[arg(long)]
     pub also: bool,
+    /// Approve the hooks in your name, where the agent asks its user to (Codex).
+    #[arg(long)]
+    pub trust: bool,
     /// Take out the entries of other programs whose work a server in the config does.
     #[arg(long)]
     pub replace: bool,
@@ -187,6 +197,28 @@ pub struct StatusArgs {
     /// Contact no server: only tell which of them events last found down.
     #[arg(long)]
     pub offline: bool,
+}
+
+/// `hookctl migrate`.
+#[derive(Debug, Args)]
+pub struct MigrateArgs {
+    /// Whose hooks: claude.
+    #[arg(value_name = "FROM")]
+    pub from: String,
+    /// Into whose settings: cline (~/.cline/hooks.json, of the Cline that has Claude Code's hooks).
+    #[arg(value_name = "TO")]
+    pub to: String,
+    /// Print the edit as a diff and write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `hookctl agents`.
+#[derive(Debug, Args)]
+pub struct AgentsArgs {
+    /// Print a JSON list, one object for each agent.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `hookctl check`.

@@ -12,6 +12,7 @@ use super::{BOLD, Context, Exit, human, make_visible, print, print_stderr, scope
 use crate::agent::{Agent, default_agent};
 use crate::config::Config;
 use crate::settings::beside::{self, InstalledProgram, install_command as again};
+use crate::settings::consent;
 use crate::settings::hooks::{Change, WantedEntries};
 use crate::settings::others::{Program, claiming_program};
 use crate::settings::place::SettingsFile;
@@ -105,6 +106,7 @@ fn install_agent(context: &Context, args: &InstallArgs, agent: &'static dyn Agen
     };
     print(&describe_done(context, args, agent, &edits, &done))?;
     print_warnings(context, args, &wanted.command, &places)?;
+    let consented = ask_consent(context, args, agent, &places)?;
     for other in found.iter().filter(|one| one.conflict().is_none()) {
         print_stderr(&format!(
             "note: {}",
@@ -112,6 +114,52 @@ fn install_agent(context: &Context, args: &InstallArgs, agent: &'static dyn Agen
         ));
     }
     read_elsewhere(context, agent).iter().for_each(|note| print_stderr(&format!("note: {note}")));
+    Ok(consented)
+}
+
+/// Where the agent runs a hook only once its user approved it: does that with `--trust`, or says how.
+fn ask_consent(
+    context: &Context,
+    args: &InstallArgs,
+    agent: &dyn Agent,
+    places: &[SettingsFile],
+) -> Result<Exit> {
+    let Some(form) = agent.wiring().and_then(|wiring| wiring.consent.as_ref()) else {
+        return Ok(Exit::Ok);
+    };
+    for place in places {
+        let file = consent::consent_file(place, &context.paths.home, &context.cwd);
+        let Some(file) = file else { continue };
+        let wanted = consent::wanted_approvals(place)?;
+        let missing = consent::missing_approvals(&file, &wanted);
+        if missing.is_empty() {
+            continue;
+        }
+        if !args.trust {
+            print(&format!(
+                "NOT yet in effect: {} runs a hook only once you approved it, and skips it silently until \
+                 then.\n{} of {} hooks wait: {}. `hookctl install --agent {} --trust` approves them in \
+                 your name.\n",
+                agent.title(),
+                missing.len(),
+                wanted.len(),
+                form.review,
+                agent.id(),
+            ))?;
+            continue;
+        }
+        if let Some(mark) = human::detect_agent() {
+            print_stderr(&format!(
+                "refused: {mark} says that an agent started this, and consent is a human's: {}",
+                form.review
+            ));
+            return Ok(Exit::Found);
+        }
+        let mode = EditMode { dry_run: false, may_loosen: true };
+        consent::approve(&context.paths, &file, place, &missing, mode)?;
+        let count = missing.len();
+        print(&format!("Approved in your name in {}: {count} hooks\n", file.display()))?;
+    }
     Ok(Exit::Ok)
 }
 

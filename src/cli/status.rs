@@ -21,6 +21,7 @@ use crate::settings::beside::{self, Conflict, InstalledProgram};
 use crate::settings::record::Records;
 use crate::trust;
 
+mod agents;
 mod file;
 mod guards;
 mod health;
@@ -28,6 +29,7 @@ mod servers;
 mod show;
 mod verify;
 
+use agents::AgentRow;
 use file::FileReport;
 use guards::{Guard, foreign_guards};
 
@@ -46,6 +48,8 @@ struct StatusReport {
     /// What else a person may want to know.
     notes: Vec<String>,
     files: Vec<FileReport>,
+    /// Every agent that is here or has hookctl in its settings.
+    agents: Vec<AgentRow>,
     guards: Vec<Guard>,
     /// Other programs that do what a server does as well.
     conflicts: Vec<Conflict>,
@@ -93,7 +97,7 @@ fn fault_line(source: &LayerFile, fault: &Fault) -> String {
 /// # Errors
 /// Where stdout cannot be written.
 pub fn run(context: &Context, args: &StatusArgs) -> Result<Exit> {
-    let mut report = gather_report(context, args.offline);
+    let mut report = gather_report(context, args);
     if args.verify {
         verify(context, &mut report);
     }
@@ -115,7 +119,10 @@ fn verify(context: &Context, report: &mut StatusReport) {
             report.problems.extend(failed.map(verify::Probe::describe_probe));
             report.verify = Some(probes);
         }
-        None => report.problems.push("nothing to verify: no PreToolUse entry".into()),
+        None if report.files.iter().any(FileReport::is_ours) => {
+            report.problems.push("nothing to verify: no PreToolUse entry".into());
+        }
+        None => report.notes.push("nothing to verify: no PreToolUse entry of Claude Code".into()),
     }
     report.in_effect &= report.problems.is_empty();
 }
@@ -143,7 +150,7 @@ impl Said {
     }
 }
 
-fn gather_report(context: &Context, offline: bool) -> StatusReport {
+fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     let records = Records::load(&context.paths);
     let mut files: Vec<FileReport> = scope::all_scope_files(context)
         .iter()
@@ -151,7 +158,11 @@ fn gather_report(context: &Context, offline: bool) -> StatusReport {
         .collect();
     let mut said = Said::default();
     let installed = files.iter().any(FileReport::is_ours);
-    if !installed {
+    let agents = agents::agent_rows(context, &records, args.verify);
+    let is_other = |row: &&AgentRow| row.agent != crate::agent::default_agent().id();
+    let elsewhere = agents.iter().filter(is_other).any(AgentRow::is_installed);
+    said.problems.extend(agents::problems_of_others(&agents));
+    if !installed && !elsewhere {
         said.problem("hookctl is not installed here: run `hookctl install`");
     }
     switched_off(&mut files, &mut said);
@@ -180,7 +191,8 @@ fn gather_report(context: &Context, offline: bool) -> StatusReport {
     StatusReport {
         version: env!("CARGO_PKG_VERSION"),
         agent: crate::agent::default_agent().id(),
-        in_effect: complete && said.problems.is_empty(),
+        in_effect: (complete || !installed && elsewhere) && said.problems.is_empty(),
+        agents,
         problems: said.problems,
         notes: said.notes,
         guards: foreign_guards(context),
@@ -189,7 +201,7 @@ fn gather_report(context: &Context, offline: bool) -> StatusReport {
         profile: config.profile.name(),
         packs_off,
         rules_off,
-        servers: servers::server_reports(context, &config, offline),
+        servers: servers::server_reports(context, &config, args.offline),
         last_event: last_event(&context.paths),
         paused_until: paused_until.and_then(|until| i64::try_from(until).ok()),
         files,

@@ -12,6 +12,7 @@ use super::others::noted_elsewhere;
 use super::{Context, Exit, human, make_visible, print, print_stderr, scope};
 use crate::agent::{self, Agent};
 use crate::names::state::OWN_STATE;
+use crate::settings::consent;
 use crate::settings::file::SettingsTarget;
 use crate::settings::place::{SettingsFile, recorded_file};
 use crate::settings::program::Roots;
@@ -43,6 +44,9 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
         found.retain(|one| places.iter().all(|other| other.file != one.file));
         places.extend(found);
     }
+    if args.agent.is_empty() && args.scope.is_none() {
+        places.extend(super::bridge::own_files(context));
+    }
     if !args.dry_run && !confirm_losses(context, args, &places)? {
         return Ok(Exit::Found);
     }
@@ -55,7 +59,10 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
             continue;
         }
         match take_out(context, args, place, mode, &mut text) {
-            Ok(any) => found |= any,
+            Ok(any) => {
+                found |= any;
+                failed |= !withdraw_consent(context, place, mode);
+            }
             Err(error @ Error::Loosens(_)) => return Ok(refuse_loosening(&error, mark.as_deref())),
             // One broken file must not keep the guard in the others.
             Err(error) => {
@@ -83,6 +90,16 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
         return Ok(Exit::Failed);
     }
     if args.purge { purge(context, args.dry_run) } else { Ok(Exit::Ok) }
+}
+
+/// Takes back the approval that `install --trust` noted: did it work?
+fn withdraw_consent(context: &Context, place: &SettingsFile, mode: EditMode) -> bool {
+    let file = consent::consent_file(place, &context.paths.home, &context.cwd);
+    let done = file.map(|file| consent::withdraw(&context.paths, &file, mode));
+    if let Some(Err(error)) = &done {
+        print_stderr(&format!("error: {error}"));
+    }
+    !matches!(done, Some(Err(_)))
 }
 
 /// The agents that are asked for: those that are named, or all that have anything of ours, the default one

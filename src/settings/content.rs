@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::hooks::WantedEntries;
 use super::place::SettingsFile;
-use super::survey::{Foreign, Own, Survey, split_program};
+use super::survey::{Foreign, Own, Role, Survey, detect_role, split_program};
 use crate::agent::wiring::{Form, OWN_MARK, PluginForm};
 
 /// How many of the first lines may have the mark.
@@ -64,7 +64,11 @@ pub(super) fn survey_content(place: &SettingsFile, text: &str) -> Survey {
         Some(event) => vec![event],
         None => all.collect(),
     };
-    survey.own.extend(events.into_iter().map(|event| Own {
+    let list = match detect_role(&args) {
+        Role::Guard => &mut survey.own,
+        Role::Bridge => &mut survey.bridge,
+    };
+    list.extend(events.into_iter().map(|event| Own {
         event: event.to_string(),
         command: command.clone(),
         args: args.clone(),

@@ -301,7 +301,7 @@ pub(super) fn split_program(command: &str) -> Option<(String, Vec<String>)> {
 }
 
 /// What a call of this program with these arguments is for.
-fn detect_role(args: &[String]) -> Role {
+pub(super) fn detect_role(args: &[String]) -> Role {
     let bridge = args.first().is_some_and(|first| agent_of(first).is_some());
     if bridge { Role::Bridge } else { Role::Guard }
 }

@@ -186,7 +186,9 @@ impl FileReport {
             }));
         }
         let wanted = wanted.into_iter().flat_map(|wanted| &wanted.events);
-        let missing = wanted.map(|event| event.name);
+        // A file for one event has no other.
+        let here = |name: &&str| place.event.is_none_or(|only| only == *name);
+        let missing = wanted.map(|event| event.name).filter(here);
         let missing = missing.filter(|name| seen.iter().all(|own| own.event != *name));
         self.missing = missing.map(String::from).collect();
         self.look_at_programs(seen);

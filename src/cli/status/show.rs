@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::super::{
     BOLD, Context, GREEN, RED, YELLOW, flatten_lines, indent_following_lines, install,
 };
+use super::agents::{self, AgentRow};
 use super::file::{EntryState, FileReport};
 use super::{StatusReport, unix_now};
 use crate::rule::Profile;
@@ -25,6 +26,9 @@ pub(super) fn render_report(context: &Context, report: &StatusReport) -> String 
         for (name, value) in of_file(context, file) {
             line(name, &value);
         }
+    }
+    for row in report.agents.iter().filter(|row| row.agent != report.agent) {
+        line(row.agent, &of_agent(context, row));
     }
     for guard in &report.guards {
         let known = guard.known.map(|name| format!(" [{name}]")).unwrap_or_default();
@@ -67,6 +71,27 @@ pub(super) fn render_report(context: &Context, report: &StatusReport) -> String 
             let name = context.paint(sgr, &format!("{name:<11}"));
             let _ = writeln!(text, "{name} {}", sentence.replace('\n', "\n            "));
         }
+    }
+    text
+}
+
+/// What there is to see of one agent.
+fn of_agent(context: &Context, row: &AgentRow) -> String {
+    let (sgr, word) = match (row.in_effect, row.is_installed()) {
+        (true, _) => (GREEN, "in effect"),
+        (false, true) => (RED, "NOT in effect"),
+        (false, false) => (YELLOW, "not installed"),
+    };
+    let mut text = context.paint(sgr, word);
+    let version = row.version.iter().map(|version| format!(" ({version})"));
+    text.extend(version);
+    if row.is_installed() {
+        let files = agents::shown_files(context, &row.files);
+        let events = row.events.len();
+        let _ = write!(text, ", {} settings {files}, {events} events", row.scopes.join(" and "));
+    }
+    for note in &row.notes {
+        let _ = write!(text, "\n{note}");
     }
     text
 }

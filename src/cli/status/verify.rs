@@ -112,10 +112,10 @@ fn registered_command(own: &Own) -> Command {
     }
 }
 
-struct ProbeAnswer {
-    status: Option<i32>,
-    stdout: String,
-    stderr: String,
+pub(super) struct ProbeAnswer {
+    pub(super) status: Option<i32>,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
 }
 
 /// The decision (`silent` where there is none, none where the client would not understand) and
@@ -143,7 +143,8 @@ fn read_decision(answer: &ProbeAnswer) -> (Option<String>, String) {
     (Some(decision), came)
 }
 
-fn run_command(mut command: Command, input: String) -> Result<ProbeAnswer, String> {
+/// Runs it to its end or for [`LIMIT`].
+pub(super) fn run_command(mut command: Command, input: String) -> Result<ProbeAnswer, String> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
     let (send, receive) = mpsc::channel();

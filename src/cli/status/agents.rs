@@ -1,0 +1,172 @@
+//! The agents that are here or have hookctl in their settings: one row each.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::Serialize;
+
+use super::file::{FileReport, inspect_file};
+use super::verify::run_command;
+use crate::agent::wiring::Wiring;
+use crate::agent::{Agent, default_agent};
+use crate::cli::{Context, one_line, scope};
+use crate::settings::place::{self, SettingsFile};
+use crate::settings::record::Records;
+use crate::settings::{consent, program};
+
+/// One agent; the keys are stable.
+#[derive(Debug, Serialize)]
+pub(super) struct AgentRow {
+    pub(super) agent: &'static str,
+    pub(super) title: &'static str,
+    /// What shows that it is here.
+    pub(super) found: Option<PathBuf>,
+    /// What it says of its version; only with `--verify`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) version: Option<String>,
+    /// The scopes whose settings have entries of ours.
+    pub(super) scopes: Vec<&'static str>,
+    pub(super) files: Vec<PathBuf>,
+    /// The events that are guarded.
+    pub(super) events: Vec<String>,
+    /// The other agent whose entries it runs.
+    pub(super) through: Option<&'static str>,
+    pub(super) in_effect: bool,
+    /// Why not.
+    pub(super) problems: Vec<String>,
+    /// What else there is to know.
+    pub(super) notes: Vec<String>,
+}
+
+impl AgentRow {
+    /// Has it entries of ours?
+    pub(super) fn is_installed(&self) -> bool {
+        !self.files.is_empty()
+    }
+}
+
+/// Every agent that is here or has entries of ours; `version`: ask its program for its own.
+pub(super) fn agent_rows(context: &Context, records: &Records, version: bool) -> Vec<AgentRow> {
+    let rows = scope::wired_agents().map(|(agent, wiring)| {
+        let mut row = inspect_agent(context, agent, wiring, records);
+        if version && row.found.is_some() {
+            row.version = wiring.programs.iter().find_map(|name| program_version(name));
+        }
+        row
+    });
+    rows.filter(|row| row.found.is_some() || row.is_installed()).collect()
+}
+
+fn inspect_agent(
+    context: &Context,
+    agent: &'static dyn Agent,
+    wiring: &Wiring,
+    records: &Records,
+) -> AgentRow {
+    let mut row = AgentRow {
+        agent: agent.id(),
+        title: agent.title(),
+        found: place::presence(wiring, &context.paths.home, &context.cwd),
+        version: None,
+        scopes: Vec::new(),
+        files: Vec::new(),
+        events: Vec::new(),
+        through: None,
+        in_effect: false,
+        problems: Vec::new(),
+        notes: Vec::new(),
+    };
+    let files = scope::agent_files(context, agent);
+    let ours: Vec<&SettingsFile> = files.iter().filter(|one| scope::has_own_entry(one)).collect();
+    let reports: Vec<FileReport> =
+        ours.iter().map(|place| inspect_file(context, place, records)).collect();
+    for (place, report) in ours.iter().zip(&reports) {
+        take_file(&mut row, place, report);
+    }
+    let lacking = reports.iter().flat_map(|report| &report.missing);
+    let mut lacking: Vec<String> =
+        lacking.filter(|event| !row.events.contains(event)).cloned().collect();
+    lacking.dedup();
+    if !lacking.is_empty() {
+        row.problems.push(format!("no entry for {}", lacking.join(", ")));
+    }
+    row.problems.extend(ours.iter().filter_map(|place| lacking_consent(context, place)));
+    of_others(context, agent, &mut row);
+    let through_all = row.through.is_some() && !row.is_installed();
+    row.in_effect = (row.is_installed() || through_all) && row.problems.is_empty();
+    row
+}
+
+/// Takes in what one file says.
+fn take_file(row: &mut AgentRow, place: &SettingsFile, report: &FileReport) {
+    if !row.scopes.contains(&place.name) {
+        row.scopes.push(place.name);
+    }
+    row.files.push(place.file.clone());
+    for event in &report.guarded {
+        if !row.events.contains(event) {
+            row.events.push(event.clone());
+        }
+    }
+    row.problems.extend(report.error.clone());
+    for outdated in &report.outdated {
+        let list = if outdated.breaks { &mut row.problems } else { &mut row.notes };
+        list.push(format!("{} outdated: {}", outdated.event, outdated.why));
+    }
+    if report.disable_all_hooks {
+        row.problems.push(format!("`disableAllHooks` in {}", place.file.display()));
+    }
+    let binary = report.binary.as_ref().filter(|binary| !binary.executable);
+    let gone = binary.map(|binary| format!("{} cannot be run", binary.path));
+    row.problems.extend(gone.filter(|why| !row.problems.contains(why)));
+}
+
+/// That hooks wait for their user's approval.
+fn lacking_consent(context: &Context, place: &SettingsFile) -> Option<String> {
+    let file = consent::consent_file(place, &context.paths.home, &context.cwd)?;
+    let review = crate::agent::by_id(place.agent)?.wiring()?.consent.as_ref()?.review;
+    let wanted = consent::wanted_approvals(place).ok()?;
+    let missing = consent::missing_approvals(&file, &wanted).len();
+    (missing > 0).then(|| format!("{missing} of {} hooks are not approved: {review}", wanted.len()))
+}
+
+/// What it runs of others' entries.
+fn of_others(context: &Context, agent: &'static dyn Agent, row: &mut AgentRow) {
+    for (other, file) in scope::read_files(context, agent) {
+        // Two agents' files may be one.
+        if row.files.contains(&file.file) {
+            continue;
+        }
+        let name = file.file.display();
+        row.through = Some(other.id());
+        row.notes.push(match row.is_installed() {
+            true => format!("runs {}'s hooks of {name} as well: twice each", other.title()),
+            false => format!("runs {}'s hooks of {name}", other.title()),
+        });
+    }
+}
+
+/// The first line that a program says of its version.
+fn program_version(name: &str) -> Option<String> {
+    let mut command = Command::new(program::resolve_program(name)?);
+    command.arg("--version");
+    let answer = run_command(command, String::new()).ok()?;
+    let line = answer.stdout.lines().next()?.trim().to_string();
+    (answer.status == Some(0) && !line.is_empty()).then(|| one_line(&line, 60))
+}
+
+/// What is wrong with the other agents' hooks, in sentences.
+pub(super) fn problems_of_others(rows: &[AgentRow]) -> impl Iterator<Item = String> {
+    let others = rows.iter().filter(|row| row.agent != default_agent().id() && row.is_installed());
+    others.flat_map(|row| row.problems.iter().map(|why| format!("{}: {why}", row.title)))
+}
+
+/// The file as people know it.
+pub(super) fn shown_files(context: &Context, files: &[PathBuf]) -> String {
+    let show = |path: &Path| crate::cli::display_path(context, path);
+    match files {
+        [] => String::new(),
+        [one] => show(one),
+        [first, ..] => format!("{} ({} files)", show(first.parent().unwrap_or(first)), files.len()),
+    }
+}
