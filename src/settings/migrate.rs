@@ -6,11 +6,11 @@
 use serde_json::{Map, Value, json};
 
 use super::place::SettingsFile;
-use super::survey::split_words;
 use super::{EditMode, EditOutcome, Error, edit_file, hooks, parse_document, read_text};
 use crate::agent::Agent;
 use crate::agent::wiring::EntryForm;
 use crate::paths::Paths;
+use crate::script::line::split_words;
 use crate::settings::file::SettingsTarget;
 use crate::settings::hooks::Change;
 
