@@ -7,6 +7,8 @@
 
 mod tools;
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
 
 use super::fields::{restore_fields, text_field};
@@ -41,9 +43,16 @@ const PRE_TOOL: EventSpec = EventSpec::new(Kind::PreToolUse)
 /// The same about a tool whose arguments cannot be written anew.
 static FIXED: EventSpec = PRE_TOOL;
 
+/// How long the plugin waits where nothing is to be refused before it happens (`SECONDS` there).
+const LIMIT: Duration = Duration::from_secs(60);
+
+const fn plugin_spec(kind: Kind) -> EventSpec {
+    EventSpec::new(kind).patience(LIMIT)
+}
+
 static EVENTS: &[EventSpec] = &[
     PRE_TOOL.rewrites(),
-    EventSpec::new(Kind::PostToolUse)
+    plugin_spec(Kind::PostToolUse)
         .input("tool_name, tool_input, tool_use_id, tool_response{output, metadata} (from tool.execute.after)")
         .output(
             "decision deny + reason: told in the result's place; updatedToolOutput{output, metadata}; \
@@ -53,7 +62,7 @@ static EVENTS: &[EventSpec] = &[
         .replaces()
         .tells()
         .by_default(),
-    EventSpec::new(Kind::UserPromptSubmit)
+    plugin_spec(Kind::UserPromptSubmit)
         .input("prompt (from chat.message)")
         .output(
             "decision deny + reason: the plugin throws, OpenCode shows an error without the reason; additionalContext: \
@@ -62,23 +71,23 @@ static EVENTS: &[EventSpec] = &[
         .verbs(DENY)
         .tells()
         .by_default(),
-    EventSpec::new(Kind::SessionStart)
+    plugin_spec(Kind::SessionStart)
         .input("source startup|resume (before the session's first request to the model)")
         .output("additionalContext: a system message (experimental.chat.system.transform)")
         .tells()
         .by_default(),
-    EventSpec::new(Kind::SubagentStart)
+    plugin_spec(Kind::SubagentStart)
         .input("agent_id (a session with a parent)")
         .output("additionalContext: a system message")
         .tells(),
-    EventSpec::new(Kind::Stop)
+    plugin_spec(Kind::Stop)
         .input("nothing more (from session.idle)")
         .output("nothing: plugins only observe the end")
         .by_default(),
-    EventSpec::new(Kind::SubagentStop)
+    plugin_spec(Kind::SubagentStop)
         .input("agent_id (a session with a parent)")
         .output("nothing: plugins only observe the end"),
-    EventSpec::new(Kind::PreCompact)
+    plugin_spec(Kind::PreCompact)
         .input("trigger auto (from experimental.session.compacting)")
         .output("additionalContext: for the summary")
         .tells()

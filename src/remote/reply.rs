@@ -37,7 +37,7 @@ impl Reply {
     /// What the event cannot express becomes stricter, or a note.
     fn fit_to_event(&mut self, event: &Event) {
         let kind = event.kind;
-        let verbs = agent::from_event(event).event_spec(kind).map_or(&[][..], |spec| spec.verbs);
+        let verbs = agent::from_event(event).spec_of(event).map_or(&[][..], |spec| spec.verbs);
         let drop = |reply: &mut Reply, why: &str| {
             reply.notes.push(format!("{} cannot {why}: {}", kind.name(), reply.reason));
             reply.verb = None;
@@ -49,6 +49,8 @@ impl Reply {
                 Kind::UserPromptSubmit | Kind::UserPromptExpansion => self.verb = Some(Verb::Deny),
                 // The dialog is the question.
                 Kind::PermissionRequest => self.verb = None,
+                // Of an agent that cannot ask, the call is refused.
+                Kind::PreToolUse if verbs.contains(&Verb::Deny) => self.verb = Some(Verb::Deny),
                 _ => drop(self, "ask"),
             },
             Some(Verb::Deny | Verb::Halt | Verb::Defer)
@@ -82,4 +84,34 @@ pub fn fails_closed(kind: Kind) -> bool {
             | Kind::PreCompact
             | Kind::PreModelSwitch
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_question_that_the_agent_cannot_ask_is_a_refusal() {
+        let call = json!({
+            "clineVersion": "",
+            "taskId": "t",
+            "hookName": "tool_call",
+            "tool_call": { "name": "run_commands", "input": { "commands": ["ls"] } },
+        });
+        for (agent, payload, wanted) in [
+            ("cline", call, Verb::Deny),
+            (
+                "claude",
+                json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {} }),
+                Verb::Ask,
+            ),
+        ] {
+            let payload = payload.as_object().cloned().unwrap_or_default();
+            let event = agent::by_id(agent).expect("an agent").parse(payload, None);
+            let mut reply = Reply { verb: Some(Verb::Ask), ..Reply::default() };
+            reply.fit_to_event(&event);
+            assert_eq!(reply.verb, Some(wanted), "{agent}");
+        }
+    }
 }

@@ -18,10 +18,13 @@ pub fn is_own_program(command: &str) -> bool {
     name == PROGRAM || name.eq_ignore_ascii_case("hookctl.exe")
 }
 
-/// Does the command line start hookctl?
+/// Does the command line start hookctl, as a POSIX shell or as Windows reads it?
 pub fn starts_own_program(line: &str) -> bool {
-    let words = split_words(line);
-    words.iter().find(|word| !is_assignment(word)).is_some_and(|word| is_own_program(word))
+    [line.to_string(), line.replace('\\', "/")].iter().any(|line| {
+        let words = split_words(line);
+        let mut words = words.iter().skip_while(|word| *word == "&" || is_assignment(word));
+        words.next().is_some_and(|word| is_own_program(word))
+    })
 }
 
 /// The words of a simple command line, quotes taken off.

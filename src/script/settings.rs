@@ -190,9 +190,13 @@ mod tests {
 
     #[test]
     fn own_entries_are_left_out() {
-        for command in
-            ["hookctl", "/opt/bin/hookctl hook", "X=1 exec 'hookctl' hook", "hookctl.exe"]
-        {
+        for command in [
+            "hookctl",
+            "/opt/bin/hookctl hook",
+            "X=1 exec 'hookctl' hook",
+            "& C:\\x\\hookctl.exe hook",
+            "hookctl.exe",
+        ] {
             let found = one(json!({ "type": "command", "command": command }));
             assert_eq!(found, SettingsHooks::default(), "{command}");
         }

@@ -7,10 +7,9 @@
 // Before a tool it fails closed: a tool runs only if hookctl ended well and either said nothing or said
 // something that is understood. Everywhere else nothing waits for hookctl, so a failure is logged.
 //
-// The next two lines are for `hookctl install`: the program and its arguments, a JSON array (`--config DIR`
-// and `--state DIR` go behind those that stand there), and after how many seconds a program that hangs is
-// killed, before a tool and elsewhere. hookctl itself answers well before that.
+// `hookctl install` writes the next line anew: the program and its arguments, a JSON array on one line.
 const COMMAND = ["hookctl", "hook", "--agent", "opencode"]
+// After how many seconds a program that hangs is killed. hookctl itself answers well before that.
 const SECONDS = { PreToolUse: 600, other: 60 }
 
 import { spawn } from "node:child_process"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # A hook as it was written for Claude Code: it knows no other agent.
 case $(cat) in
-*"npm publish"*)
+*"make release"*)
   echo "Releases are frozen until Monday." >&2
   exit 2
   ;;
