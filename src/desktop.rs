@@ -96,10 +96,8 @@ $m::CreateToastNotifier($id).Show([Windows.UI.Notifications.ToastNotification]::
     command
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix, not(target_os = "macos")))]
 mod tests {
-    #![cfg(all(unix, not(target_os = "macos")))]
-
     use super::*;
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
