@@ -333,6 +333,33 @@ fn set_permission(event: &Event, settled: &mut Settled, reply: &mut Reply) {
     reply.permit(word.name(), &settled.reason);
 }
 
+/// It reads Copilot's files of hooks and Claude Code's settings, and has none of its own.
+static WIRING: Wiring = Wiring {
+    programs: &["code"],
+    traces: &[".vscode", ".config/Code", "Library/Application Support/Code"],
+    directory: Directory { variable: None, home: ".copilot" },
+    files: &[
+        SettingsPlace::own(
+            Scope::User,
+            "hooks/hookctl.json",
+            Form::Entries(&super::copilot::ENTRIES),
+        ),
+        SettingsPlace::own(
+            Scope::Project,
+            ".github/hooks/hookctl.json",
+            Form::Entries(&super::copilot::ENTRIES),
+        ),
+    ],
+    reads: &[
+        Reads { agent: "copilot", scopes: &[Scope::User, Scope::Project] },
+        Reads { agent: "claude", scopes: &[Scope::User, Scope::Project, Scope::Local] },
+    ],
+    notes: &[
+        "Hooks of agents are a preview in VS Code: `chat.hookFilesLocations` says which files count.",
+    ],
+    ..Wiring::UNKNOWN
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -390,30 +417,3 @@ mod tests {
         assert_eq!(rewrite(&read, 0, "limit", json!(1)), Value::Null);
     }
 }
-
-/// It reads Copilot's files of hooks and Claude Code's settings, and has none of its own.
-static WIRING: Wiring = Wiring {
-    programs: &["code"],
-    traces: &[".vscode", ".config/Code", "Library/Application Support/Code"],
-    directory: Directory { variable: None, home: ".copilot" },
-    files: &[
-        SettingsPlace::own(
-            Scope::User,
-            "hooks/hookctl.json",
-            Form::Entries(&super::copilot::ENTRIES),
-        ),
-        SettingsPlace::own(
-            Scope::Project,
-            ".github/hooks/hookctl.json",
-            Form::Entries(&super::copilot::ENTRIES),
-        ),
-    ],
-    reads: &[
-        Reads { agent: "copilot", scopes: &[Scope::User, Scope::Project] },
-        Reads { agent: "claude", scopes: &[Scope::User, Scope::Project, Scope::Local] },
-    ],
-    notes: &[
-        "Hooks of agents are a preview in VS Code: `chat.hookFilesLocations` says which files count.",
-    ],
-    ..Wiring::UNKNOWN
-};
