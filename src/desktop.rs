@@ -96,8 +96,10 @@ $m::CreateToastNotifier($id).Show([Windows.UI.Notifications.ToastNotification]::
     command
 }
 
-#[cfg(all(test, unix, not(target_os = "macos")))]
+#[cfg(test)]
 mod tests {
+    #![cfg(all(unix, not(target_os = "macos")))]
+
     use super::*;
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use hookctl::agent::AGENTS;
 use hookctl::agent::claude::Claude;
+use hookctl::agent::wiring::{Scope, Wiring};
 use hookctl::agent::{Agent as _, EventSpec};
 use hookctl::dialect::{self, DIALECTS, Takes};
 use hookctl::effect::program::{row, table};
@@ -21,6 +22,8 @@ use hookctl::rule::file::{self, RULE_KEYS, TOP_KEYS, remote};
 use hookctl::rule::template;
 use serde_json::{Value, json};
 
+#[path = "common/made.rs"]
+mod made;
 #[path = "docs/packs.rs"]
 mod packs;
 #[path = "../build/programs.rs"]
@@ -335,7 +338,7 @@ fn every_rule_that_is_shown_is_free_of_faults() {
     assert!(all.is_empty(), "{}", all.join("\n"));
 }
 
-/// A row of the README's table of events.
+/// A row of a table of events.
 fn row(spec: &EventSpec) -> String {
     let verbs: Vec<&str> = spec.verbs.iter().map(|verb| verb.name()).collect();
     let mut also = Vec::new();
@@ -346,11 +349,92 @@ fn row(spec: &EventSpec) -> String {
             also.push(what);
         }
     }
+    also.extend(spec.holds_context.then_some("context, later"));
     let or_none = |list: Vec<&str>| {
         if list.is_empty() { "–".to_string() } else { list.join(", ") }
     };
     let default = if spec.by_default { "yes" } else { "" };
-    format!("| {} | {} | {} | {default} |", spec.kind.name(), or_none(verbs), or_none(also))
+    let name = match spec.name == spec.kind.name() {
+        true => spec.name.to_string(),
+        false => format!("{} ({})", spec.name, spec.kind.name()),
+    };
+    format!("| {name} | {} | {} | {default} |", or_none(verbs), or_none(also))
+}
+
+/// Where the agent's settings are, a cell of a table.
+fn settings_of(wiring: &Wiring) -> String {
+    let mut all = Vec::new();
+    for place in wiring.files.iter().filter(|place| place.scope != Scope::Managed) {
+        let path = match (place.scope, wiring.directory.home) {
+            (Scope::User, "") => format!("~/{}", place.path),
+            (Scope::User, home) => format!("~/{home}/{}", place.path),
+            _ => place.path.to_string(),
+        };
+        all.push(format!("`{}`", path.trim_end_matches('/')));
+    }
+    all.join(", ")
+}
+
+#[test]
+fn the_table_of_agents_is_the_programs() {
+    let mut text =
+        String::from("| agent | `--agent` | before a tool | settings |\n|---|---|---|---|\n");
+    for agent in AGENTS {
+        let spec = agent.event_spec(Kind::PreToolUse).expect("a gate");
+        let mut can: Vec<&str> = spec.verbs.iter().map(|verb| verb.name()).collect();
+        can.extend(spec.rewrite.then_some("rewrite"));
+        can.extend(spec.context.then_some("context"));
+        can.extend(spec.holds_context.then_some("context, later"));
+        let settings = agent.wiring().map(settings_of).unwrap_or_default();
+        text.push_str(&format!(
+            "| {} | `{}` | {} | {settings} |\n",
+            agent.title(),
+            agent.id(),
+            can.join(", ")
+        ));
+    }
+    made::check_part("README.md", "agents", &text);
+}
+
+#[test]
+fn the_guide_of_each_agent_is_the_programs() {
+    let mut text = String::new();
+    for agent in AGENTS {
+        text.push_str(&format!("## {}\n\n`--agent {}`. ", agent.title(), agent.id()));
+        if let Some(wiring) = agent.wiring() {
+            text.push_str(&format!(
+                "`hookctl install --agent {}` writes {}",
+                agent.id(),
+                settings_of(wiring)
+            ));
+            let moved =
+                wiring.directory.variable.map(|name| format!(" (`{name}` moves the user's)"));
+            text.push_str(&format!("{}.", moved.unwrap_or_default()));
+            for reads in wiring.reads {
+                let other = hookctl::agent::by_id(reads.agent).expect("an agent").title();
+                let scopes: Vec<&str> = reads.scopes.iter().map(|scope| scope.name()).collect();
+                text.push_str(&format!(
+                    " It reads {other}'s {} settings too.",
+                    scopes.join(" and ")
+                ));
+            }
+            for note in wiring.notes {
+                text.push_str(&format!(" {note}"));
+            }
+            if let Some(consent) = wiring.consent {
+                text.push_str(&format!(
+                    " Each hook has to be approved: {}; `--trust` gives it.",
+                    consent.review
+                ));
+            }
+        }
+        text.push_str("\n\n| event | verdicts | also | default |\n|---|---|---|---|\n");
+        for spec in agent.events() {
+            text.push_str(&format!("{}\n", row(spec)));
+        }
+        text.push('\n');
+    }
+    made::check_part("docs/agents.md", "agents", &text);
 }
 
 #[test]

@@ -37,8 +37,9 @@ wired() {
 }
 
 for agent in $agents; do
-    wired "$agent" rules --all --no-client-facts
-    [ "$agent" = cline ] && wired cline soft --scenario 04_soft_deny_shell
+    # Whether a refusal is soft is a setting: that scenario has a rule file of its own.
+    wired "$agent" rules --all --no-client-facts --without 04_soft_deny_shell
+    [ "$agent" != cline ] || wired cline soft --scenario 04_soft_deny_shell
     run "$agent" rules --all --control
 done
 [ -z "$failed" ] || { echo "failed:$failed"; exit 1; }
