@@ -969,76 +969,87 @@ impl World {
     }
 }
 
-/// Agent, file below the home, one entry in it, its keys, its timeout, and how its command line begins.
-const WIRED: &[(&str, &str, &str, &[&str], Option<(&str, u32)>)] = &[
-    (
-        "codex",
-        ".codex/hooks.json",
-        "/hooks/PreToolUse/0/hooks/0",
-        &["type", "command", "timeout"],
-        Some(("timeout", 1)),
-    ),
-    (
-        "gemini",
-        ".gemini/settings.json",
-        "/hooks/BeforeTool/0/hooks/0",
-        &["type", "name", "command", "timeout"],
-        Some(("timeout", 1000)),
-    ),
-    (
-        "qwen",
-        ".qwen/settings.json",
-        "/hooks/PreToolUse/0/hooks/0",
-        &["type", "name", "command", "timeout"],
-        Some(("timeout", 1000)),
-    ),
-    (
-        "droid",
-        ".factory/hooks.json",
-        "/PreToolUse/0/hooks/0",
-        &["type", "command", "timeout"],
-        Some(("timeout", 1)),
-    ),
-    (
-        "cursor",
-        ".cursor/hooks.json",
-        "/hooks/preToolUse/0",
-        &["command", "timeout"],
-        Some(("timeout", 1)),
-    ),
-    (
-        "copilot",
-        ".copilot/hooks/hookctl.json",
-        "/hooks/PreToolUse/0",
-        &["type", "command", "timeoutSec"],
-        Some(("timeoutSec", 1)),
-    ),
-    (
-        "windsurf",
-        ".codeium/windsurf/hooks.json",
-        "/hooks/pre_run_command/0",
-        &["command", "show_output"],
-        None,
-    ),
-    (
-        "cline-fork",
-        ".cline/hooks.json",
-        "/hooks/PreToolUse/0/hooks/0",
-        &["type", "command", "timeout"],
-        Some(("timeout", 1)),
-    ),
-    (
-        "vscode",
-        ".copilot/hooks/hookctl.json",
-        "/hooks/PreToolUse/0",
-        &["type", "command", "timeoutSec"],
-        Some(("timeoutSec", 1)),
-    ),
+/// What one agent's file holds after an install.
+struct Wired {
+    agent: &'static str,
+    /// Below the home.
+    file: &'static str,
+    /// The way to one entry.
+    entry: &'static str,
+    keys: &'static [&'static str],
+    /// Its key and how many of its units are a second.
+    timeout: Option<(&'static str, u32)>,
+}
+
+const WIRED: &[Wired] = &[
+    Wired {
+        agent: "codex",
+        file: ".codex/hooks.json",
+        entry: "/hooks/PreToolUse/0/hooks/0",
+        keys: &["type", "command", "timeout"],
+        timeout: Some(("timeout", 1)),
+    },
+    Wired {
+        agent: "gemini",
+        file: ".gemini/settings.json",
+        entry: "/hooks/BeforeTool/0/hooks/0",
+        keys: &["type", "name", "command", "timeout"],
+        timeout: Some(("timeout", 1000)),
+    },
+    Wired {
+        agent: "qwen",
+        file: ".qwen/settings.json",
+        entry: "/hooks/PreToolUse/0/hooks/0",
+        keys: &["type", "name", "command", "timeout"],
+        timeout: Some(("timeout", 1000)),
+    },
+    Wired {
+        agent: "droid",
+        file: ".factory/hooks.json",
+        entry: "/PreToolUse/0/hooks/0",
+        keys: &["type", "command", "timeout"],
+        timeout: Some(("timeout", 1)),
+    },
+    Wired {
+        agent: "cursor",
+        file: ".cursor/hooks.json",
+        entry: "/hooks/preToolUse/0",
+        keys: &["command", "timeout"],
+        timeout: Some(("timeout", 1)),
+    },
+    Wired {
+        agent: "copilot",
+        file: ".copilot/hooks/hookctl.json",
+        entry: "/hooks/PreToolUse/0",
+        keys: &["type", "command", "timeoutSec"],
+        timeout: Some(("timeoutSec", 1)),
+    },
+    Wired {
+        agent: "windsurf",
+        file: ".codeium/windsurf/hooks.json",
+        entry: "/hooks/pre_run_command/0",
+        keys: &["command", "show_output"],
+        timeout: None,
+    },
+    Wired {
+        agent: "cline-fork",
+        file: ".cline/hooks.json",
+        entry: "/hooks/PreToolUse/0/hooks/0",
+        keys: &["type", "command", "timeout"],
+        timeout: Some(("timeout", 1)),
+    },
+    Wired {
+        agent: "vscode",
+        file: ".copilot/hooks/hookctl.json",
+        entry: "/hooks/PreToolUse/0",
+        keys: &["type", "command", "timeoutSec"],
+        timeout: Some(("timeoutSec", 1)),
+    },
 ];
 
 #[test]
 fn s3_18_each_agent_gets_entries_in_its_own_form() {
-    for (agent, file, entry, keys, timeout) in WIRED {
+    for Wired { agent, file, entry, keys, timeout } in WIRED {
         let world = World::new();
         world.ok(&["install", "--agent", agent]);
         assert_eq!(world.home_files(), [*file], "{agent}");

@@ -219,8 +219,8 @@ fn refuse_twice(
     }
     let name = places[0].name;
     let all = scope::agent_files(context, agent);
-    // A broken other file cannot speak for itself: `status` reports it.
-    if let Some(other) = all.iter().find(|other| other.name != name && scope::has_ours(other)) {
+    let mut others = all.iter().filter(|other| other.name != name && scope::has_ours(other));
+    if let Some(other) = others.next() {
         print_stderr(&format!(
             "refused: {} ({} settings) already has it, every event would be judged twice.\n\
              Take it out there (`hookctl uninstall --scope {}`), or say --also.",
