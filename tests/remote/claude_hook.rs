@@ -448,14 +448,20 @@ fn s3_06_an_agent_takes_nothing_out() {
 }
 
 #[test]
-fn s3_05_s3_06_s3_07_agents_that_are_not_known_yet_say_so() {
+fn s3_05_s3_06_s3_07_the_bridges_of_the_other_agents_come_and_go() {
     let home = Home::new("");
     for agent in ["cline", "gemini", "opencode", "droid"] {
-        for action in ["--enable", "--disable", "--status"] {
-            let (code, said, why) = person(&home, &[&format!("{agent}-hook"), action]);
-            assert!(code == 2 && said.is_empty() && why.contains(agent), "{why}");
-        }
-        assert_eq!(person(&home, &[agent, "enable"]).0, 2);
+        let bridge = format!("{agent}-hook");
+        let status = || person(&home, &[&bridge, "--status"]).1;
+        let before = status();
+        let (code, said, why) = person(&home, &[&bridge, "--enable"]);
+        assert_eq!(code, 0, "{bridge}: {said}{why}");
+        assert_ne!(status(), before, "{bridge}");
+        assert_eq!(person(&home, &[&bridge, "--disable"]).0, 0, "{bridge}");
+        assert_eq!(status(), before, "{bridge}");
+        // The words of agent-hooks' own command line.
+        assert_eq!(person(&home, &[agent, "enable"]).0, 0);
+        assert_eq!(person(&home, &[agent, "disable"]).0, 0);
     }
     for args in
         [&["claude-hook", "--enable", "--disable"][..], &["claude-hook", "--status", "--port", "0"]]
