@@ -235,14 +235,20 @@ impl Event {
     /// Each of its operations as an event of its own: one, for nearly all.
     pub fn split_operations(mut self) -> Vec<Event> {
         let more = std::mem::take(&mut self.more);
-        let mut all = Vec::with_capacity(more.len() + 1);
+        if more.is_empty() {
+            return vec![self];
+        }
+        let mut shared = self.clone();
+        // The whole call's, which may be large: each operation has its own, and the whole is answered.
+        (shared.input, shared.native) = (Value::Null, Value::Null);
+        shared.raw.remove("tool_input");
+        let mut all = vec![self];
         for Operation { tool, input } in more {
-            let mut one = self.clone();
+            let mut one = shared.clone();
             one.raw.insert("tool_name".into(), Value::from(tool.as_str()));
             one.raw.insert("tool_input".into(), input.clone());
             all.push(Event { tool, input, ..one });
         }
-        all.insert(0, self);
         all
     }
 

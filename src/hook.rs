@@ -252,17 +252,12 @@ fn parse_input(
     input: &Input,
 ) -> (&'static dyn Agent, Result<Event, Unreadable>) {
     let flag = options.agent.as_deref();
-    let fallback = options.agent_or_default();
-    let named = || options.event.as_deref().map(agent::kind_of_name);
-    let sniffed = || {
-        payload::sniff_event(&input.bytes)
-            .map(agent::kind_of_name)
-            .filter(|kind| *kind != Kind::Other)
-            .or_else(named)
+    let unreadable = |why: String| {
+        let (agent, kind) = sniff_origin(options, &input.bytes);
+        (agent, Err(Unreadable::Bad { kind, why }))
     };
     if input.oversized {
-        let why = format!("the payload is larger than {} MiB", LARGEST >> 20);
-        return (fallback, Err(Unreadable::Bad { kind: sniffed(), why }));
+        return unreadable(format!("the payload is larger than {} MiB", LARGEST >> 20));
     }
     match payload::parse(&input.bytes) {
         Ok(payload) => {
@@ -270,10 +265,20 @@ fn parse_input(
             (agent, Ok(agent.parse(payload, options.event.as_deref())))
         }
         Err(payload::PayloadError::Empty) if options.event.is_none() => {
-            (fallback, Err(Unreadable::Nothing))
+            (options.agent_or_default(), Err(Unreadable::Nothing))
         }
-        Err(error) => (fallback, Err(Unreadable::Bad { kind: sniffed(), why: error.to_string() })),
+        Err(error) => unreadable(error.to_string()),
     }
+}
+
+/// Whose event, and which one, bytes are that cannot be read: by the fields that can be made out, then by the command
+/// line.
+fn sniff_origin(options: &HookOptions, bytes: &[u8]) -> (&'static dyn Agent, Option<Kind>) {
+    let outline = payload::outline(bytes);
+    let agent = agent::detect_agent(&outline, options.agent.as_deref());
+    let known = |kind: &Kind| *kind != Kind::Other;
+    let own = Some(agent.parse(outline, None).kind).filter(known);
+    (agent, own.or_else(|| options.event.as_deref().map(agent::kind_of_name)))
 }
 
 /// What is answered when hookctl cannot judge: the agent's own answer for that event, or exit

@@ -71,16 +71,25 @@ impl Situation {
         Situation { agent, event, place, bases, analysis }
     }
 
-    /// Each operation of the event there: one, for nearly all.
+    /// Each operation of the event there: one, for nearly all. What lies beyond the cap is one that nobody knows.
     pub fn of_operations(
-        (agent, event): (&'static dyn Agent, Event),
+        (agent, mut event): (&'static dyn Agent, Event),
         place: Place,
     ) -> Vec<Situation> {
+        let beyond = event.more.len() >= limits::OPERATIONS;
+        event.more.truncate(limits::OPERATIONS - 1);
         let mut events = event.split_operations();
+        if beyond && let Some(last) = events.last() {
+            events.push(Event { tool: "Bash".into(), input: Value::Null, ..last.clone() });
+        }
         let last = events.pop();
         let mut all: Vec<Situation> =
             events.into_iter().map(|event| Situation::new((agent, event), place.clone())).collect();
         all.extend(last.map(|event| Situation::new((agent, event), place)));
+        if beyond && let Some(last) = all.last_mut() {
+            let why = format!("the call has more than {} operations", limits::OPERATIONS);
+            last.analysis.notes = vec![why];
+        }
         all
     }
 }

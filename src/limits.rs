@@ -99,6 +99,9 @@ bounds! {
     /// entries of a directory that `hookctl trust` pins
     /// not pinned, and said so
     PINNED_ENTRIES: usize = 512;
+    /// operations of one call that are judged, such as the files of a patch or the commands of a list
+    /// what is beyond is unknown
+    OPERATIONS: usize = 256;
     /// values of `{path}`, `{command}` or `{host}` that one `when.run` is asked about
     /// what is beyond is unknown
     ASKED: usize = 32;

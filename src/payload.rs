@@ -12,6 +12,8 @@ use thiserror::Error;
 
 /// The most values that a payload may have.
 pub const MOST: usize = 200_000;
+/// How many fields of a broken payload are looked at.
+const OUTLINED: usize = 64;
 /// How many levels are read.
 const DEEPEST: usize = 128;
 /// The largest text that is read once it is repaired, in bytes.
@@ -102,13 +104,20 @@ fn max_value_count(bytes: &[u8]) -> usize {
     count
 }
 
-/// The value of the top level's `hook_event_name` in bytes that [`parse`] could not read, so that
-/// the failure can be answered in that event's form.
+/// The value of the top level's `hook_event_name` in bytes that [`parse`] could not read.
+pub fn sniff_event(bytes: &[u8]) -> Option<String> {
+    let outline = outline(bytes);
+    let name = outline.get("hook_event_name").and_then(Value::as_str)?;
+    plain_name(name).map(str::to_string)
+}
+
+/// The fields of the top level in bytes that [`parse`] could not read: texts as they are written, null for
+/// everything else, so that the failure can be answered in the form of the agent and the event.
 ///
-/// Strings and nesting are followed, so nothing that a model put into a tool's input is taken for
-/// the event. One pass: input on the hook path is bounded, and a well-formed payload never gets here.
-pub fn sniff_event(bytes: &[u8]) -> Option<&str> {
-    const KEY: &[u8] = b"hook_event_name";
+/// Strings and nesting are followed, so nothing that a model put into a tool's input is taken for a field. One pass:
+/// input on the hook path is bounded, and a well-formed payload never gets here.
+pub fn outline(bytes: &[u8]) -> Map<String, Value> {
+    let mut fields = Map::new();
     let mut depth = 0usize;
     let mut at = 0;
     while at < bytes.len() {
@@ -116,15 +125,13 @@ pub fn sniff_event(bytes: &[u8]) -> Option<&str> {
             b'{' | b'[' => depth += 1,
             b'}' | b']' => depth = depth.saturating_sub(1),
             b'"' => {
-                let (word, end) = string_at(bytes, at)?;
+                let Some((word, end)) = string_at(bytes, at) else { break };
                 at = end;
                 let rest = skip_blanks(bytes, end);
-                if depth == 1 && word == KEY && bytes.get(rest) == Some(&b':') {
-                    let value = skip_blanks(bytes, rest + 1);
-                    if bytes.get(value) == Some(&b'"') {
-                        let (name, _) = string_at(bytes, value)?;
-                        return plain_name(name);
-                    }
+                if depth == 1 && bytes.get(rest) == Some(&b':') && fields.len() < OUTLINED {
+                    let (value, end) = outlined_value(bytes, skip_blanks(bytes, rest + 1));
+                    fields.insert(String::from_utf8_lossy(word).into_owned(), value);
+                    at = end;
                 }
                 continue;
             }
@@ -132,7 +139,15 @@ pub fn sniff_event(bytes: &[u8]) -> Option<&str> {
         }
         at += 1;
     }
-    None
+    fields
+}
+
+/// The text at `at` and where it ends; null where there is none, or one that is cut.
+fn outlined_value(bytes: &[u8], at: usize) -> (Value, usize) {
+    match bytes.get(at).filter(|byte| **byte == b'"').and_then(|_| string_at(bytes, at)) {
+        Some((text, end)) => (String::from_utf8_lossy(text).into_owned().into(), end),
+        None => (Value::Null, at),
+    }
 }
 
 /// The string that opens at `at`, without its quotes, and where the text goes on; none where it
@@ -156,13 +171,10 @@ fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// Event names are words; anything else is not taken for one.
-fn plain_name(name: &[u8]) -> Option<&str> {
+fn plain_name(name: &str) -> Option<&str> {
     let plain = !name.is_empty() && name.len() <= 64;
-    if plain && name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_') {
-        std::str::from_utf8(name).ok()
-    } else {
-        None
-    }
+    let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    (plain && name.bytes().all(word)).then_some(name)
 }
 
 /// Without byte order mark, and without the blanks and NULs that pipes and shells leave around.

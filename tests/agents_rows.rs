@@ -174,3 +174,92 @@ fn sx_16_gemini_opencode_and_droid_have_their_own_names_units_and_answers() {
     assert_eq!(unit("gemini").as_deref(), Some("Milliseconds"));
     assert_eq!(unit("droid").as_deref(), Some("Seconds"));
 }
+
+// ---- what hides behind something harmless ----
+
+/// Is the call stopped, in whatever words?
+fn stops((code, told): &(i32, Value)) -> bool {
+    let text = told.to_string();
+    let words = ["\"deny\"", "\"ask\"", "\"cancel\":true", "\"approve\":false"];
+    *code == 2 || words.iter().any(|word| text.contains(word))
+}
+
+#[test]
+fn nothing_beside_it_hides_what_a_call_does() {
+    let cline = |input: Value| {
+        json!({ "clineVersion": "", "hookName": "tool_call", "taskId": "t", "agent_id": "a",
+                "workspaceRoots": ["/tmp"], "tool_call": { "id": "c", "name": "run_commands", "input": input } })
+    };
+    let opencode = |tool: &str, input: Value| {
+        json!({ "agent": "opencode", "hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/tmp",
+                "tool_name": tool, "tool_input": input })
+    };
+    let copilot = |tool: &str, input: Value| json!({ "sessionId": "s", "timestamp": 1, "cwd": "/tmp", "toolName": tool, "toolArgs": input });
+    let patch = "*** Begin Patch\n*** Update File: /etc/passwd\n@@\n+x\n*** End Patch\n";
+    for (args, payload) in [
+        // JSON that a shell runs all the same.
+        (&[][..], cline(json!({ "commands": "{\"command\":\"ls\",\"x\":\"$(rm -rf /)\"}" }))),
+        (&[], cline(json!({ "commands": "[\"ls\",{\"command\":\"pwd\",\"e\":\"`rm -rf /`\"}]" }))),
+        (&[], cline(json!({ "commands": [{ "command": "rm", "args": "-rf /" }] }))),
+        (
+            &[],
+            json!({ "event": "beforeTool", "tool": "shell", "input": { "command": "[\"$(rm -rf /)\"]" } }),
+        ),
+        // A key of Claude Code's beside the tool's own.
+        (
+            &[],
+            opencode(
+                "write",
+                json!({ "filePath": "/etc/passwd", "file_path": "README.md", "content": "x" }),
+            ),
+        ),
+        (
+            &[],
+            opencode(
+                "edit",
+                json!({ "file_path": "README.md", "filePath": "/etc/passwd", "oldString": "a", "newString": "b" }),
+            ),
+        ),
+        (
+            &[],
+            json!({ "hook_event_name": "preToolUse", "cwd": "/tmp", "tool_name": "fs_read", "tool_input":
+              { "operations": [{ "mode": "Line", "path": "/root/.ssh/id_rsa", "image_paths": ["a.png"] }] } }),
+        ),
+        // Patches in other fields, and deeper.
+        (&[], copilot("edit", json!({ "path": "ok", "input": "x", "patch": patch }))),
+        (&[], copilot("apply_patch", json!({ "path": "ok", "patchText": patch }))),
+        (
+            &[],
+            json!({ "hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/tmp", "tool_name": "ApplyPatch",
+              "transcript_path": "/home/x/.factory/sessions/a.jsonl", "tool_input": { "input": [patch], "x": "*** Begin Patch\n*** Add File: ok\n+x\n*** End Patch\n" } }),
+        ),
+        // A flag that cannot be right.
+        (
+            &["--agent", "cline"],
+            json!({ "session_id": "s", "cwd": "/tmp", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+              "tool_input": { "command": "rm -rf /" }, "permission_mode": "default" }),
+        ),
+        // More than is judged one by one.
+        (&[], cline(json!({ "commands": vec!["ls"; 9_000] }))),
+    ] {
+        let text = payload.to_string();
+        let told = hook("", args, &text);
+        assert!(stops(&told), "{} {args:?}: {told:?}", &text[..text.len().min(300)]);
+    }
+}
+
+/// The fields that can be made out tell whose form it is, whatever wired the hook.
+#[test]
+fn what_cannot_be_read_is_answered_in_its_agents_form() {
+    let deep = format!("{}{}", "[".repeat(140), "]".repeat(140));
+    let cursor = format!(
+        r#"{{"cursor_version":"2.0","hook_event_name":"preToolUse","tool_name":"Shell","tool_input":{{"command":"rm","deep":{deep}}}}}"#
+    );
+    let (code, told) = hook("", &["--agent", "claude", "--event", "PreToolUse"], &cursor);
+    assert_eq!((code, &told["permission"]), (0, &json!("deny")), "{told}");
+    let cline = format!(
+        r#"{{"clineVersion":"","hookName":"tool_call","taskId":"t","tool_call":{{"name":"run_commands","deep":{deep}}}}}"#
+    );
+    let (code, told) = hook("", &["--agent", "cline"], &cline);
+    assert_eq!((code, &told["cancel"]), (0, &json!(true)), "{told}");
+}

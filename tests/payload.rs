@@ -137,11 +137,11 @@ fn sx_15_the_event_of_a_broken_payload_is_found() {
             "PostToolUse",
         ),
     ] {
-        assert_eq!(sniff_event(text.as_bytes()), Some(event), "{text}");
+        assert_eq!(sniff_event(text.as_bytes()).as_deref(), Some(event), "{text}");
     }
     let (open, close) = ("[".repeat(9999), "]".repeat(9999));
     let deep = format!("{{\"a\":{open}{close},\"hook_event_name\":\"PreToolUse\"}}");
-    assert_eq!(sniff_event(deep.as_bytes()), Some("PreToolUse"));
+    assert_eq!(sniff_event(deep.as_bytes()).as_deref(), Some("PreToolUse"));
 }
 
 #[test]

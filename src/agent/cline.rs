@@ -81,6 +81,11 @@ impl Agent for Cline {
         own.then_some(Mark::Strong)
     }
 
+    /// It names its events in another field, and always its task.
+    fn excludes(&self, payload: &Map<String, Value>) -> bool {
+        payload.contains_key("hook_event_name") && !payload.contains_key("taskId")
+    }
+
     fn environment_marks(&self) -> &'static [&'static str] {
         &["CLINE_WRAPPER_PATH"]
     }

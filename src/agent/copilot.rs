@@ -19,7 +19,7 @@ use super::call::{
 use super::fields::{
     absolute_field, has_transcript_below, operation, rename_fields, response_text, text_field,
 };
-use super::patch::{call_operations, patch_operations};
+use super::patch::{call_operations, field_operations, patch_operations};
 use super::settled::{BLOCKED, Settled, settle_answer};
 use super::wiring::{
     Constant, Directory, EntryForm, Form, Reads, Scope, SettingsPlace, Unit, Wiring,
@@ -27,6 +27,7 @@ use super::wiring::{
 use super::{Agent, EventSpec, Mark, Output};
 use crate::env;
 use crate::event::{Event, Kind, Operation};
+use crate::limits::OPERATIONS;
 use crate::verdict::Answer;
 use crate::verdict::Verb::{self, Allow, Ask, Deny, Halt};
 use crate::watchdog::FailureForm;
@@ -405,18 +406,37 @@ fn operations_of(own: &str, input: Value) -> Vec<Operation> {
     }
 }
 
+/// The fields of an edit that hold a path or text of a file; `diff` shows people what it would do.
+const EDITED: &[&str] = &[
+    "path",
+    "file_path",
+    "old_str",
+    "new_str",
+    "old_string",
+    "new_string",
+    "file_text",
+    "content",
+    "diff",
+];
+
 /// The operations of the patch that an edit takes beside a path, or that a command begins with.
 fn patched_by(tool: &str, input: &Value) -> Vec<Operation> {
-    let text = |key: &str| input.get(key).and_then(Value::as_str);
-    let patch = match tool {
-        "Edit" => text("input").or_else(|| text("patch")),
-        "Bash" => text("command").filter(|line| {
-            let line = line.trim_start();
-            line.starts_with("apply_patch") || line.starts_with("applypatch")
-        }),
-        _ => None,
-    };
-    patch.map(patch_operations).unwrap_or_default()
+    match tool {
+        // Whatever is none of an edit's own texts may be the patch.
+        "Edit" => {
+            let fields = input.as_object().into_iter().flatten();
+            field_operations(
+                fields.filter(|(key, _)| !EDITED.contains(&key.as_str())).map(|one| one.1),
+            )
+        }
+        "Bash" => {
+            let line = input.get("command").and_then(Value::as_str).unwrap_or_default();
+            let patches = ["apply_patch", "applypatch"];
+            let patch = patches.iter().any(|name| line.trim_start().starts_with(name));
+            if patch { patch_operations(line) } else { Vec::new() }
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// What is typed into a shell that runs is a command line as any other, its keys written out (`{enter}`).
@@ -441,7 +461,7 @@ fn searches(tool: &str, mut input: Value) -> Vec<Operation> {
     };
     match paths.is_empty() {
         true => vec![operation(tool, input)],
-        false => paths.into_iter().map(looks_at).collect(),
+        false => paths.into_iter().take(OPERATIONS + 1).map(looks_at).collect(),
     }
 }
 

@@ -26,16 +26,28 @@ pub fn absolute_field(payload: &Map<String, Value>, key: &str) -> String {
     text_field(payload, key).filter(|path| is_absolute(path)).unwrap_or_default().to_string()
 }
 
-/// Gives fields the names that Claude Code has for them, where these are not there yet: pairs of the agent's
-/// own name and Claude Code's. A field that is null counts as missing.
+/// Gives fields the names that Claude Code has for them: pairs of the agent's own name and Claude Code's. Of several
+/// own names the first that is there counts. It wins over Claude Code's, which the agent does not read: nothing beside
+/// it may hide what it says. A field that is null counts as missing.
 pub fn rename_fields(map: &mut Map<String, Value>, names: &[(&str, &str)]) {
-    for (own, claude) in names {
-        if map.get(*claude).is_none_or(Value::is_null)
+    for (at, (own, claude)) in names.iter().enumerate() {
+        let before = names[..at].iter().any(|one| one.1 == *claude && map.contains_key(*claude));
+        let there = map.get(*own).is_some_and(|value| !value.is_null());
+        if there
+            && !before
             && let Some(value) = map.remove(*own)
         {
             map.insert((*claude).into(), value);
         }
     }
+}
+
+/// Would a shell run a part of the text, although it is JSON as well? Some clients take a list as JSON inside of a
+/// text where others take a line for a shell: then both are judged.
+pub fn runs_as_line(text: &str) -> bool {
+    let group = text.trim_start().strip_prefix('{');
+    ["$(", "`", "<(", ">("].iter().any(|mark| text.contains(mark))
+        || group.is_some_and(|rest| rest.starts_with(char::is_whitespace))
 }
 
 /// Takes back what [`rename_fields`] did: the agent's own names for an input that a rule wrote.

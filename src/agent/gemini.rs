@@ -16,6 +16,7 @@ use super::wiring::{Directory, EntryForm, Form, Matcher, Scope, SettingsPlace, U
 use super::{Agent, EventSpec, Mark, Output};
 use crate::effect::path;
 use crate::event::{Event, Kind, Operation};
+use crate::limits::OPERATIONS;
 use crate::verdict::Answer;
 use crate::verdict::Verb::{self, Deny, Halt};
 use crate::watchdog::FailureForm;
@@ -296,7 +297,7 @@ fn fetches(input: &Value) -> Vec<Operation> {
         input.insert("url".into(), url.into());
         operation("WebFetch", Value::Object(input))
     };
-    let all: Vec<Operation> = addresses(text).into_iter().map(fetch).collect();
+    let all: Vec<Operation> = addresses(text).into_iter().take(OPERATIONS + 1).map(fetch).collect();
     if all.is_empty() { vec![operation("WebFetch", input.clone())] } else { all }
 }
 

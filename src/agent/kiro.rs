@@ -170,7 +170,9 @@ fn read(one: Value, keys: &[(&str, &str)]) -> Vec<Operation> {
                     map.insert("file_path".into(), path.clone());
                     operation("Read", Value::Object(map))
                 };
-                images.iter().map(image).collect()
+                let file =
+                    one.get("path").map(|_| operation("Read", rename_keys(one.clone(), keys)));
+                images.iter().map(image).chain(file).collect()
             }
             None => vec![operation("Read", rename_keys(one, keys))],
         },

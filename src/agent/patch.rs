@@ -86,16 +86,31 @@ pub fn patch_operations(text: &str) -> Vec<Operation> {
 /// The operations of a call of a tool `own` that takes a patch, in whatever field. What is in no patch that can be
 /// read stays a call of that tool, and is judged as that of any unknown tool is.
 pub fn call_operations(own: &str, input: Value) -> Vec<Operation> {
-    let texts: Vec<&str> = match &input {
-        Value::String(text) => vec![text],
-        Value::Object(map) => map.values().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    };
+    let texts = texts_in(&input);
     let mut all: Vec<Operation> = texts.iter().flat_map(|text| patch_operations(text)).collect();
     if all.is_empty() || texts.iter().any(|text| holds_unknown_parts(text)) {
         all.push(operation(own, input));
     }
     all
+}
+
+/// The operations of the patches in these fields.
+pub fn field_operations<'v>(fields: impl Iterator<Item = &'v Value>) -> Vec<Operation> {
+    fields.flat_map(texts_in).flat_map(patch_operations).collect()
+}
+
+/// Every text in a value, however deep.
+fn texts_in(value: &Value) -> Vec<&str> {
+    let (mut found, mut todo) = (Vec::new(), vec![value]);
+    while let Some(value) = todo.pop() {
+        match value {
+            Value::String(text) => found.push(text.as_str()),
+            Value::Array(all) => todo.extend(all.iter().rev()),
+            Value::Object(map) => todo.extend(map.values().rev()),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Is there a part whose header says something that is not known?

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
+use super::fields::runs_as_line;
 use super::{AGENTS, Agent, EventSpec, Mark, Output, default_agent};
 use crate::effect::tool::{holds_line, names_line};
 use crate::event::{Event, Kind};
@@ -275,6 +276,7 @@ fn unpack_nested_json(whole: &mut Value) {
                 for (key, value) in map.iter_mut() {
                     if let Value::String(text) = &value
                         && text.trim_start().starts_with(['{', '['])
+                        && !(names_line(key) && runs_as_line(text))
                         && (INPUTS.contains(&normalise_name(key).as_str()) || names_line(key))
                         && let Ok(inner @ (Value::Object(_) | Value::Array(_))) =
                             serde_json::from_str(text)

@@ -19,6 +19,7 @@ use super::shaped::{event_of_payload, read_call};
 use super::wiring::{Directory, Form, Reads, Scope, SettingsPlace, Wiring};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind, Operation};
+use crate::limits::OPERATIONS;
 use crate::verdict::Answer;
 use crate::verdict::Verb::{self, Allow, Ask, Deny, Halt};
 use crate::watchdog::FailureForm;
@@ -271,7 +272,7 @@ fn fetches(input: &Value) -> Vec<Operation> {
         one["url"] = url.clone();
         operation("WebFetch", one)
     };
-    input["urls"].as_array().into_iter().flatten().map(fetch).collect()
+    input["urls"].as_array().into_iter().flatten().take(OPERATIONS + 1).map(fetch).collect()
 }
 
 /// The complete new input by the tool's own keys; none = it cannot be said so that the tool takes it.

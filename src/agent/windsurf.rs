@@ -15,6 +15,7 @@ use super::settled::settle_answer;
 use super::wiring::{Constant, Directory, EntryForm, Form, Scope, SettingsPlace, Wiring};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind, Operation};
+use crate::limits::OPERATIONS;
 use crate::verdict::Answer;
 use crate::verdict::Verb::{self, Deny};
 use crate::watchdog::FailureForm;
@@ -200,7 +201,7 @@ fn edits(info: Value) -> Vec<Operation> {
             let content = text(only, "new_string");
             vec![operation("Write", json!({ "file_path": path, "content": content }))]
         }
-        Some(all) => all.iter().map(edit).collect(),
+        Some(all) => all.iter().take(OPERATIONS + 1).map(edit).collect(),
     }
 }
 

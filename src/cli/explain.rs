@@ -136,7 +136,8 @@ fn unreadable_answer(
     why: &str,
 ) -> Option<String> {
     let known = |name: &str| Some(agent::kind_of_name(name)).filter(|kind| *kind != Kind::Other);
-    let kind = payload::sniff_event(bytes).and_then(known).or_else(|| named.and_then(known))?;
+    let kind =
+        payload::sniff_event(bytes).as_deref().and_then(known).or_else(|| named.and_then(known))?;
     let output = agent.failure_output(kind, why);
     Some(event::output_lines(&output).join("\n"))
 }

@@ -6,8 +6,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::agent::fields::{FieldNames, operation, rename_fields, restore_fields};
-use crate::agent::patch::patch_operations;
+use crate::agent::fields::{FieldNames, operation, rename_fields, restore_fields, runs_as_line};
+use crate::agent::patch::call_operations;
 use crate::agent::stranger;
 use crate::event::Operation;
 use crate::text::quote_for_shell;
@@ -110,15 +110,14 @@ pub fn operations(tool: &str, input: &Value) -> Vec<Operation> {
         let items = known.items(input);
         return match items.is_empty() {
             true => vec![operation(known.claude, input.clone())],
-            false => items.into_iter().map(|item| known.operation(item)).collect(),
+            false => {
+                let lines = known.lines(input).into_iter().map(Value::from);
+                items.into_iter().chain(lines).map(|item| known.operation(item)).collect()
+            }
         };
     }
     if tool == "apply_patch" {
-        let text = input.as_str().or_else(|| {
-            ["input", "patch"].iter().find_map(|key| input.get(key).and_then(Value::as_str))
-        });
-        let found = text.map(patch_operations).unwrap_or_default();
-        return if found.is_empty() { vec![operation(tool, input.clone())] } else { found };
+        return call_operations(tool, input.clone());
     }
     vec![single_operation(tool, input)]
 }
@@ -240,6 +239,14 @@ impl ListTool {
         out
     }
 
+    /// What is a list in JSON and yet may be run as a line: the contract has both for one field.
+    fn lines<'v>(&self, input: &'v Value) -> Vec<&'v str> {
+        let values =
+            std::iter::once(input).chain(input.as_object().into_iter().flat_map(Map::values));
+        let lines = values.filter_map(Value::as_str).filter(|_| self.own == "run_commands");
+        lines.filter(|text| parse_json(text).is_some() && runs_as_line(text)).collect()
+    }
+
     fn operation(&self, item: Value) -> Operation {
         let input = match item {
             Value::Object(map) if self.own == "run_commands" => match command_line(&map) {
@@ -283,6 +290,9 @@ fn spread(value: &Value, out: &mut Vec<Value>) {
 /// line that it may be, and as the word that it may be.
 fn command_line(map: &Map<String, Value>) -> Option<String> {
     let command = ["command", "cmd"].iter().find_map(|key| map.get(*key)?.as_str())?;
+    if let Some(args) = map.get("args").and_then(Value::as_str) {
+        return Some(format!("{command} {args}"));
+    }
     let args = map.get("args").map_or(Some(&[][..]), |args| args.as_array().map(Vec::as_slice))?;
     let args = args.iter().map(|arg| match arg {
         Value::String(text) => format!(" {}", quote_for_shell(text)),
@@ -339,6 +349,7 @@ pub fn can_rebuild(tool: &str, input: &Value) -> bool {
         Some(known) if known.own == "run_commands" => {
             let items = known.items(input);
             !items.is_empty()
+                && known.lines(input).is_empty()
                 && !items.iter().any(|item| item.as_object().is_some_and(has_two_readings))
         }
         Some(known) => !known.items(input).is_empty(),
