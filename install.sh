@@ -150,8 +150,10 @@ if [ "$register" = no ]; then
 fi
 
 say
-say "\$ hookctl install"
-"$bin/hookctl" install || fail "hookctl install failed; the binary is in place, so mend what it says and run: $bin/hookctl install"
+# Alone it shows what it would write for each agent that is here, and asks; nobody answers without a terminal.
+if [ -t 0 ]; then set --; else set -- --agent claude; fi
+say "\$ hookctl install${*:+ $*}"
+"$bin/hookctl" install "$@" || fail "hookctl install failed; the binary is in place, so mend what it says and run: $bin/hookctl install"
 
 # The command below is text in an event; hookctl judges it and nobody runs it.
 sample='{"session_id":"install-check","hook_event_name":"PreToolUse","cwd":"/","tool_name":"Bash","tool_input":{"command":"rm -rf /"},"tool_use_id":"install-check"}'
