@@ -9,6 +9,7 @@ use crate::event::{Event, Kind};
 use crate::text;
 use crate::verdict::{Answer, Verb};
 use crate::watchdog::{CANNOT_JUDGE, FailureForm};
+use fingerprint::Fingerprint;
 use wiring::Wiring;
 
 mod call;
@@ -20,6 +21,7 @@ pub mod copilot;
 pub mod cursor;
 pub mod droid;
 mod fields;
+pub mod fingerprint;
 pub mod gemini;
 pub mod kiro;
 pub mod opencode;
@@ -55,6 +57,13 @@ pub struct Output {
     pub status: u8,
     /// The reason of an answer that stops something: said with exit status 2 where stdout reaches nobody.
     pub refusal: Option<String>,
+}
+
+impl Output {
+    /// This object. `refusal` = why it stops something.
+    fn of_object(object: Map<String, Value>, refusal: Option<String>) -> Output {
+        Output { stdout: Value::Object(object).to_string(), refusal, ..Output::default() }
+    }
 }
 
 /// What an event of an agent can do, for `check`, `explain --event` and the README's table.
@@ -169,26 +178,78 @@ impl EventSpec {
     }
 }
 
-/// One coding agent: everything hookctl knows of it.
-pub trait Agent: Sync {
+/// What is known of an agent, as data.
+#[derive(Debug)]
+pub struct AgentFacts {
     /// The word of `--agent` and of the `agent` condition.
-    fn id(&self) -> &'static str;
-
+    pub id: &'static str,
     /// The name for people.
-    fn title(&self) -> &'static str;
-
-    /// Did this agent write the payload?
-    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark>;
-
-    /// Can this agent surely not have written the payload, whatever `--agent` says?
-    fn excludes(&self, _payload: &Map<String, Value>) -> bool {
-        false
-    }
-
+    pub title: &'static str,
     /// Environment variables that it sets for its hooks and no other agent does. They leak into agents that it
     /// starts, so they count least.
-    fn environment_marks(&self) -> &'static [&'static str] {
-        &[]
+    pub environment: &'static [&'static str],
+    /// The events it has and what each can do.
+    pub events: &'static [EventSpec],
+    /// The fields that any event's input may have.
+    pub common_input: &'static str,
+    /// The keys that any event's answer may have.
+    pub common_output: &'static str,
+    /// The names of its own tools.
+    pub tool_names: &'static [&'static str],
+    /// How it is told where hookctl itself cannot judge.
+    pub failure: FailureForms,
+    /// Where its settings are and how hookctl stands in them; none = hookctl does not know them.
+    pub wiring: Option<&'static Wiring>,
+}
+
+impl AgentFacts {
+    /// An agent of which nothing is known.
+    pub const UNKNOWN: AgentFacts = AgentFacts {
+        id: "",
+        title: "",
+        environment: &[],
+        events: &[],
+        common_input: "",
+        common_output: "",
+        tool_names: &[],
+        failure: FailureForms { call: FailureForm::Block, rest: FailureForm::Silence, silent: &[] },
+        wiring: None,
+    };
+}
+
+/// How an agent is told where hookctl itself cannot judge: unreadable stdin, a crash, no time left.
+#[derive(Debug)]
+pub struct FailureForms {
+    /// Of a call, which could do harm: it is asked about, or refused where nobody can be asked.
+    pub call: FailureForm,
+    /// Of all else, which goes on: a notice for the human where one can be shown.
+    pub rest: FailureForm,
+    /// The events where nothing is said.
+    pub silent: &'static [Kind],
+}
+
+impl FailureForms {
+    /// That of an event of this kind.
+    pub fn of(&self, kind: Kind) -> FailureForm {
+        match kind {
+            Kind::PreToolUse => self.call,
+            kind if self.silent.contains(&kind) => FailureForm::Silence,
+            _ => self.rest,
+        }
+    }
+}
+
+/// One coding agent: what is known of it, and how its payloads and answers are read and written.
+pub trait Agent: Sync {
+    /// What is known of it.
+    fn facts(&self) -> &'static AgentFacts;
+
+    /// Did this agent write the payload?
+    fn detect(&self, payload: &Fingerprint) -> Option<Mark>;
+
+    /// Can this agent surely not have written the payload, whatever `--agent` says?
+    fn excludes(&self, _payload: &Fingerprint) -> bool {
+        false
     }
 
     /// The payload as an event. `named` is `--event`, for payloads that do not name theirs.
@@ -198,11 +259,23 @@ pub trait Agent: Sync {
     /// stricter, or silence (contracts: verbs).
     fn render(&self, event: &Event, answer: &Answer) -> Output;
 
-    /// How it is told where hookctl itself cannot judge (unreadable stdin, a crash, no time left): what
-    /// could do harm is asked about, all else goes on with a notice for the human where one can be shown.
-    fn failure_form(&self, kind: Kind) -> FailureForm;
+    /// How it is told of an event of that kind that hookctl itself cannot judge.
+    fn failure_form(&self, kind: Kind) -> FailureForm {
+        self.facts().failure.of(kind)
+    }
 
-    /// That answer, for this cause.
+    /// What this event can do: of several of one kind, that of its name.
+    fn spec_of(&self, event: &Event) -> Option<&'static EventSpec> {
+        let named = self.events().iter().find(|spec| spec.name == event.name);
+        named.or_else(|| self.event_spec(event.kind))
+    }
+
+    /// What this event can do; of an event that is not known, nothing.
+    fn spec_or_nothing(&self, event: &Event) -> EventSpec {
+        self.spec_of(event).copied().unwrap_or(EventSpec::new(event.kind))
+    }
+
+    /// That failure's answer, for this cause.
     fn failure_output(&self, kind: Kind, cause: &str) -> Output {
         let message = text::make_visible(&format!("{CANNOT_JUDGE}{cause}"));
         let json = |before: &str, after: &str| {
@@ -220,27 +293,29 @@ pub trait Agent: Sync {
         }
     }
 
-    /// The events it has and what each can do.
-    fn events(&self) -> &'static [EventSpec];
-
-    /// The fields that any event's input may have.
-    fn common_input(&self) -> &'static str {
-        ""
+    /// [`AgentFacts::id`].
+    fn id(&self) -> &'static str {
+        self.facts().id
     }
 
-    /// The keys that any event's answer may have.
-    fn common_output(&self) -> &'static str {
-        ""
+    /// [`AgentFacts::title`].
+    fn title(&self) -> &'static str {
+        self.facts().title
     }
 
-    /// The names of its own tools.
-    fn tool_names(&self) -> &'static [&'static str] {
-        &[]
+    /// [`AgentFacts::events`].
+    fn events(&self) -> &'static [EventSpec] {
+        self.facts().events
     }
 
-    /// Where its settings are and how hookctl stands in them; none = hookctl does not know them.
+    /// [`AgentFacts::wiring`].
     fn wiring(&self) -> Option<&'static Wiring> {
-        None
+        self.facts().wiring
+    }
+
+    /// What an event of that kind can do; unknown events can do nothing.
+    fn event_spec(&self, kind: Kind) -> Option<&'static EventSpec> {
+        self.events().iter().find(|spec| spec.kind == kind)
     }
 
     /// The settings files that it reads for a session in `cwd`, its hooks among what they say.
@@ -250,17 +325,6 @@ pub trait Agent: Sync {
             read.map(|place| wiring.resolve(place, home, cwd, root))
         };
         self.wiring().into_iter().flat_map(resolve).collect()
-    }
-
-    /// What an event of that kind can do; unknown events can do nothing.
-    fn event_spec(&self, kind: Kind) -> Option<&'static EventSpec> {
-        self.events().iter().find(|spec| spec.kind == kind)
-    }
-
-    /// What this event can do: of several of one kind, that of its name.
-    fn spec_of(&self, event: &Event) -> Option<&'static EventSpec> {
-        let named = self.events().iter().find(|spec| spec.name == event.name);
-        named.or_else(|| self.event_spec(event.kind))
     }
 }
 
@@ -312,6 +376,7 @@ pub fn kind_of_name(name: &str) -> Kind {
 /// that agent's; the environment counts only where nothing else speaks. What fits none of them and holds a
 /// command line is a stranger's, whatever `--agent` says.
 pub fn detect_agent(payload: &Map<String, Value>, flag: Option<&str>) -> &'static dyn Agent {
+    let payload = &Fingerprint::of(payload);
     let marks = AGENTS.iter().filter_map(|&agent| Some((agent.detect(payload)?, agent)));
     let best = marks.reduce(|best, one| if one.0 > best.0 { one } else { best });
     match best {
@@ -329,7 +394,7 @@ pub fn detect_agent(payload: &Map<String, Value>, flag: Option<&str>) -> &'stati
 /// Whose hook this process is, as far as the environment says.
 fn agent_of_environment() -> Option<&'static dyn Agent> {
     let set = |agent: &&dyn Agent| {
-        agent.environment_marks().iter().any(|name| crate::env::get(name).is_some())
+        agent.facts().environment.iter().any(|name| crate::env::get(name).is_some())
     };
     AGENTS.iter().copied().find(|agent| set(agent))
 }

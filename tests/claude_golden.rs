@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hookctl::agent::claude::{Claude, TEXT_LIMIT};
+use hookctl::agent::fingerprint::Fingerprint;
 use hookctl::agent::{Agent, EventSpec, Mark, Output};
 use hookctl::event::{Event, Kind, KindSet};
 use hookctl::payload;
@@ -328,9 +329,11 @@ fn s2_02_the_lone_surrogate_that_the_client_sends_is_read() {
 fn s3_01_a_payload_that_names_an_event_and_no_time_is_claude_codes() {
     for (path, _) in captures() {
         let object = payload::parse(&fs::read(&path).expect("bytes")).expect("a payload");
-        assert_eq!(Claude.detect(&object), Some(Mark::Default), "{}", path.display());
+        let mark = Claude.detect(&Fingerprint::of(&object));
+        assert_eq!(mark, Some(Mark::Default), "{}", path.display());
     }
-    let mark = |value: Value| Claude.detect(value.as_object().expect("an object"));
+    let mark =
+        |value: Value| Claude.detect(&Fingerprint::of(value.as_object().expect("an object")));
     assert_eq!(mark(json!({ "hook_event_name": "Stop", "timestamp": "2026-01-01" })), None);
     assert_eq!(mark(json!({ "tool_name": "Bash" })), None);
 }
@@ -839,7 +842,8 @@ fn s3_20_the_fields_of_the_table_are_those_of_the_captures() {
     for (path, kind) in captures() {
         let event = event(fs::read(&path).expect("bytes"), None);
         let spec = Claude.event_spec(event.kind).expect("known");
-        let known = format!("{} {}", spec.input, hookctl::agent::default_agent().common_input());
+        let known =
+            format!("{} {}", spec.input, hookctl::agent::default_agent().facts().common_input);
         let known: Vec<&str> = known
             .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
             .filter(|word| !word.is_empty())

@@ -9,14 +9,15 @@ mod render;
 mod tools;
 
 use super::fields::{is_absolute, text_field};
+use super::fingerprint::{Field, Fingerprint};
+use super::reply::{ASK_CALL, NOTICE};
 use super::wiring::{
     CallForm, Constant, Directory, EntryForm, FailClosed, Form, Scope, SettingsPlace, Wiring,
 };
-use super::{Agent, EventSpec, Mark, Output};
+use super::{Agent, AgentFacts, FailureForms, Mark, Output};
 use crate::env;
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
-use crate::watchdog::FailureForm;
 use serde_json::{Map, Value};
 
 pub use super::settled::TEXT_LIMIT;
@@ -26,24 +27,40 @@ pub struct Claude;
 
 const ID: &str = "claude";
 
-impl Agent for Claude {
-    fn id(&self) -> &'static str {
-        ID
-    }
+/// What is known of it.
+static FACTS: AgentFacts = AgentFacts {
+    id: ID,
+    title: "Claude Code",
+    events: events::EVENTS,
+    common_input: events::COMMON_INPUT,
+    common_output: events::COMMON_OUTPUT,
+    tool_names: tools::TOOLS,
+    // A call that could not be judged is asked about (headless, the client then refuses it). A permission dialog is
+    // itself the question, a notice per text batch would bury the text, and whatever a WorktreeCreate hook prints is
+    // taken for the worktree's path.
+    failure: FailureForms {
+        call: ASK_CALL,
+        rest: NOTICE,
+        silent: &[Kind::PermissionRequest, Kind::MessageDisplay, Kind::WorktreeCreate],
+    },
+    wiring: Some(&WIRING),
+    ..AgentFacts::UNKNOWN
+};
 
-    fn title(&self) -> &'static str {
-        "Claude Code"
+impl Agent for Claude {
+    fn facts(&self) -> &'static AgentFacts {
+        &FACTS
     }
 
     /// Claude Code has no mark of its own: it is whoever names an event and is nobody else. It sends
     /// no `timestamp` (captures of every event of 2.1.329), so a text there speaks against it.
-    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
-        let named = text_field(payload, "hook_event_name").is_some();
+    fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
+        let named = payload.has_text(Field::HookEventName);
         (named && !self.excludes(payload)).then_some(Mark::Default)
     }
 
-    fn excludes(&self, payload: &Map<String, Value>) -> bool {
-        text_field(payload, "timestamp").is_some()
+    fn excludes(&self, payload: &Fingerprint) -> bool {
+        payload.has_text(Field::Timestamp)
     }
 
     fn parse(&self, mut payload: Map<String, Value>, named: Option<&str>) -> Event {
@@ -89,43 +106,6 @@ impl Agent for Claude {
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
         render::render_event(event.kind, &event.name, &event.tool, answer)
-    }
-
-    /// A tool call that could not be judged is asked about (headless, the client then refuses it).
-    /// Everywhere else nothing waits for hookctl, so the human is told and the agent goes on; a
-    /// permission dialog is itself the question, and a notice per text batch would bury the text.
-    fn failure_form(&self, kind: Kind) -> FailureForm {
-        match kind {
-            Kind::PreToolUse => FailureForm::Stop(
-                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":""#,
-                r#""}}"#,
-            ),
-            // Whatever a WorktreeCreate hook prints is taken for the worktree's path.
-            Kind::PermissionRequest | Kind::MessageDisplay | Kind::WorktreeCreate => {
-                FailureForm::Silence
-            }
-            _ => FailureForm::Notice(r#"{"systemMessage":""#, r#""}"#),
-        }
-    }
-
-    fn events(&self) -> &'static [EventSpec] {
-        events::EVENTS
-    }
-
-    fn common_input(&self) -> &'static str {
-        events::COMMON_INPUT
-    }
-
-    fn common_output(&self) -> &'static str {
-        events::COMMON_OUTPUT
-    }
-
-    fn tool_names(&self) -> &'static [&'static str] {
-        tools::TOOLS
-    }
-
-    fn wiring(&self) -> Option<&'static Wiring> {
-        Some(&WIRING)
     }
 }
 

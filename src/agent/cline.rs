@@ -11,9 +11,10 @@ use serde_json::{Map, Value, json};
 
 use self::hooks::Hook;
 use super::fields::{is_absolute, text_field};
+use super::fingerprint::{Field, Fingerprint};
 use super::settled::{Settled, settle_answer};
 use super::wiring::{Form, Scope, ScriptForm, SettingsPlace, Wiring};
-use super::{Agent, EventSpec, Mark, Output};
+use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::text;
 use crate::verdict::{Answer, Verb};
@@ -66,28 +67,39 @@ struct Call {
     input: Value,
 }
 
+/// What is known of it.
+static FACTS: AgentFacts = AgentFacts {
+    id: ID,
+    title: "Cline",
+    environment: &["CLINE_WRAPPER_PATH"],
+    events: hooks::EVENTS,
+    common_input: "clineVersion, hookName, timestamp, taskId, workspaceRoots[], userId; CLI: sessionContext{rootSessionId}, \
+         workspaceInfo{rootPath}, agent_id, parent_agent_id; VS Code: model{provider, slug}",
+    tool_names: tools::TOOLS,
+    // Nobody can be asked; a message without a cancel is told to the model.
+    failure: FailureForms {
+        call: FailureForm::Stop(r#"{"cancel":true,"errorMessage":""#, r#""}"#),
+        rest: FailureForm::Silence,
+        silent: &[],
+    },
+    wiring: Some(&WIRING),
+    ..AgentFacts::UNKNOWN
+};
+
 impl Agent for Cline {
-    fn id(&self) -> &'static str {
-        ID
+    fn facts(&self) -> &'static AgentFacts {
+        &FACTS
     }
 
-    fn title(&self) -> &'static str {
-        "Cline"
-    }
-
-    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
+    fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
         // The version may be an empty text.
-        let own = payload.contains_key("clineVersion") && payload.contains_key("taskId");
+        let own = payload.has(Field::ClineVersion) && payload.has(Field::TaskId);
         own.then_some(Mark::Strong)
     }
 
     /// It names its events in another field, and always its task.
-    fn excludes(&self, payload: &Map<String, Value>) -> bool {
-        payload.contains_key("hook_event_name") && !payload.contains_key("taskId")
-    }
-
-    fn environment_marks(&self) -> &'static [&'static str] {
-        &["CLINE_WRAPPER_PATH"]
+    fn excludes(&self, payload: &Fingerprint) -> bool {
+        payload.has(Field::HookEventName) && !payload.has(Field::TaskId)
     }
 
     fn parse(&self, mut payload: Map<String, Value>, named: Option<&str>) -> Event {
@@ -159,28 +171,6 @@ impl Agent for Cline {
         Output { stdout, stderr, status: 0, refusal }
     }
 
-    /// Nobody can be asked, so what could do harm is refused.
-    fn failure_form(&self, kind: Kind) -> FailureForm {
-        match kind {
-            Kind::PreToolUse => FailureForm::Stop(r#"{"cancel":true,"errorMessage":""#, r#""}"#),
-            // A message without a cancel is told to the model.
-            _ => FailureForm::Silence,
-        }
-    }
-
-    fn events(&self) -> &'static [EventSpec] {
-        hooks::EVENTS
-    }
-
-    fn common_input(&self) -> &'static str {
-        "clineVersion, hookName, timestamp, taskId, workspaceRoots[], userId; CLI: sessionContext{rootSessionId}, \
-         workspaceInfo{rootPath}, agent_id, parent_agent_id; VS Code: model{provider, slug}"
-    }
-
-    fn tool_names(&self) -> &'static [&'static str] {
-        tools::TOOLS
-    }
-
     /// By the host that sent it: the CLI rewrites input and refuses no prompt, VS Code the other way round.
     fn spec_of(&self, event: &Event) -> Option<&'static EventSpec> {
         let table = match Host::from_event(event) {
@@ -189,10 +179,6 @@ impl Agent for Cline {
             Host::Cli => hooks::CLI,
         };
         table.iter().find(|spec| spec.kind == event.kind)
-    }
-
-    fn wiring(&self) -> Option<&'static Wiring> {
-        Some(&WIRING)
     }
 }
 

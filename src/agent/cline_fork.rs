@@ -9,9 +9,10 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::cline::tools;
+use super::fingerprint::Fingerprint;
 use super::settled::{Settled, settle_answer};
 use super::wiring::{CallForm, Directory, EntryForm, Form, Matcher, Scope, SettingsPlace, Wiring};
-use super::{Agent, EventSpec, Mark, Output, default_agent};
+use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output, default_agent};
 use crate::event::{Event, Kind, Operation};
 use crate::verdict::{Answer, Verb};
 use crate::watchdog::FailureForm;
@@ -84,17 +85,29 @@ const fn silent_spec(kind: Kind) -> EventSpec {
     EventSpec::new(kind).output("nothing that is known").patience(LIMIT)
 }
 
-impl Agent for ClineFork {
-    fn id(&self) -> &'static str {
-        ID
-    }
+/// What is known of it.
+static FACTS: AgentFacts = AgentFacts {
+    id: ID,
+    title: "Cline with Claude Code's hooks",
+    events: EVENTS,
+    common_input: "session_id (the task's id), transcript_path, cwd, hook_event_name",
+    // There is no text that only tells.
+    failure: FailureForms {
+        call: FailureForm::Stop(r#"{"approve":false,"message":""#, r#""}"#),
+        rest: FailureForm::Silence,
+        silent: &[],
+    },
+    wiring: Some(&WIRING),
+    ..AgentFacts::UNKNOWN
+};
 
-    fn title(&self) -> &'static str {
-        "Cline with Claude Code's hooks"
+impl Agent for ClineFork {
+    fn facts(&self) -> &'static AgentFacts {
+        &FACTS
     }
 
     /// Nothing in a payload tells.
-    fn detect(&self, _payload: &Map<String, Value>) -> Option<Mark> {
+    fn detect(&self, _payload: &Fingerprint) -> Option<Mark> {
         None
     }
 
@@ -133,25 +146,7 @@ impl Agent for ClineFork {
             return Output::default();
         }
         body.insert("approve".into(), (!settled.refuses()).into());
-        let stdout = Value::Object(body).to_string();
-        let refusal = settled.refuses().then_some(settled.reason);
-        Output { stdout, refusal, ..Output::default() }
-    }
-
-    fn failure_form(&self, kind: Kind) -> FailureForm {
-        match kind {
-            Kind::PreToolUse => FailureForm::Stop(r#"{"approve":false,"message":""#, r#""}"#),
-            // There is no text that only tells.
-            _ => FailureForm::Silence,
-        }
-    }
-
-    fn events(&self) -> &'static [EventSpec] {
-        EVENTS
-    }
-
-    fn common_input(&self) -> &'static str {
-        "session_id (the task's id), transcript_path, cwd, hook_event_name"
+        Output::of_object(body, settled.refuses().then_some(settled.reason))
     }
 
     fn spec_of(&self, event: &Event) -> Option<&'static EventSpec> {
@@ -163,10 +158,6 @@ impl Agent for ClineFork {
             }
             _ => self.event_spec(event.kind),
         }
-    }
-
-    fn wiring(&self) -> Option<&'static Wiring> {
-        Some(&WIRING)
     }
 }
 

@@ -8,17 +8,16 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::call::{ToolNames, own_names};
-use super::fields::text_field;
+use super::fingerprint::{Field, Fingerprint};
 use super::patch::call_operations;
-use super::reply::{Reply, response_reason};
+use super::reply::{DENY_CALL, NOTICE, Reply, response_reason};
 use super::settled::{Settled, settle_answer};
 use super::shaped::{event_of_payload, read_call, translate_call};
 use super::wiring::{Consent, Directory, EntryForm, Form, Scope, SettingsPlace, Wiring};
-use super::{Agent, EventSpec, Mark, Output};
+use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
 use crate::verdict::Verb::{self, Allow, Deny};
-use crate::watchdog::FailureForm;
 
 /// Codex CLI.
 pub struct Codex;
@@ -119,20 +118,35 @@ static EVENTS: &[EventSpec] = &[
         .matched("trigger"),
 ];
 
-impl Agent for Codex {
-    fn id(&self) -> &'static str {
-        ID
-    }
+/// What is known of it.
+static FACTS: AgentFacts = AgentFacts {
+    id: ID,
+    title: "Codex CLI",
+    events: EVENTS,
+    common_input: "session_id, transcript_path (or null), cwd, hook_event_name, model?, permission_mode?, agent_id?, agent_type?",
+    common_output: "systemMessage",
+    tool_names: &NAMES,
+    // There is no question to be had before a tool. No answer leaves the dialog to the user; a session's end reads
+    // none; what an unknown event takes nobody knows.
+    failure: FailureForms {
+        call: DENY_CALL,
+        rest: NOTICE,
+        silent: &[Kind::PermissionRequest, Kind::SessionEnd, Kind::Other],
+    },
+    wiring: Some(&WIRING),
+    ..AgentFacts::UNKNOWN
+};
 
-    fn title(&self) -> &'static str {
-        "Codex CLI"
+impl Agent for Codex {
+    fn facts(&self) -> &'static AgentFacts {
+        &FACTS
     }
 
     /// A turn's id is in all but a session's first and last event (Claude Code has one in MessageDisplay); the
     /// transcript's name is in every event, or null.
-    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
-        let display = text_field(payload, "hook_event_name") == Some(Kind::MessageDisplay.name());
-        let turn = text_field(payload, "turn_id").is_some() && !display;
+    fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
+        let display = payload.text(Field::HookEventName) == Kind::MessageDisplay.name();
+        let turn = payload.has_text(Field::TurnId) && !display;
         (turn || has_rollout(payload)).then_some(Mark::Strong)
     }
 
@@ -146,7 +160,7 @@ impl Agent for Codex {
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
-        let spec = self.spec_of(event).copied().unwrap_or(EventSpec::new(event.kind));
+        let spec = self.spec_or_nothing(event);
         // A rewrite was seen to act on these alone; of a patch only the whole could be replaced.
         let simple = event.tool == "Bash" || event.tool.starts_with("mcp__");
         let spec = EventSpec { rewrite: spec.rewrite && simple, ..spec };
@@ -168,45 +182,11 @@ impl Agent for Codex {
         }
         reply.into_output(&event.name, &settled)
     }
-
-    /// There is no question to be had before a tool, so what cannot be judged is refused.
-    fn failure_form(&self, kind: Kind) -> FailureForm {
-        match kind {
-            Kind::PreToolUse => FailureForm::Stop(
-                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":""#,
-                r#""}}"#,
-            ),
-            // No answer leaves the dialog to the user; a session's end reads none; what an unknown event takes
-            // nobody knows.
-            Kind::PermissionRequest | Kind::SessionEnd | Kind::Other => FailureForm::Silence,
-            _ => FailureForm::Notice(r#"{"systemMessage":""#, r#""}"#),
-        }
-    }
-
-    fn events(&self) -> &'static [EventSpec] {
-        EVENTS
-    }
-
-    fn common_input(&self) -> &'static str {
-        "session_id, transcript_path (or null), cwd, hook_event_name, model?, permission_mode?, agent_id?, agent_type?"
-    }
-
-    fn common_output(&self) -> &'static str {
-        "systemMessage"
-    }
-
-    fn tool_names(&self) -> &'static [&'static str] {
-        &NAMES
-    }
-
-    fn wiring(&self) -> Option<&'static Wiring> {
-        Some(&WIRING)
-    }
 }
 
 /// `rollout-*.jsonl`: what only Codex calls a transcript.
-fn has_rollout(payload: &Map<String, Value>) -> bool {
-    let path = text_field(payload, "transcript_path").unwrap_or_default();
+fn has_rollout(payload: &Fingerprint) -> bool {
+    let path = payload.text(Field::TranscriptPath);
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     name.starts_with("rollout-") && name.ends_with(".jsonl")
 }

@@ -16,15 +16,14 @@ use super::call::{
     ToolNames, find_tool, kind_by_content, own_names, place_operations, rename_keys, restore_input,
     set_lines, take_tool,
 };
-use super::fields::{
-    absolute_field, has_transcript_below, operation, rename_fields, response_text, text_field,
-};
+use super::fields::{absolute_field, operation, rename_fields, response_text, text_field};
+use super::fingerprint::{Field, Fingerprint};
 use super::patch::{call_operations, field_operations, patch_operations};
 use super::settled::{BLOCKED, Settled, settle_answer};
 use super::wiring::{
     Constant, Directory, EntryForm, Form, Reads, Scope, SettingsPlace, Unit, Wiring,
 };
-use super::{Agent, EventSpec, Mark, Output};
+use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::env;
 use crate::event::{Event, Kind, Operation};
 use crate::limits::OPERATIONS;
@@ -209,47 +208,51 @@ const REFUSE: FailureForm = FailureForm::Stop(
     r#""}"#,
 );
 
-impl Agent for Copilot {
-    fn id(&self) -> &'static str {
-        ID
-    }
+/// What is known of it.
+static FACTS: AgentFacts = AgentFacts {
+    id: ID,
+    title: "GitHub Copilot CLI",
+    environment: &["COPILOT_CLI"],
+    events: EVENTS,
+    common_input: "hook_event_name, session_id, timestamp, cwd",
+    tool_names: &NAMES,
+    failure: FailureForms { call: ASK, rest: FailureForm::Silence, silent: &[] },
+    wiring: Some(&WIRING),
+    ..AgentFacts::UNKNOWN
+};
 
-    fn title(&self) -> &'static str {
-        "GitHub Copilot CLI"
+impl Agent for Copilot {
+    fn facts(&self) -> &'static AgentFacts {
+        &FACTS
     }
 
     /// Rows 8, 14 and 17 of the contract's table.
-    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
-        let has = |key: &str| payload.contains_key(key);
-        let text = |key: &str| text_field(payload, key).is_some();
-        if has("sessionId")
-            && (has("hookName")
-                || has("toolName")
-                || payload.get("timestamp").is_some_and(Value::is_number))
+    fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
+        let has = |field: Field| payload.has(field);
+        let ticks = payload.value(Field::Timestamp).is_some_and(Value::is_number);
+        if has(Field::SessionIdCamel)
+            && (has(Field::HookName) || has(Field::ToolNameCamel) || ticks)
         {
             return Some(Mark::Strong);
         }
-        let dated = text("timestamp");
-        if has_transcript_below(payload, ".copilot")
-            || dated && has("tool_result")
-            || has("stop_reason")
-            || has("initial_prompt")
+        let dated = payload.has_text(Field::Timestamp);
+        if payload.has_transcript_below(".copilot")
+            || dated && has(Field::ToolResult)
+            || has(Field::StopReason)
+            || has(Field::InitialPrompt)
         {
             return Some(Mark::Strong);
         }
-        let bare = !["tool_use_id", "permission_mode", "transcript_path"].into_iter().any(has);
-        let claude = text_field(payload, "tool_name").is_some_and(|tool| PASCAL.contains(&tool));
+        let others = [Field::ToolUseId, Field::PermissionMode, Field::TranscriptPath];
+        let bare = !others.into_iter().any(has);
+        let claude = PASCAL.contains(&payload.text(Field::ToolName));
         let mark = if claude { Mark::Strong } else { Mark::Weak };
         (dated && bare).then_some(mark)
     }
 
     /// Its payloads have none of these; VS Code reads its hook files and sends the first.
-    fn excludes(&self, payload: &Map<String, Value>) -> bool {
-        payload.contains_key("tool_use_id") || payload.contains_key("permission_mode")
-    }
-
-    fn environment_marks(&self) -> &'static [&'static str] {
-        &["COPILOT_CLI"]
+    fn excludes(&self, payload: &Fingerprint) -> bool {
+        payload.has(Field::ToolUseId) || payload.has(Field::PermissionMode)
     }
 
     fn parse(&self, mut payload: Map<String, Value>, named: Option<&str>) -> Event {
@@ -312,26 +315,10 @@ impl Agent for Copilot {
 
     fn failure_form(&self, kind: Kind) -> FailureForm {
         match kind {
+            // The app executes on an ask.
             Kind::PreToolUse if is_in_app_bundle() => REFUSE,
-            Kind::PreToolUse => ASK,
-            _ => FailureForm::Silence,
+            kind => FACTS.failure.of(kind),
         }
-    }
-
-    fn events(&self) -> &'static [EventSpec] {
-        EVENTS
-    }
-
-    fn common_input(&self) -> &'static str {
-        "hook_event_name, session_id, timestamp, cwd"
-    }
-
-    fn tool_names(&self) -> &'static [&'static str] {
-        &NAMES
-    }
-
-    fn wiring(&self) -> Option<&'static Wiring> {
-        Some(&WIRING)
     }
 }
 
@@ -584,7 +571,7 @@ fn write_answer(
         specific.insert("hookEventName".into(), event.name.as_str().into());
         top.insert("hookSpecificOutput".into(), specific.into());
     }
-    Output { stdout: Value::Object(top).to_string(), refusal, ..Output::default() }
+    Output::of_object(top, refusal)
 }
 
 /// A file of hookctl's own among its hooks; it reads a project's settings of Claude Code as well.

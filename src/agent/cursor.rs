@@ -19,12 +19,13 @@ use super::call::{
     unpack_text,
 };
 use super::fields::{is_absolute, operation, rename_fields, text_field};
+use super::fingerprint::{Field, Fingerprint};
 use super::settled::{Settled, cap_text, settle_answer};
 use super::shaped::event_of_payload;
 use super::wiring::{
     Constant, Directory, EntryForm, FailClosed, Form, Reads, Scope, SettingsPlace, Wiring,
 };
-use super::{Agent, EventSpec, Mark, Output};
+use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::text;
 use crate::verdict::Answer;
@@ -160,28 +161,41 @@ const MCP: &str = "MCP:";
 /// Where a command runs: what samples have, and what the documentation shows.
 const PLACES: &[&str] = &["cwd", "working_directory"];
 
-impl Agent for Cursor {
-    fn id(&self) -> &'static str {
-        ID
-    }
+/// What is known of it.
+static FACTS: AgentFacts = AgentFacts {
+    id: ID,
+    title: "Cursor",
+    environment: &["CURSOR_VERSION"],
+    events: EVENTS,
+    common_input: "hook_event_name, conversation_id, generation_id, session_id, model, cursor_version, \
+         workspace_roots[], user_email, transcript_path?",
+    tool_names: &NAMES,
+    failure: FailureForms {
+        call: FailureForm::Stop(
+            r#"{"permission":"deny","agent_message":"hookctl cannot judge this call.","user_message":""#,
+            r#""}"#,
+        ),
+        rest: FailureForm::Silence,
+        silent: &[],
+    },
+    wiring: Some(&WIRING),
+    ..AgentFacts::UNKNOWN
+};
 
-    fn title(&self) -> &'static str {
-        "Cursor"
+impl Agent for Cursor {
+    fn facts(&self) -> &'static AgentFacts {
+        &FACTS
     }
 
     /// Row 2 of the contract's table.
-    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
-        payload.contains_key("cursor_version").then_some(Mark::Strong)
+    fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
+        payload.has(Field::CursorVersion).then_some(Mark::Strong)
     }
 
     /// Its events have names of their own, in camelCase.
-    fn excludes(&self, payload: &Map<String, Value>) -> bool {
-        let name = text_field(payload, "hook_event_name").unwrap_or_default();
-        Kind::from_name(name) != Kind::Other && !payload.contains_key("cursor_version")
-    }
-
-    fn environment_marks(&self) -> &'static [&'static str] {
-        &["CURSOR_VERSION"]
+    fn excludes(&self, payload: &Fingerprint) -> bool {
+        let name = payload.text(Field::HookEventName);
+        Kind::from_name(name) != Kind::Other && !payload.has(Field::CursorVersion)
     }
 
     fn parse(&self, mut payload: Map<String, Value>, named: Option<&str>) -> Event {
@@ -213,7 +227,7 @@ impl Agent for Cursor {
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
-        let Some(spec) = self.spec_of(event) else { return write_answer(Map::new(), None) };
+        let Some(spec) = self.spec_of(event) else { return Output::of_object(Map::new(), None) };
         let mut settled = settle_answer(spec, answer);
         let mut top = Map::new();
         match event.kind {
@@ -237,34 +251,7 @@ impl Agent for Cursor {
         }
         // The turn ends of itself where nothing makes it go on.
         let refused = matches!(settled.verb, Some(Deny | Halt)) && !top.is_empty();
-        write_answer(top, refused.then_some(settled.reason))
-    }
-
-    fn failure_form(&self, kind: Kind) -> FailureForm {
-        match kind {
-            Kind::PreToolUse => FailureForm::Stop(
-                r#"{"permission":"deny","agent_message":"hookctl cannot judge this call.","user_message":""#,
-                r#""}"#,
-            ),
-            _ => FailureForm::Silence,
-        }
-    }
-
-    fn events(&self) -> &'static [EventSpec] {
-        EVENTS
-    }
-
-    fn common_input(&self) -> &'static str {
-        "hook_event_name, conversation_id, generation_id, session_id, model, cursor_version, \
-         workspace_roots[], user_email, transcript_path?"
-    }
-
-    fn tool_names(&self) -> &'static [&'static str] {
-        &NAMES
-    }
-
-    fn wiring(&self) -> Option<&'static Wiring> {
-        Some(&WIRING)
+        Output::of_object(top, refused.then_some(settled.reason))
     }
 }
 
@@ -393,10 +380,6 @@ fn new_input(event: &Event, settled: &Settled) -> Result<Map<String, Value>, Str
         return Err(cap_text(why));
     }
     Ok(restored)
-}
-
-fn write_answer(top: Map<String, Value>, refusal: Option<String>) -> Output {
-    Output { stdout: Value::Object(top).to_string(), refusal, ..Output::default() }
 }
 
 /// One list of entries for each event; it reads a project's settings of Claude Code as well.

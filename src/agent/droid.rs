@@ -5,17 +5,16 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::call::{ToolNames, own_names};
-use super::fields::{has_transcript_below, text_field};
+use super::fingerprint::{Field, Fingerprint};
 use super::patch::call_operations;
-use super::reply::Reply;
+use super::reply::{DENY_CALL, NOTICE, Reply};
 use super::settled::settle_answer;
 use super::shaped::{event_of_payload, read_call, translate_call};
 use super::wiring::{Directory, EntryForm, Form, Scope, SettingsPlace, Wiring};
-use super::{Agent, EventSpec, Mark, Output};
+use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
 use crate::verdict::Verb::{self, Allow, Deny, Halt};
-use crate::watchdog::FailureForm;
 
 /// Factory Droid.
 pub struct Droid;
@@ -105,23 +104,33 @@ static EVENTS: &[EventSpec] = &[
         .by_default(),
 ];
 
+/// What is known of it.
+static FACTS: AgentFacts = AgentFacts {
+    id: ID,
+    title: "Factory Droid",
+    environment: &["FACTORY_PROJECT_DIR"],
+    events: EVENTS,
+    common_input: "session_id, transcript_path, cwd, permission_mode, hook_event_name",
+    common_output: "continue, stopReason, systemMessage",
+    tool_names: &NAMES,
+    // A question is not known to be one here, so what cannot be judged is refused.
+    failure: FailureForms {
+        call: DENY_CALL,
+        rest: NOTICE,
+        silent: &[Kind::PermissionRequest, Kind::Other],
+    },
+    wiring: Some(&WIRING),
+};
+
 impl Agent for Droid {
-    fn id(&self) -> &'static str {
-        ID
+    fn facts(&self) -> &'static AgentFacts {
+        &FACTS
     }
 
-    fn title(&self) -> &'static str {
-        "Factory Droid"
-    }
-
-    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
-        let tool = text_field(payload, "tool_name").unwrap_or_default();
-        let own = MARKS.contains(&tool) || has_transcript_below(payload, ".factory");
+    fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
+        let tool = payload.text(Field::ToolName);
+        let own = MARKS.contains(&tool) || payload.has_transcript_below(".factory");
         own.then_some(Mark::Strong)
-    }
-
-    fn environment_marks(&self) -> &'static [&'static str] {
-        &["FACTORY_PROJECT_DIR"]
     }
 
     fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event {
@@ -134,15 +143,10 @@ impl Agent for Droid {
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
-        let spec = self.event_spec(event.kind).copied().unwrap_or(EventSpec::new(event.kind));
+        let spec = self.spec_or_nothing(event);
         let settled = settle_answer(&spec, answer);
         let mut reply = Reply::default();
-        match (event.kind, settled.verb) {
-            (Kind::PreToolUse, Some(verb)) => reply.permit(verb.name(), &settled.reason),
-            (_, Some(Halt)) => reply.end_turn(&settled.reason),
-            (_, Some(_)) => reply.decide("block", &settled.reason),
-            (_, None) => {}
-        }
+        reply.put_verdict(event.kind, &settled);
         // A refusal stands alone: what the client makes of keys beside it is not known.
         let before = matches!(event.kind, Kind::PreToolUse | Kind::UserPromptSubmit);
         if !(before && settled.refuses()) {
@@ -150,38 +154,6 @@ impl Agent for Droid {
             reply.add_notice(&settled);
         }
         reply.into_output(&event.name, &settled)
-    }
-
-    /// A question is not known to be one here, so what cannot be judged is refused.
-    fn failure_form(&self, kind: Kind) -> FailureForm {
-        match kind {
-            Kind::PreToolUse => FailureForm::Stop(
-                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":""#,
-                r#""}}"#,
-            ),
-            Kind::PermissionRequest | Kind::Other => FailureForm::Silence,
-            _ => FailureForm::Notice(r#"{"systemMessage":""#, r#""}"#),
-        }
-    }
-
-    fn events(&self) -> &'static [EventSpec] {
-        EVENTS
-    }
-
-    fn common_input(&self) -> &'static str {
-        "session_id, transcript_path, cwd, permission_mode, hook_event_name"
-    }
-
-    fn common_output(&self) -> &'static str {
-        "continue, stopReason, systemMessage"
-    }
-
-    fn tool_names(&self) -> &'static [&'static str] {
-        &NAMES
-    }
-
-    fn wiring(&self) -> Option<&'static Wiring> {
-        Some(&WIRING)
     }
 }
 

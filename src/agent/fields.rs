@@ -64,17 +64,6 @@ pub fn operation(tool: &str, input: Value) -> Operation {
     Operation { tool: tool.into(), input }
 }
 
-/// Does the transcript lie below a directory of that name? Only the agent that writes it says so.
-pub fn has_transcript_below(payload: &Map<String, Value>, dir: &str) -> bool {
-    let path = text_field(payload, "transcript_path").unwrap_or_default().as_bytes();
-    let ends = |byte: u8| matches!(byte, b'/' | b'\\');
-    // Five agents ask at every event: a search by windows is a twentieth of a split.
-    path.windows(dir.len() + 2).any(|part| match part {
-        [first, within @ .., last] => ends(*first) && within == dir.as_bytes() && ends(*last),
-        _ => false,
-    })
-}
-
 /// The text of a tool's result: as it is, of its parts (`[{ "text": "..." }]`, below `content` or by itself), else
 /// the JSON.
 pub fn response_text(response: &Value) -> String {

@@ -8,18 +8,18 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::call::{ToolNames, own_names, set_lines};
-use super::fields::{has_transcript_below, is_absolute, operation, text_field};
-use super::reply::{Reply, response_reason};
+use super::fields::{is_absolute, operation, text_field};
+use super::fingerprint::{Field, Fingerprint};
+use super::reply::{DENY_DECISION, NOTICE, Reply, response_reason};
 use super::settled::{Settled, settle_answer};
 use super::shaped::{event_of_payload, own_input, read_call, translate_call};
 use super::wiring::{Directory, EntryForm, Form, Matcher, Scope, SettingsPlace, Unit, Wiring};
-use super::{Agent, EventSpec, Mark, Output};
+use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::effect::path;
 use crate::event::{Event, Kind, Operation};
 use crate::limits::OPERATIONS;
 use crate::verdict::Answer;
 use crate::verdict::Verb::{self, Deny, Halt};
-use crate::watchdog::FailureForm;
 
 /// Gemini CLI.
 pub struct Gemini;
@@ -134,30 +134,40 @@ static EVENTS: &[EventSpec] = &[
         .matched("trigger"),
 ];
 
+/// What is known of it.
+static FACTS: AgentFacts = AgentFacts {
+    id: ID,
+    title: "Gemini CLI",
+    // GEMINI_PROJECT_DIR is set by Qwen Code as well.
+    environment: &["GEMINI_SESSION_ID", "GEMINI_CWD"],
+    events: EVENTS,
+    common_input: "session_id, transcript_path, cwd, hook_event_name, timestamp",
+    common_output: "continue, stopReason, systemMessage",
+    tool_names: &NAMES,
+    // Nobody can be asked. Events of the model come with every part of its answer, PreCompress with every request.
+    failure: FailureForms {
+        call: DENY_DECISION,
+        rest: NOTICE,
+        silent: &[Kind::Other, Kind::PreCompact],
+    },
+    wiring: Some(&WIRING),
+};
+
 impl Agent for Gemini {
-    fn id(&self) -> &'static str {
-        ID
+    fn facts(&self) -> &'static AgentFacts {
+        &FACTS
     }
 
-    fn title(&self) -> &'static str {
-        "Gemini CLI"
-    }
-
-    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
-        let event = text_field(payload, "hook_event_name").unwrap_or_default();
-        let own = OWN_EVENTS.contains(&event) || has_transcript_below(payload, ".gemini");
+    fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
+        let event = payload.text(Field::HookEventName);
+        let own = OWN_EVENTS.contains(&event) || payload.has_transcript_below(".gemini");
         own.then_some(Mark::Strong)
     }
 
     /// Forks with Claude Code's events read Gemini's files.
-    fn excludes(&self, payload: &Map<String, Value>) -> bool {
-        let event = text_field(payload, "hook_event_name").unwrap_or_default();
+    fn excludes(&self, payload: &Fingerprint) -> bool {
+        let event = payload.text(Field::HookEventName);
         Kind::from_name(event) != Kind::Other && !EVENTS.iter().any(|spec| spec.name == event)
-    }
-
-    fn environment_marks(&self) -> &'static [&'static str] {
-        // GEMINI_PROJECT_DIR is set by Qwen Code as well.
-        &["GEMINI_SESSION_ID", "GEMINI_CWD"]
     }
 
     fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event {
@@ -175,7 +185,7 @@ impl Agent for Gemini {
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
-        let spec = self.event_spec(event.kind).copied().unwrap_or(EventSpec::new(event.kind));
+        let spec = self.spec_or_nothing(event);
         let own = answer.input.as_ref().and_then(|new| own_arguments(event, new));
         let rewrite =
             spec.rewrite && answer.elements.is_empty() && (own.is_some() || answer.input.is_none());
@@ -209,36 +219,6 @@ impl Agent for Gemini {
         }
         reply.add_notice(&settled);
         reply.into_output(&event.name, &settled)
-    }
-
-    /// Nobody can be asked, so a call that cannot be judged is refused.
-    fn failure_form(&self, kind: Kind) -> FailureForm {
-        match kind {
-            Kind::PreToolUse => FailureForm::Stop(r#"{"decision":"deny","reason":""#, r#""}"#),
-            // Events of the model come with every part of its answer, PreCompress with every request.
-            Kind::Other | Kind::PreCompact => FailureForm::Silence,
-            _ => FailureForm::Notice(r#"{"systemMessage":""#, r#""}"#),
-        }
-    }
-
-    fn events(&self) -> &'static [EventSpec] {
-        EVENTS
-    }
-
-    fn common_input(&self) -> &'static str {
-        "session_id, transcript_path, cwd, hook_event_name, timestamp"
-    }
-
-    fn common_output(&self) -> &'static str {
-        "continue, stopReason, systemMessage"
-    }
-
-    fn tool_names(&self) -> &'static [&'static str] {
-        &NAMES
-    }
-
-    fn wiring(&self) -> Option<&'static Wiring> {
-        Some(&WIRING)
     }
 }
 
@@ -457,8 +437,8 @@ mod tests {
         let named = |name: &str| {
             json!({ "hook_event_name": name }).as_object().cloned().unwrap_or_default()
         };
-        assert!(Gemini.excludes(&named("PreToolUse")));
-        assert!(!Gemini.excludes(&named("SessionStart")));
-        assert!(!Gemini.excludes(&named("BeforeSomethingNew")));
+        assert!(Gemini.excludes(&Fingerprint::of(&named("PreToolUse"))));
+        assert!(!Gemini.excludes(&Fingerprint::of(&named("SessionStart"))));
+        assert!(!Gemini.excludes(&Fingerprint::of(&named("BeforeSomethingNew"))));
     }
 }

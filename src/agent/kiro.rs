@@ -9,15 +9,15 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::call::{ToolNames, find_tool, own_names, rename_keys};
-use super::fields::{operation, text_field};
+use super::fields::operation;
+use super::fingerprint::{Field, Fingerprint};
 use super::settled::settle_answer;
 use super::shaped::{event_of_payload, read_call};
 use super::wiring::{Directory, EntryForm, Form, Scope, SettingsPlace, Unit, Wiring};
-use super::{Agent, EventSpec, Mark, Output};
+use super::{Agent, AgentFacts, EventSpec, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::verdict::Answer;
 use crate::verdict::Verb::Deny;
-use crate::watchdog::FailureForm;
 
 /// Kiro CLI.
 pub struct Kiro;
@@ -71,21 +71,26 @@ const TOOLS: &[ToolNames] = &[
 ];
 static NAMES: [&str; TOOLS.len()] = own_names(TOOLS);
 
-impl Agent for Kiro {
-    fn id(&self) -> &'static str {
-        ID
-    }
+/// What is known of it.
+static FACTS: AgentFacts = AgentFacts {
+    id: ID,
+    title: "Kiro CLI",
+    events: EVENTS,
+    common_input: "hook_event_name, cwd",
+    tool_names: &NAMES,
+    wiring: Some(&WIRING),
+    ..AgentFacts::UNKNOWN
+};
 
-    fn title(&self) -> &'static str {
-        "Kiro CLI"
+impl Agent for Kiro {
+    fn facts(&self) -> &'static AgentFacts {
+        &FACTS
     }
 
     /// Row 9 of the contract's table; those who also name their events so are told before.
-    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
-        let name = text_field(payload, "hook_event_name")?;
-        let others = payload.contains_key("cursor_version") || payload.contains_key("sessionId");
-        let camel = name.starts_with(|c: char| c.is_ascii_lowercase());
-        (camel && !others).then_some(Mark::Strong)
+    fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
+        let others = payload.has(Field::CursorVersion) || payload.has(Field::SessionIdCamel);
+        (payload.has_camel_event() && !others).then_some(Mark::Strong)
     }
 
     fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event {
@@ -96,36 +101,7 @@ impl Agent for Kiro {
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
         let Some(spec) = self.spec_of(event) else { return Output::default() };
-        let settled = settle_answer(spec, answer);
-        match settled.refuses() {
-            true => Output { stderr: settled.reason, status: 2, ..Output::default() },
-            false => {
-                Output { stdout: settled.context, stderr: settled.notice, ..Output::default() }
-            }
-        }
-    }
-
-    fn failure_form(&self, kind: Kind) -> FailureForm {
-        match kind {
-            Kind::PreToolUse => FailureForm::Block,
-            _ => FailureForm::Silence,
-        }
-    }
-
-    fn events(&self) -> &'static [EventSpec] {
-        EVENTS
-    }
-
-    fn common_input(&self) -> &'static str {
-        "hook_event_name, cwd"
-    }
-
-    fn tool_names(&self) -> &'static [&'static str] {
-        &NAMES
-    }
-
-    fn wiring(&self) -> Option<&'static Wiring> {
-        Some(&WIRING)
+        settle_answer(spec, answer).into_exit_status()
     }
 }
 

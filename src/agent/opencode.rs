@@ -12,12 +12,13 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::fields::{restore_fields, text_field};
+use super::fingerprint::{Field, Fingerprint};
+use super::reply::{DENY_DECISION, NOTICE};
 use super::settled::{Settled, settle_answer};
 use super::wiring::{Directory, Form, PluginForm, Scope, SettingsPlace, Wiring};
-use super::{Agent, EventSpec, Mark, Output, default_agent};
+use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output, default_agent};
 use crate::event::{Event, Kind, Operation};
 use crate::verdict::{Answer, Verb};
-use crate::watchdog::FailureForm;
 
 /// The plugin, as it is installed but for the line that begins with [`COMMAND_LINE`].
 pub const PLUGIN: &str = include_str!("opencode/plugin.js");
@@ -94,17 +95,27 @@ static EVENTS: &[EventSpec] = &[
         .by_default(),
 ];
 
+/// What is known of it.
+static FACTS: AgentFacts = AgentFacts {
+    id: ID,
+    title: "OpenCode",
+    events: EVENTS,
+    common_input: "agent, hook_event_name, session_id, cwd",
+    common_output: "systemMessage",
+    tool_names: tools::TOOLS,
+    // Nobody can be asked.
+    failure: FailureForms { call: DENY_DECISION, rest: NOTICE, silent: &[] },
+    wiring: Some(&WIRING),
+    ..AgentFacts::UNKNOWN
+};
+
 impl Agent for OpenCode {
-    fn id(&self) -> &'static str {
-        ID
+    fn facts(&self) -> &'static AgentFacts {
+        &FACTS
     }
 
-    fn title(&self) -> &'static str {
-        "OpenCode"
-    }
-
-    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
-        (text_field(payload, "agent") == Some(ID)).then_some(Mark::Strong)
+    fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
+        (payload.text(Field::Agent) == ID).then_some(Mark::Strong)
     }
 
     fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event {
@@ -147,33 +158,7 @@ impl Agent for OpenCode {
         if body.is_empty() {
             return Output::default();
         }
-        let stdout = Value::Object(body).to_string();
-        let refusal = settled.refuses().then_some(settled.reason);
-        Output { stdout, refusal, ..Output::default() }
-    }
-
-    /// Nobody can be asked, so what could do harm is refused.
-    fn failure_form(&self, kind: Kind) -> FailureForm {
-        match kind {
-            Kind::PreToolUse => FailureForm::Stop(r#"{"decision":"deny","reason":""#, r#""}"#),
-            _ => FailureForm::Notice(r#"{"systemMessage":""#, r#""}"#),
-        }
-    }
-
-    fn events(&self) -> &'static [EventSpec] {
-        EVENTS
-    }
-
-    fn common_input(&self) -> &'static str {
-        "agent, hook_event_name, session_id, cwd"
-    }
-
-    fn common_output(&self) -> &'static str {
-        "systemMessage"
-    }
-
-    fn tool_names(&self) -> &'static [&'static str] {
-        tools::TOOLS
+        Output::of_object(body, settled.refuses().then_some(settled.reason))
     }
 
     fn spec_of(&self, event: &Event) -> Option<&'static EventSpec> {
@@ -182,10 +167,6 @@ impl Agent for OpenCode {
             true => Some(&FIXED),
             false => self.event_spec(event.kind),
         }
-    }
-
-    fn wiring(&self) -> Option<&'static Wiring> {
-        Some(&WIRING)
     }
 }
 

@@ -6,17 +6,16 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::call::{ToolNames, own_names};
-use super::fields::{has_transcript_below, text_field};
+use super::fingerprint::{Field, Fingerprint};
 use super::gemini::read_result;
-use super::reply::Reply;
+use super::reply::{ASK_CALL, NOTICE, Reply};
 use super::settled::{Settled, settle_answer};
 use super::shaped::{event_of_payload, read_call, translate_call};
 use super::wiring::{Directory, EntryForm, Form, Scope, SettingsPlace, Unit, Wiring};
-use super::{Agent, EventSpec, Mark, Output};
+use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
 use crate::verdict::Verb::{self, Allow, Ask, Deny, Halt};
-use crate::watchdog::FailureForm;
 
 /// Qwen Code.
 pub struct Qwen;
@@ -119,26 +118,36 @@ static EVENTS: &[EventSpec] = &[
         .by_default(),
 ];
 
-impl Agent for Qwen {
-    fn id(&self) -> &'static str {
-        ID
-    }
+/// What is known of it.
+static FACTS: AgentFacts = AgentFacts {
+    id: ID,
+    title: "Qwen Code",
+    environment: &["QWEN_PROJECT_DIR"],
+    events: EVENTS,
+    common_input: "session_id, transcript_path, cwd, hook_event_name, timestamp",
+    common_output: "continue, stopReason, systemMessage",
+    tool_names: &NAMES,
+    // The dialog is the question; of an unknown event nothing waits for us.
+    failure: FailureForms {
+        call: ASK_CALL,
+        rest: NOTICE,
+        silent: &[Kind::PermissionRequest, Kind::Other],
+    },
+    wiring: Some(&WIRING),
+};
 
-    fn title(&self) -> &'static str {
-        "Qwen Code"
+impl Agent for Qwen {
+    fn facts(&self) -> &'static AgentFacts {
+        &FACTS
     }
 
     /// Its directory, or what Claude Code never sends (a time) beside one of its tools and a mode.
-    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
-        let tool = text_field(payload, "tool_name").unwrap_or_default();
+    fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
+        let tool = payload.text(Field::ToolName);
         let call = TOOLS.iter().any(|one| one.own == tool)
-            && text_field(payload, "timestamp").is_some()
-            && payload.contains_key("permission_mode");
-        (call || has_transcript_below(payload, ".qwen")).then_some(Mark::Strong)
-    }
-
-    fn environment_marks(&self) -> &'static [&'static str] {
-        &["QWEN_PROJECT_DIR"]
+            && payload.has_text(Field::Timestamp)
+            && payload.has(Field::PermissionMode);
+        (call || payload.has_transcript_below(".qwen")).then_some(Mark::Strong)
     }
 
     fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event {
@@ -151,15 +160,12 @@ impl Agent for Qwen {
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
-        let spec = self.event_spec(event.kind).copied().unwrap_or(EventSpec::new(event.kind));
+        let spec = self.spec_or_nothing(event);
         let settled = settle_answer(&spec, answer);
         let mut reply = Reply::default();
         match (event.kind, settled.verb) {
-            (Kind::PreToolUse, Some(verb)) => reply.permit(verb.name(), &settled.reason),
             (Kind::PermissionRequest, Some(verb)) => write_dialog(&mut reply, verb, &settled),
-            (_, Some(Halt)) => reply.end_turn(&settled.reason),
-            (_, Some(_)) => reply.decide("block", &settled.reason),
-            (_, None) => {}
+            (kind, _) => reply.put_verdict(kind, &settled),
         }
         // A refused prompt is never sent. Each round of tools brings the prompt's event again, in older versions with
         // an empty prompt.
@@ -174,38 +180,6 @@ impl Agent for Qwen {
         }
         reply.add_notice(&settled);
         reply.into_output(&event.name, &settled)
-    }
-
-    fn failure_form(&self, kind: Kind) -> FailureForm {
-        match kind {
-            Kind::PreToolUse => FailureForm::Stop(
-                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":""#,
-                r#""}}"#,
-            ),
-            // The dialog is the question; of an unknown event nothing waits for us.
-            Kind::PermissionRequest | Kind::Other => FailureForm::Silence,
-            _ => FailureForm::Notice(r#"{"systemMessage":""#, r#""}"#),
-        }
-    }
-
-    fn events(&self) -> &'static [EventSpec] {
-        EVENTS
-    }
-
-    fn common_input(&self) -> &'static str {
-        "session_id, transcript_path, cwd, hook_event_name, timestamp"
-    }
-
-    fn common_output(&self) -> &'static str {
-        "continue, stopReason, systemMessage"
-    }
-
-    fn tool_names(&self) -> &'static [&'static str] {
-        &NAMES
-    }
-
-    fn wiring(&self) -> Option<&'static Wiring> {
-        Some(&WIRING)
     }
 }
 

@@ -6,7 +6,28 @@ use serde_json::{Map, Value};
 use super::Output;
 use super::fields::response_text;
 use super::settled::{BLOCKED, Settled, cap_text};
+use crate::event::Kind;
 use crate::verdict::Verb;
+use crate::watchdog::FailureForm;
+
+/// Asks about a call that cannot be judged.
+pub const ASK_CALL: FailureForm = FailureForm::Stop(
+    r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":""#,
+    r#""}}"#,
+);
+
+/// Refuses it.
+pub const DENY_CALL: FailureForm = FailureForm::Stop(
+    r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":""#,
+    r#""}}"#,
+);
+
+/// Refuses it where no permission is asked.
+pub const DENY_DECISION: FailureForm =
+    FailureForm::Stop(r#"{"decision":"deny","reason":""#, r#""}"#);
+
+/// Tells the user that an event could not be judged.
+pub const NOTICE: FailureForm = FailureForm::Notice(r#"{"systemMessage":""#, r#""}"#);
 
 /// The keys of such an answer.
 #[derive(Default)]
@@ -37,6 +58,16 @@ impl Reply {
         self.specify("permissionDecision", decision);
         if !reason.is_empty() {
             self.specify("permissionDecisionReason", reason);
+        }
+    }
+
+    /// The verdict, where calls have a permission and all else is blocked.
+    pub fn put_verdict(&mut self, kind: Kind, settled: &Settled) {
+        match (kind, settled.verb) {
+            (Kind::PreToolUse, Some(verb)) => self.permit(verb.name(), &settled.reason),
+            (_, Some(Verb::Halt)) => self.end_turn(&settled.reason),
+            (_, Some(_)) => self.decide("block", &settled.reason),
+            (_, None) => {}
         }
     }
 
@@ -72,11 +103,7 @@ impl Reply {
             return Output::default();
         }
         let refusal = settled.verb.filter(|verb: &Verb| verb.stops_call());
-        Output {
-            stdout: Value::Object(self.top).to_string(),
-            refusal: refusal.map(|_| settled.reason.clone()),
-            ..Output::default()
-        }
+        Output::of_object(self.top, refusal.map(|_| settled.reason.clone()))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::EventSpec;
+use super::{EventSpec, Output};
 use crate::event::Kind;
 use crate::text;
 use crate::verdict::{Answer, Verb};
@@ -45,6 +45,14 @@ impl Settled {
     /// Is the call, the prompt or the end of the turn refused?
     pub fn refuses(&self) -> bool {
         matches!(self.verb, Some(Verb::Deny | Verb::Halt))
+    }
+
+    /// As exit status 2 with the reason on stderr, or plain text on stdout for the model.
+    pub fn into_exit_status(self) -> Output {
+        match self.refuses() {
+            true => Output { stderr: self.reason, status: 2, ..Output::default() },
+            false => Output { stdout: self.context, stderr: self.notice, ..Output::default() },
+        }
     }
 
     /// Is there nothing to say?

@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 use serde_json::{Map, Value};
 
 use super::fields::runs_as_line;
-use super::{AGENTS, Agent, EventSpec, Mark, Output, default_agent};
+use super::fingerprint::{Field, Fingerprint};
+use super::{AGENTS, Agent, AgentFacts, EventSpec, Mark, Output, default_agent};
 use crate::effect::tool::{holds_line, names_line};
 use crate::event::{Event, Kind};
 use crate::text;
 use crate::verdict::{Answer, Verb};
-use crate::watchdog::FailureForm;
 
 /// An agent that is not known.
 pub struct Stranger;
@@ -68,25 +68,30 @@ static SPECS: &[EventSpec] = &[
     stopping_spec(Kind::PostToolUse, &[Verb::Halt, Verb::Deny]),
 ];
 
+/// What is known of it.
+static FACTS: AgentFacts = AgentFacts {
+    id: ID,
+    title: "an agent that is not known",
+    events: SPECS,
+    ..AgentFacts::UNKNOWN
+};
+
 impl Agent for Stranger {
-    fn id(&self) -> &'static str {
-        ID
+    fn facts(&self) -> &'static AgentFacts {
+        &FACTS
     }
 
-    fn title(&self) -> &'static str {
-        "an agent that is not known"
-    }
-
-    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
-        let kind = payload.get("hook_event_name").and_then(Value::as_str).map(Kind::from_name);
-        let claude = payload.get("tool_name").is_some_and(Value::is_string)
-            && payload.get("tool_input").is_some_and(Value::is_object);
+    fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
+        let name = payload.value(Field::HookEventName).and_then(Value::as_str);
+        let kind = name.map(Kind::from_name);
+        let claude = payload.value(Field::ToolName).is_some_and(Value::is_string)
+            && payload.value(Field::ToolInput).is_some_and(Value::is_object);
         let other = match kind {
             None => !claude,
             Some(Kind::Other) => true,
             Some(kind) => kind.is_tool() && !claude,
         };
-        (other && !command_inputs(payload).is_empty()).then_some(Mark::Strong)
+        (other && !command_inputs(payload.payload).is_empty()).then_some(Mark::Strong)
     }
 
     fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event {
@@ -149,17 +154,6 @@ impl Agent for Stranger {
             None => Output { stderr: told(&answer.notice.join("\n")), ..Output::default() },
         }
     }
-
-    fn failure_form(&self, kind: Kind) -> FailureForm {
-        match kind {
-            Kind::PreToolUse => FailureForm::Block,
-            _ => FailureForm::Silence,
-        }
-    }
-
-    fn events(&self) -> &'static [EventSpec] {
-        SPECS
-    }
 }
 
 /// What an agent is told that has an event of that name: who copies its events may read its answers. Nothing where
@@ -174,7 +168,7 @@ fn refuse_like_another(event: &Event, reason: &str) -> String {
 
 /// The name of a tool that is not Claude Code's: one that means another tool there says nothing of this one.
 pub fn own_tool_name(name: &str) -> String {
-    match default_agent().tool_names().contains(&name) {
+    match default_agent().facts().tool_names.contains(&name) {
         true => name.to_lowercase(),
         false => name.to_string(),
     }

@@ -11,18 +11,18 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::call::{ToolNames, find_tool, own_names, rename_keys, restore_input, set_lines};
-use super::fields::{operation, rename_fields, text_field};
+use super::fields::{operation, rename_fields};
+use super::fingerprint::{Field, Fingerprint};
 use super::patch::call_operations;
-use super::reply::Reply;
+use super::reply::{ASK_CALL, NOTICE, Reply};
 use super::settled::{Settled, settle_answer};
 use super::shaped::{event_of_payload, read_call};
 use super::wiring::{Directory, Form, Reads, Scope, SettingsPlace, Wiring};
-use super::{Agent, EventSpec, Mark, Output};
+use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::limits::OPERATIONS;
 use crate::verdict::Answer;
 use crate::verdict::Verb::{self, Allow, Ask, Deny, Halt};
-use crate::watchdog::FailureForm;
 
 /// VS Code with GitHub Copilot.
 pub struct VsCode;
@@ -120,40 +120,47 @@ const DERIVED: &[&str] = &["offset", "limit"];
 
 const CANNOT_REWRITE: &str = "A rule rewrites this call in a way that VS Code would drop: other keys or types than the tool has.";
 
-impl Agent for VsCode {
-    fn id(&self) -> &'static str {
-        ID
-    }
+/// What is known of it.
+static FACTS: AgentFacts = AgentFacts {
+    id: ID,
+    title: "VS Code",
+    events: EVENTS,
+    common_input: "hook_event_name, session_id, timestamp, transcript_path, model, cwd?",
+    common_output: "continue, stopReason, systemMessage",
+    tool_names: &NAMES,
+    failure: FailureForms { call: ASK_CALL, rest: NOTICE, silent: &[] },
+    wiring: Some(&WIRING),
+    ..AgentFacts::UNKNOWN
+};
 
-    fn title(&self) -> &'static str {
-        "VS Code"
+impl Agent for VsCode {
+    fn facts(&self) -> &'static AgentFacts {
+        &FACTS
     }
 
     /// Rows 7, 13 and 16 of the contract's table. What row 9 says of other agents goes before row 13.
-    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
-        let has = |key: &str| payload.contains_key(key);
-        if has("hookEventName") && has("sessionId") {
+    fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
+        if payload.has(Field::HookEventNameCamel) && payload.has(Field::SessionIdCamel) {
             return Some(Mark::Strong);
         }
-        let text = |key: &str| text_field(payload, key).unwrap_or_default();
-        let tool = text("tool_name");
+        let tool = payload.text(Field::ToolName);
         let own = NAMES.contains(&tool) && !SHARED.contains(&tool);
-        let camel_event = text("hook_event_name").starts_with(|c: char| c.is_ascii_lowercase());
-        if !camel_event && (own || text("transcript_path").contains("GitHub.copilot-chat")) {
+        let extension = || payload.text(Field::TranscriptPath).contains("GitHub.copilot-chat");
+        if !payload.has_camel_event() && (own || extension()) {
             return Some(Mark::Strong);
         }
-        let called = !text("timestamp").is_empty() && has("tool_use_id") && !has("permission_mode");
-        let camel_keys = payload
-            .get("tool_input")
-            .and_then(Value::as_object)
-            .is_some_and(|input| input.keys().any(|key| is_camel(key)));
+        let called = payload.has_text(Field::Timestamp)
+            && payload.has(Field::ToolUseId)
+            && !payload.has(Field::PermissionMode);
+        let input = payload.value(Field::ToolInput).and_then(Value::as_object);
+        let camel_keys = input.is_some_and(|input| input.keys().any(|key| is_camel(key)));
         (called && camel_keys).then_some(Mark::Weak)
     }
 
     /// Its calls have an id, which Copilot CLI's do not have; and all of its payloads are dated.
-    fn excludes(&self, payload: &Map<String, Value>) -> bool {
-        let has = |key: &str| payload.contains_key(key);
-        has("tool_name") && !has("tool_use_id") || !has("timestamp")
+    fn excludes(&self, payload: &Fingerprint) -> bool {
+        let unnumbered = payload.has(Field::ToolName) && !payload.has(Field::ToolUseId);
+        unnumbered || !payload.has(Field::Timestamp)
     }
 
     fn parse(&self, mut payload: Map<String, Value>, named: Option<&str>) -> Event {
@@ -189,36 +196,6 @@ impl Agent for VsCode {
         reply.add_context(&settled);
         reply.add_notice(&settled);
         reply.into_output(&event.name, &settled)
-    }
-
-    fn failure_form(&self, kind: Kind) -> FailureForm {
-        match kind {
-            Kind::PreToolUse => FailureForm::Stop(
-                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":""#,
-                r#""}}"#,
-            ),
-            _ => FailureForm::Notice(r#"{"systemMessage":""#, r#""}"#),
-        }
-    }
-
-    fn events(&self) -> &'static [EventSpec] {
-        EVENTS
-    }
-
-    fn common_input(&self) -> &'static str {
-        "hook_event_name, session_id, timestamp, transcript_path, model, cwd?"
-    }
-
-    fn common_output(&self) -> &'static str {
-        "continue, stopReason, systemMessage"
-    }
-
-    fn tool_names(&self) -> &'static [&'static str] {
-        &NAMES
-    }
-
-    fn wiring(&self) -> Option<&'static Wiring> {
-        Some(&WIRING)
     }
 }
 

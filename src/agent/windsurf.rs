@@ -11,14 +11,14 @@ use serde_json::{Map, Value, json};
 
 use super::call::{place_operations, unpack_text};
 use super::fields::{is_absolute, operation, rename_fields, text_field};
+use super::fingerprint::{Field, Fingerprint};
 use super::settled::settle_answer;
 use super::wiring::{Constant, Directory, EntryForm, Form, Scope, SettingsPlace, Wiring};
-use super::{Agent, EventSpec, Mark, Output};
+use super::{Agent, AgentFacts, EventSpec, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::limits::OPERATIONS;
 use crate::verdict::Answer;
 use crate::verdict::Verb::{self, Deny};
-use crate::watchdog::FailureForm;
 
 /// Windsurf's Cascade.
 pub struct Windsurf;
@@ -68,24 +68,31 @@ const INFO: &[(&str, &str)] = &[("user_prompt", "prompt"), ("response", "last_as
 
 static NAMES: [&str; 4] = ["run_command", "write_code", "read_code", "mcp_tool_use"];
 
-impl Agent for Windsurf {
-    fn id(&self) -> &'static str {
-        ID
-    }
+/// What is known of it.
+static FACTS: AgentFacts = AgentFacts {
+    id: ID,
+    title: "Windsurf",
+    events: EVENTS,
+    common_input: "agent_action_name, trajectory_id, execution_id, timestamp, tool_info",
+    tool_names: &NAMES,
+    wiring: Some(&WIRING),
+    ..AgentFacts::UNKNOWN
+};
 
-    fn title(&self) -> &'static str {
-        "Windsurf"
+impl Agent for Windsurf {
+    fn facts(&self) -> &'static AgentFacts {
+        &FACTS
     }
 
     /// Row 4 of the contract's table.
-    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
-        let own = payload.contains_key("agent_action_name") && payload.contains_key("tool_info");
+    fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
+        let own = payload.has(Field::AgentActionName) && payload.has(Field::ToolInfo);
         own.then_some(Mark::Strong)
     }
 
     /// Its payloads do not name their event so.
-    fn excludes(&self, payload: &Map<String, Value>) -> bool {
-        payload.contains_key("hook_event_name")
+    fn excludes(&self, payload: &Fingerprint) -> bool {
+        payload.has(Field::HookEventName)
     }
 
     fn parse(&self, mut payload: Map<String, Value>, named: Option<&str>) -> Event {
@@ -131,34 +138,7 @@ impl Agent for Windsurf {
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
         let Some(spec) = self.spec_of(event) else { return Output::default() };
-        let settled = settle_answer(spec, answer);
-        match settled.refuses() {
-            true => Output { stderr: settled.reason, status: 2, ..Output::default() },
-            false => Output { stderr: settled.notice, ..Output::default() },
-        }
-    }
-
-    fn failure_form(&self, kind: Kind) -> FailureForm {
-        match kind {
-            Kind::PreToolUse => FailureForm::Block,
-            _ => FailureForm::Silence,
-        }
-    }
-
-    fn events(&self) -> &'static [EventSpec] {
-        EVENTS
-    }
-
-    fn common_input(&self) -> &'static str {
-        "agent_action_name, trajectory_id, execution_id, timestamp, tool_info"
-    }
-
-    fn tool_names(&self) -> &'static [&'static str] {
-        &NAMES
-    }
-
-    fn wiring(&self) -> Option<&'static Wiring> {
-        Some(&WIRING)
+        settle_answer(spec, answer).into_exit_status()
     }
 }
 

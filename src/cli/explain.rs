@@ -149,7 +149,7 @@ fn synthesise_payload(
     named: Option<&str>,
     words: &[String],
 ) -> Result<Vec<u8>> {
-    let tools = agent::default_agent().tool_names();
+    let tools = agent::default_agent().facts().tool_names;
     if let Some(tool) = tool.filter(|tool| !tools.contains(tool) && !tool.starts_with("mcp__")) {
         let hint = match did_you_mean(tool, tools.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),

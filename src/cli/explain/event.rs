@@ -102,9 +102,9 @@ fn render_text(context: &Context, agent: &'static dyn Agent, spec: &EventSpec) -
         let _ = writeln!(out, "{} {value}", context.paint(BOLD, &format!("{name:<9}")));
     };
     line("input", spec.input);
-    line("", &format!("common: {}", agent.common_input()));
+    line("", &format!("common: {}", agent.facts().common_input));
     line("output", spec.output);
-    line("", &format!("common: {}", agent.common_output()));
+    line("", &format!("common: {}", agent.facts().common_output));
     line("verdicts", &verb_names(spec));
     let blocks: Vec<&str> = spec
         .verbs
@@ -147,9 +147,9 @@ fn render_json(agent: &'static dyn Agent, spec: &EventSpec) -> Value {
         "name": spec.name,
         "agent": agent.id(),
         "input": spec.input,
-        "common_input": agent.common_input(),
+        "common_input": agent.facts().common_input,
         "output": spec.output,
-        "common_output": agent.common_output(),
+        "common_output": agent.facts().common_output,
         "verbs": spec.verbs.iter().map(|verb| verb.name()).collect::<Vec<_>>(),
         "rewrite": spec.rewrite,
         "replace": spec.replace,

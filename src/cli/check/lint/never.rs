@@ -28,7 +28,7 @@ impl Lint<'_> {
         for (field, _) in &conditions.when.fields {
             let has = |spec: Option<&EventSpec>| {
                 spec.is_none_or(|spec| has_word(spec.input, field))
-                    || has_word(agent.common_input(), field)
+                    || has_word(agent.facts().common_input, field)
             };
             if !rule.on.iter().any(|kind| has(agent.event_spec(kind))) {
                 let message = format!("`when.{field}` never holds on {events}: it has no {field}");
@@ -57,7 +57,7 @@ impl Lint<'_> {
 
     fn tool_names(&mut self) {
         let agent = agent::default_agent();
-        let tools = agent.tool_names();
+        let tools = agent.facts().tool_names;
         let known = |name: &NamePattern| {
             name.text().starts_with("mcp__")
                 || name.text().starts_with('*')
