@@ -117,6 +117,45 @@ def others(project):
                            "timestamp": "2026-11-20T10:00:00Z", "tool_info": {"command_line": command, "cwd": project}}
 
 
+def with_command(value, command):
+    """The payload with that command in place of each of its own, and how many there were."""
+    if isinstance(value, list):
+        parts = [with_command(item, command) for item in value]
+        return [part for part, _ in parts], sum(count for _, count in parts)
+    if not isinstance(value, dict):
+        return value, 0
+    out, total = {}, 0
+    for key, old in value.items():
+        if key in ("command", "command_line") and isinstance(old, str):
+            new, count = command, 1
+        elif key == "commands" and isinstance(old, (list, str)):
+            new, count = (["ls", command] if isinstance(old, list) else json.dumps(["ls", command])), 1
+        elif key == "toolArgs" and isinstance(old, str):
+            new, count = json.dumps({"command": command}), 1
+        else:
+            new, count = with_command(old, command) if key != "mcp_context" else (old, 0)
+        out[key], total = new, total + count
+    return out, total
+
+
+def captured():
+    """(agent, payload as text) of every captured payload of every agent, those with a command also with a harmless one and
+    one that is stopped."""
+    for path in sorted(glob.glob(ROOT + "/tests/payloads/*/*.json")):
+        agent = os.path.basename(os.path.dirname(path)).removesuffix("-handwritten")
+        with open(path, encoding="utf-8", errors="surrogateescape") as f:
+            try:
+                payload = json.load(f)
+            except ValueError:
+                continue
+        forms = [payload]
+        for command in ("git status && npm test", "rm -rf /"):
+            form, count = with_command(payload, command)
+            forms += [form] if count else []
+        for form in forms:
+            yield os.path.basename(path), agent, json.dumps(form) + "\n"
+
+
 def claude(project, event, tool, tool_input, more):
     """The payload as Claude Code writes it; `{number}` makes each run a call of its own."""
     body = {

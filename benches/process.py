@@ -2,12 +2,14 @@
 """What a whole process costs: hookctl against /bin/true over many different calls (calls.py), interleaved in one run.
 
   process.py BINARY [--runs 9] [--rules 30 [200 1000]] [--changed 0] [--show 0] [--gate RATIO]
+  process.py BINARY --agents [--runs 9]
 
 Default config plus 30 user rules (or --rules, several numbers for several rounds), journal on. Each call runs as often as
 --runs says, each time beside a /bin/true, both started with posix_spawn, the payload as stdin, from a file. Printed are the
 median, the 95th and the 99th percentile and the maximum of the calls' own ratios: the median of a call's runs over the
 median of /bin/true; and the same for the fastest run of each, which says more where other things run. --changed N also writes the rule file anew N times and times the first event after that. --show N lists
-the slowest calls. With --gate a median above it is an error. (S3-48 asks for less than 100 ms.) Wall time on a busy machine says little: compare ratios, and
+the slowest calls. --agents takes the captured payloads of every agent instead (tests/payloads), those with a command also
+with a harmless one and one that is stopped, and prints a line for each agent, what passes and what is stopped apart. With --gate a median above it is an error. (S3-48 asks for less than 100 ms.) Wall time on a busy machine says little: compare ratios, and
 count instructions (instructions.py) for gates.
 """
 import argparse
@@ -78,7 +80,7 @@ class Bench:
             raise SystemExit("exit %d: %s\n%s" % (done.returncode, payload[:300], done.stderr.decode()))
         text = done.stdout.decode()
         words = ("deny", "block", "ask", "allow", "defer")
-        if done.returncode == 2:
+        if done.returncode == 2 or '"cancel":true' in text or '"approve":false' in text:
             return "deny"
         return next((word for word in words if '"%s"' % word in text), "other" if text.strip() else "silent")
 
@@ -138,6 +140,25 @@ def run(root, binary, rules, options):
     return statistics.median(ratios)
 
 
+def run_agents(root, binary, options):
+    """Measures the captured payloads: a line for each agent."""
+    bench = Bench(root, binary, 30)
+    found = list(calls.captured())
+    words = [bench.verdict(agent, payload) for _, agent, payload in found]
+    all_ratios, fastest, true = bench.measure(found, options.runs)
+    print("/bin/true: %.0f us; %d payloads, %d runs each" % (true / 1e3, len(found), options.runs))
+    rows = {}
+    for (_, agent, _), word, ratio, least in zip(found, words, all_ratios, fastest):
+        rows.setdefault((agent, "stopped" if word in ("deny", "block", "ask") else "passes"), []).append((ratio, least))
+    for (agent, what), each in sorted(rows.items()):
+        ratios, fastest = zip(*each)
+        print("%-11s %-8s %s  (%d); fastest: median %.2f maximum %.2f" % (
+            agent, what, percentiles(ratios), len(each), statistics.median(fastest), max(fastest)))
+    for ratio, (name, agent, _) in sorted(zip(all_ratios, found), reverse=True)[:options.show]:
+        print("%5.2f  %s %s" % (ratio, agent, name))
+    os.chdir("/")
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("binary")
@@ -146,9 +167,13 @@ def main():
     ap.add_argument("--changed", type=int, default=0)
     ap.add_argument("--show", type=int, default=0)
     ap.add_argument("--gate", type=float)
+    ap.add_argument("--agents", action="store_true")
     options = ap.parse_args()
     binary = os.path.abspath(options.binary)
     os.umask(0o022)
+    if options.agents:
+        with tempfile.TemporaryDirectory(prefix="hookctl-bench-") as root:
+            return run_agents(root, binary, options)
     medians = []
     for rules in options.rules:
         with tempfile.TemporaryDirectory(prefix="hookctl-bench-") as root:
