@@ -335,6 +335,11 @@ impl Event {
     }
 }
 
+/// How the model is told of another prompt, where the agent cannot take it in place of the user's.
+pub fn describe_new_prompt(prompt: &str) -> String {
+    format!("Modified prompt: {prompt}")
+}
+
 /// Where tools have their text: Claude Code's Bash, files, those of other agents.
 const TEXT_KEYS: [&str; 4] = ["stdout", "content", "output", "text"];
 

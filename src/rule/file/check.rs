@@ -49,6 +49,16 @@ pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Rea
     if seen.dialect.is_some() && rule.hook_script().is_none() {
         r.add_warning("unused-key", "`dialect` belongs to `hook`", id.clone());
     }
+    if rule.question.is_some() && rule.verb() != Some(Verb::Ask) {
+        r.add_warning("unused-key", "`question` belongs to `ask`", id.clone())
+            .with_hint("say it in the reason, or write ask");
+    }
+    if seen.ends
+        && !seen.verdicts.iter().any(|(written, _)| ["deny", "block", "halt"].contains(written))
+    {
+        r.add_error("continue-alone", "`continue = false` needs a reason", id.clone())
+            .with_hint("write halt = \"...\", or put deny or block beside it");
+    }
     check_remote_flag(rule, &id, r);
     for command in rule.commands() {
         if command.script.has_quoted_placeholder() {
