@@ -641,7 +641,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The strongest verdict, and the reasons of all that say so: those of higher layers first, then by priority and
-    /// severity, then as in the file. Of shipped rules the first one's is told.
+    /// severity, then as in the file. A shipped rule's is told where no file's is, and of several the first.
     fn settle_voices(&mut self) {
         let Some(verb) = self.voices.iter().map(|one| one.verb).max() else { return };
         let mut all: Vec<&Voice> = self.voices.iter().filter(|one| one.verb == verb).collect();
@@ -650,10 +650,9 @@ impl<'a> Judge<'a> {
         crate::order::sort_by_key(&mut all, |one| Reverse(rank(one)));
         let mut told: Vec<String> = Vec::new();
         let mut reason = String::new();
-        let mut shipped = false;
         for voice in all {
             let first = told.is_empty();
-            let repeated = told.contains(&voice.rule) || shipped && voice.layer == Layer::Pack;
+            let repeated = told.contains(&voice.rule) || voice.layer == Layer::Pack;
             let silent = voice.reason.trim().is_empty();
             // An allow has one; a question that was left open elsewhere comes without.
             if !first && (repeated || silent || !verb.stops_call() || told.len() >= limits::REASONS)
@@ -665,7 +664,6 @@ impl<'a> Judge<'a> {
                 reason.push_str(if reason.is_empty() { "" } else { "\n" });
                 reason.push_str(own.trim_start());
             }
-            shipped |= voice.layer == Layer::Pack;
             told.push(voice.rule.clone());
         }
         self.out.rule.clone_from(&told[0]);

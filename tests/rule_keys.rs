@@ -122,6 +122,24 @@ fn s4_21_the_variable_of_a_remote_session_cannot_loosen() {
 #[test]
 fn s3_21_what_is_refused_says_what_to_write() {
     for (keys, code, hint) in [
+        ("tool = \"Bash\"\nrun = { env = [] }", "empty-command", "command = "),
+        ("tool = \"Bash\"\nrun = { command = \" \" }", "empty-command", ""),
+        ("tool = \"Bash\"\nrun = { command = \"x\", dir = \"/x\" }", "unknown-key", ""),
+        ("tool = \"Bash\"\nrun = { command = \"x\", cwd = \"x\" }", "bad-directory", "./"),
+        ("tool = \"Bash\"\nrun = { command = \"x\", cwd = \"~/a/../..\" }", "bad-directory", "./"),
+        ("tool = \"Bash\"\nrun = { command = \"x\", cwd = 3 }", "wrong-type", ""),
+        ("tool = \"Bash\"\nrun = { command = \"x\", env = [3] }", "wrong-type", ""),
+        ("tool = \"Bash\"\nrun = { command = \"x\", env = [\"[\"] }", "bad-glob", ""),
+        ("tool = \"Bash\"\nrun = { command = \"x '{path}'\" }", "quoted-placeholder", ""),
+        ("tool = \"Bash\"\nhook = { settings = \"x\", env = [] }", "unknown-key", ""),
+        ("tool = \"Bash\"\ndeny = \"x\"\npriority = 101", "out-of-range", ""),
+        ("tool = \"Bash\"\ndeny = \"x\"\npriority = -1", "out-of-range", ""),
+        ("tool = \"Bash\"\ndeny = \"x\"\npriority = \"high\"", "wrong-type", ""),
+        ("tool = \"Bash\"\ncontext = \"x\"\ncontinue = false", "continue-alone", "halt = "),
+        ("tool = \"Bash\"\nask = \"x\"\ncontinue = false", "continue-alone", "halt = "),
+        ("tool = \"Bash\"\ndeny = \"x\"\ncontinue = \"no\"", "wrong-type", ""),
+        ("tool = \"Bash\"\nask = \"x\"\nquestion = \"{what}\"", "bad-template", ""),
+        ("on = \"SessionStart\"\nsuppress_output = 1\ncontext = \"x\"", "wrong-type", ""),
         ("output = 3\ncontext = \"x\"", "wrong-type", ""),
         ("output = \"(\"\ncontext = \"x\"", "bad-regex", ""),
         ("when = { remote = \"yes\" }\ndeny = \"x\"", "wrong-type", ""),
@@ -137,4 +155,64 @@ fn s3_21_what_is_refused_says_what_to_write() {
         assert!(told.contains(hint), "{keys}: {told}");
         assert!(!file.broken.is_empty(), "{keys}");
     }
+}
+
+/// What a command sees of our own environment, and where it runs.
+#[test]
+fn s3_58_a_command_keeps_what_it_is_told_to_keep_and_runs_where_it_is_told() {
+    const SHOWN: &str = "echo \\\"$SECRET_TOKEN|$KEEP_ME|${HOME+home}|$HOOKCTL_TOOL|$PWD\\\"";
+    let seen = |table: &str, more: &str| {
+        let rules = format!(
+            "[rule.a]\ntool = \"Bash\"\n{more}deny = \"{{run.output}}\"\nrun = {{ command = \"{SHOWN}; exit 1\"{table} }}\n"
+        );
+        let home = home::make(&rules);
+        for dir in ["project/.git", "project/sub", "elsewhere"] {
+            fs::create_dir(home.path().join(dir)).unwrap();
+        }
+        std::os::unix::fs::symlink("../elsewhere", home.path().join("project/link")).unwrap();
+        let mut call = bash("ls");
+        call["cwd"] = json!(home.path().join("project"));
+        let variables = [("SECRET_TOKEN", "s3cr3t"), ("KEEP_ME", "kept"), ("KEEP_TOO", "x")];
+        let told = json_of(&hook(home.path(), &variables, &call));
+        let told = told["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap_or("-");
+        let root = home.path().canonicalize().unwrap();
+        told.replace(root.to_str().unwrap(), "").replace(home.path().to_str().unwrap(), "")
+    };
+    for (table, wanted) in [
+        ("", "s3cr3t|kept|home|Bash|/project [user:a]"),
+        (", env = []", "|||Bash|/project [user:a]"),
+        (", env = \"KEEP_*\"", "|kept||Bash|/project [user:a]"),
+        (", env = [\"HOME\", \"KEEP_ME\"]", "|kept|home|Bash|/project [user:a]"),
+        (", env = \"*\"", "s3cr3t|kept|home|Bash|/project [user:a]"),
+        (", cwd = \"./sub\"", "s3cr3t|kept|home|Bash|/project/sub [user:a]"),
+        (", cwd = \".\"", "s3cr3t|kept|home|Bash|/project [user:a]"),
+        (", cwd = \"~/elsewhere\", env = []", "|||Bash|/elsewhere [user:a]"),
+        (", cwd = \"/\"", "s3cr3t|kept|home|Bash|/ [user:a]"),
+    ] {
+        assert_eq!(seen(table, ""), wanted, "{table}");
+    }
+    // What cannot be started has failed.
+    let told = seen(", cwd = \"./nowhere\"", "");
+    assert!(told.contains("could not be started"), "{told}");
+    // So it is with conditions: another directory is another question.
+    let when = "when = { run = { command = \"test \\\"${PWD##*/}\\\" = sub\", cwd = \"./sub\", env = [] } }\n";
+    assert!(seen("", when).ends_with("/project [user:a]"));
+    assert_eq!(seen("", &when.replace("./sub", ".")), "-");
+}
+
+/// A hook script, a context and a notice take such a table as well.
+#[test]
+fn s3_58_every_command_may_be_such_a_table() {
+    let rules = "[rule.a]\ntool = \"Bash\"\n\
+        hook = { command = \"echo \\\"${{TOKEN-none}\\\" >&2; exit 2\", env = [] }\n\
+        [rule.b]\non = \"SessionStart\"\n\
+        context = { run = { command = \"echo \\\"${{TOKEN-none} $PWD\\\"\", env = \"PATH\", cwd = \"/\" } }\n";
+    assert_eq!(faults(rules), Vec::<&str>::new());
+    let home = home::make(rules);
+    let told = json_of(&hook(home.path(), &[("TOKEN", "x")], &bash("ls")));
+    assert_eq!(told["hookSpecificOutput"]["permissionDecisionReason"], "none [user:a]");
+    let start =
+        json!({ "hook_event_name": "SessionStart", "session_id": "s", "source": "startup" });
+    let told = json_of(&hook(home.path(), &[("TOKEN", "x")], &start));
+    assert_eq!(told["hookSpecificOutput"]["additionalContext"], "none /");
 }
