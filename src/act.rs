@@ -1,6 +1,7 @@
 //! Commands that rules run: in parallel, each with a limit, killed with their children, their
 //! output bounded.
 
+use std::ffi::OsString;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -29,6 +30,8 @@ pub const DEFAULT_LIMIT: Duration = Duration::from_secs(60);
 pub struct Job {
     /// For `sh -c`.
     pub script: String,
+    /// What it has of our own environment; None = all.
+    pub environment: Option<Vec<(OsString, OsString)>>,
     /// Set in its environment.
     pub variables: Vec<(String, String)>,
     /// Where it runs.
@@ -176,6 +179,9 @@ fn run_job(job: &Job, deadline: Instant) -> Outcome {
 /// The job's shell, whose streams are not set yet.
 fn shell_command(job: &Job) -> Command {
     let mut command = Command::new(if cfg!(unix) { "/bin/sh" } else { "sh" });
+    if let Some(environment) = &job.environment {
+        command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
+    }
     command
         .arg("-c")
         .arg(&job.script)
@@ -190,13 +196,22 @@ fn shell_command(job: &Job) -> Command {
     command
 }
 
+/// A shell that runs the script of its first argument, and kills its whole group once so many seconds (its second) are
+/// over: nobody else is there to do so.
+const LIMITED: &str = "(trap 'kill $s; exit' TERM; sleep \"$2\" & s=$!; wait $s; kill -9 0) & w=$!; \
+                       /bin/sh -c \"$1\"; kill $w";
+
 /// Starts the job and leaves it alone: to us it has ended well and printed nothing.
 ///
 /// # Errors
 /// It cannot be started.
 fn start_in_background(job: &Job, input: &Path) -> io::Result<Outcome> {
     let (input, _) = files::open(input, files::LARGE).map_err(io::Error::from)?;
-    shell_command(job).stdin(input).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let seconds = job.limit.as_secs().max(1).to_string();
+    let limited = Job { script: LIMITED.into(), ..job.clone() };
+    let mut command = shell_command(&limited);
+    command.args(["sh", &job.script, &seconds]);
+    command.stdin(input).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let nothing = String::new;
     Ok(Outcome { end: CommandEnd::Exit(0), stdout: nothing(), stderr: nothing(), ms: 0 })
 }
@@ -293,6 +308,7 @@ mod tests {
     fn test_job(script: &str, limit_ms: u64) -> Job {
         Job {
             script: script.into(),
+            environment: None,
             variables: vec![("X".into(), "a b".into())],
             dir: std::env::temp_dir(),
             stdin: Arc::from(&b"hello"[..]),

@@ -361,6 +361,14 @@ pub fn from_event(event: &Event) -> &'static dyn Agent {
     by_id(event.agent).unwrap_or(&stranger::Stranger)
 }
 
+/// Did the tool succeed? None where nothing tells: an agent without an event for failures sends the same for either.
+pub fn tool_succeeded(event: &Event) -> Option<bool> {
+    let tells_apart = || from_event(event).event_spec(Kind::PostToolUseFailure).is_some();
+    event
+        .told_success()
+        .or_else(|| (event.kind == Kind::PostToolUse && tells_apart()).then_some(true))
+}
+
 /// The kind of an event, by the name that any agent has for it.
 pub fn kind_of_name(name: &str) -> Kind {
     match Kind::from_name(name) {

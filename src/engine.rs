@@ -425,14 +425,14 @@ fn is_own<'m>(effect: &Effect, mut allows: impl Iterator<Item = &'m Match<'m>>) 
     autopilot::reads_its_own(effect) && allows.any(builds)
 }
 
-/// The strongest of some matches: by verdict, then by authority, then by file order.
+/// The strongest of some matches: by verdict, then by layer and priority, then by file order.
 pub fn strongest_match<'m, 'r>(
     matches: impl IntoIterator<Item = &'m Match<'r>>,
 ) -> Option<&'m Match<'r>>
 where
     'r: 'm,
 {
-    let rank = |one: &Match<'_>| (one.verb(), one.rule.layer());
+    let rank = |one: &Match<'_>| (one.verb(), one.rule.authority());
     let stronger = |best, one| if rank(one) > rank(best) { one } else { best };
     matches.into_iter().reduce(stronger)
 }

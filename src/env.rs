@@ -5,6 +5,7 @@
 //! something is, who is there, or how to print. What could do more is read by commands for people
 //! alone, never for an event.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The user's home. Agents keep the user's value even where a project sets variables.
@@ -74,6 +75,11 @@ pub fn get(name: &str) -> Option<String> {
 /// The value as a path.
 pub fn get_path(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// The variables of our own whose names are wanted.
+pub fn variables(wanted: impl Fn(&str) -> bool) -> Vec<(OsString, OsString)> {
+    std::env::vars_os().filter(|(name, _)| wanted(&name.to_string_lossy())).collect()
 }
 
 /// Where temporary files are, as the system or a variable (TMPDIR) says.

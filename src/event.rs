@@ -4,6 +4,8 @@
 //! be read must never be a way past the rules: unknown events, unknown fields and missing fields
 //! are kept or tolerated, and only what is not a JSON object at all is an error (see `hook.rs`).
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 macro_rules! kinds {
@@ -296,28 +298,19 @@ impl Event {
         self.raw.get("tool_response").or_else(|| self.raw.get("tool_result"))
     }
 
-    /// Did the tool succeed? None where the event does not say.
-    pub fn tool_succeeded(&self) -> Option<bool> {
+    /// Did the tool succeed, as the event itself tells? None where it does not say: of an agent that has an event of
+    /// its own for failures, one for the others says so by its name (`agent::tool_succeeded`).
+    pub fn told_success(&self) -> Option<bool> {
         match self.kind {
             Kind::PostToolUseFailure => Some(false),
-            Kind::PostToolUse => Some(
-                self.tool_response()
-                    .and_then(|r| r.get("success"))
-                    .and_then(Value::as_bool)
-                    .unwrap_or(true),
-            ),
+            Kind::PostToolUse => told_success(self.tool_response()?),
             _ => None,
         }
     }
 
-    /// The text that the tool printed or returned.
-    pub fn tool_output(&self) -> Option<&str> {
-        let response = self.tool_response()?;
-        response.as_str().or_else(|| {
-            ["stdout", "content", "output", "text"]
-                .iter()
-                .find_map(|key| response.get(key).and_then(Value::as_str))
-        })
+    /// The text that the tool printed or returned: of several, each on a line of its own.
+    pub fn tool_output(&self) -> Option<Cow<'_, str>> {
+        returned_text(self.tool_response()?)
     }
 
     /// What went wrong, where the event says so.
@@ -340,4 +333,43 @@ impl Event {
     pub fn stop_hook_active(&self) -> bool {
         self.raw.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false)
     }
+}
+
+/// How the model is told of another prompt, where the agent cannot take it in place of the user's.
+pub fn describe_new_prompt(prompt: &str) -> String {
+    format!("Modified prompt: {prompt}")
+}
+
+/// Where tools have their text: Claude Code's Bash, files, those of other agents.
+const TEXT_KEYS: [&str; 4] = ["stdout", "content", "output", "text"];
+
+/// The text of what a tool returned: a string, a field of an object, the parts of a list as MCP has them.
+fn returned_text(response: &Value) -> Option<Cow<'_, str>> {
+    match response {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Array(parts) => {
+            let texts: Vec<&str> =
+                parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
+            (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
+        }
+        Value::Object(fields) => TEXT_KEYS
+            .iter()
+            .find_map(|key| match fields.get(*key)? {
+                Value::Object(_) => None,
+                text => returned_text(text),
+            })
+            // Claude Code's Read.
+            .or_else(|| Some(Cow::Borrowed(fields.get("file")?.get("content")?.as_str()?))),
+        _ => None,
+    }
+}
+
+/// What a response says of success, by the names that tools use for it.
+fn told_success(response: &Value) -> Option<bool> {
+    let flag = |key: &str| response.get(key).and_then(Value::as_bool);
+    let failed = || ["is_error", "isError"].iter().find_map(|key| flag(key));
+    let status = || ["exit_code", "exitCode"].iter().find_map(|key| response.get(key)?.as_i64());
+    flag("success")
+        .or_else(|| failed().map(|failed| !failed))
+        .or_else(|| status().map(|status| status == 0))
 }

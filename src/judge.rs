@@ -3,6 +3,7 @@
 //! `commands.rs` prepares what is run, `values.rs` fills templates.
 
 use std::cell::{Cell, OnceCell};
+use std::cmp::Reverse;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use crate::rule::concern::RuleQuery;
 use crate::rule::condition::Subject;
 use crate::rule::path::Bases;
 use crate::rule::template::PlaceholderName;
-use crate::rule::{Layer, Otherwise, Rule, Verdict};
+use crate::rule::{Layer, Otherwise, Rule, Severity, Verdict};
 use crate::script::ScriptAnswer;
 use crate::trust;
 use crate::verdict::{Answer, Verb};
@@ -180,6 +181,8 @@ fn append_new(all: &mut Vec<String>, more: &mut Vec<String>) {
 struct Voice {
     verb: Verb,
     layer: Layer,
+    priority: u8,
+    severity: Severity,
     rule: String,
     reason: String,
 }
@@ -202,6 +205,8 @@ struct Judge<'a> {
     world: &'a JudgeContext<'a>,
     out: Judgement,
     voices: Vec<Voice>,
+    /// The rules whose reasons the agent is told.
+    reasons_of: Vec<String>,
     /// A human at a server has said yes.
     approved: bool,
     /// Servers that are being asked meanwhile.
@@ -247,6 +252,20 @@ struct CallForm<'f, 'r> {
     matches: &'f [Match<'r>],
     event: &'f Event,
     analysis: &'f Analysis,
+}
+
+/// The reason of the rule's verdict, behind what a human is asked.
+fn told_reason(
+    rule: &Rule,
+    verb: Verb,
+    values: &dyn Fn(&PlaceholderName) -> Option<String>,
+) -> String {
+    let reason =
+        rule.verdict.reason().map_or_else(String::new, |text| text.fill_for_reader(values));
+    match rule.question.as_ref().filter(|_| verb == Verb::Ask) {
+        Some(question) => format!("{}\n{reason}", question.fill_for_reader(values).trim_end()),
+        None => reason,
+    }
 }
 
 /// Was the session not told that yet?
@@ -303,6 +322,7 @@ pub fn judge_event(situation: &Situation, config: &Config, world: &JudgeContext<
         world,
         out,
         voices,
+        reasons_of: Vec::new(),
         approved: false,
         begun: Vec::new(),
         asked: Vec::new(),
@@ -480,7 +500,7 @@ impl<'a> Judge<'a> {
     }
 
     fn rule_context<'c>(&'c self, event: &'c Event, analysis: &'c Analysis) -> RuleContext<'c> {
-        let subject = Subject { event, analysis, bases: self.bases, project: &self.place.project };
+        let subject = Subject { event, analysis, bases: self.bases, place: self.place };
         RuleContext { subject, profile: self.config.profile, look: effect::look::list_below }
     }
 
@@ -536,7 +556,7 @@ impl<'a> Judge<'a> {
     fn hear_failure(&mut self, matches: &[Match<'_>], rule: &Rule, outcome: &Outcome) {
         let (ended, output) = (outcome.describe_end(), outcome.combined_output());
         let one = matches.iter().find(|one| std::ptr::eq(one.rule, rule));
-        let (Verdict::Stop { verb, reason, .. }, Some(one)) = (&rule.verdict, one) else {
+        let (Verdict::Stop { verb, .. }, Some(one)) = (&rule.verdict, one) else {
             let text = format!("The command of this rule failed ({ended}):\n{output}");
             self.out.answer.context.push(format!(
                 "{} [{}]",
@@ -548,7 +568,7 @@ impl<'a> Judge<'a> {
         // Where it printed nothing, how it ended is all that there is to say.
         let printed = if output.trim().is_empty() { &ended } else { &output };
         let values = self.match_values(one);
-        let reason = reason.fill_for_reader(&|name| match name {
+        let reason = told_reason(rule, *verb, &|name| match name {
             PlaceholderName::RunOutput => Some(printed.clone()),
             PlaceholderName::Error => Some(ended.clone()),
             _ => values(name),
@@ -566,17 +586,20 @@ impl<'a> Judge<'a> {
     }
 
     fn add_voice(&mut self, rule: &Rule, verb: Verb, reason: String) {
-        self.voices.push(Voice { verb, layer: rule.layer(), rule: rule.qualified_name(), reason });
+        let Rule { priority, severity, .. } = *rule;
+        let (layer, rule) = (rule.layer(), rule.qualified_name());
+        self.voices.push(Voice { verb, layer, priority, severity, rule, reason });
     }
 
     /// A question that no rule of a file has.
     fn ask_as(&mut self, rule: &str, layer: Layer, reason: String) {
-        self.voices.push(Voice { verb: Verb::Ask, layer, rule: rule.into(), reason });
+        let (verb, priority, severity) = (Verb::Ask, 0, Severity::default());
+        self.voices.push(Voice { verb, layer, priority, severity, rule: rule.into(), reason });
     }
 
-    /// The verdicts of rules that stop, on one form of the input.
+    /// The strongest verdicts of rules that stop, on one form of the input: of shipped rules one.
     fn add_stops(&mut self, matches: &[Match<'_>], event: &Event, analysis: &Analysis) {
-        let stops: Vec<&Match<'_>> = matches
+        let mut stops: Vec<&Match<'_>> = matches
             .iter()
             .filter(|one| {
                 !one.observed
@@ -586,13 +609,21 @@ impl<'a> Judge<'a> {
                     && !self.is_approved(one)
             })
             .collect();
-        if let Some(one) = engine::strongest_match(stops) {
-            let Some(template) = one.rule.verdict.reason() else { return };
-            let mut reason = template.fill_for_reader(&self.values_of(event, analysis, one));
+        let strongest = stops.iter().filter_map(|one| one.verb()).max();
+        stops.retain(|one| one.verb() == strongest);
+        crate::order::sort_by_key(&mut stops, |one| {
+            Reverse((one.rule.authority(), one.rule.severity))
+        });
+        stops.truncate(limits::REASONS);
+        let of_files = stops.iter().filter(|one| one.rule.layer() != Layer::Pack).count();
+        stops.truncate(of_files + 1);
+        for one in stops {
+            let verb = one.verb().unwrap_or(Verb::Deny);
+            let mut reason = told_reason(one.rule, verb, &self.values_of(event, analysis, one));
             if one.unknown && !analysis.notes.is_empty() {
                 reason.push_str(&format!(" ({})", analysis.notes.join("; ")));
             }
-            self.add_voice(one.rule, one.verb().unwrap_or(Verb::Deny), reason);
+            self.add_voice(one.rule, verb, reason);
         }
     }
 
@@ -604,24 +635,45 @@ impl<'a> Judge<'a> {
         if self.voices.is_empty() {
             self.add_allow(form, outside);
         }
-        // One that says why goes before one that does not.
-        let rank = |one: &Voice| (one.verb, one.layer, !one.reason.is_empty());
-        let stronger = |best, one| if rank(one) > rank(best) { one } else { best };
-        if let Some(voice) = self.voices.iter().reduce(stronger) {
-            self.out.rule.clone_from(&voice.rule);
-            self.out.answer.verb = Some(voice.verb);
-            // A question that was left open elsewhere comes without a reason.
-            if voice.verb != Verb::Ask || !voice.reason.trim().is_empty() {
-                let reason = format!("{} [{}]", voice.reason.trim_end(), voice.rule);
-                self.out.answer.reason = reason.trim_start().into();
-            }
-            if matches!(voice.verb, Verb::Deny | Verb::Halt) {
-                // What was to be told beside a call that does not happen still helps the model.
-                self.out.answer.input = None;
-            }
-        }
+        self.settle_voices();
         self.count_stops(form.matches);
         self.tell_anyway();
+    }
+
+    /// The strongest verdict, and the reasons of all that say so: those of higher layers first, then by priority and
+    /// severity, then as in the file. A shipped rule's is told where no file's is, and of several the first.
+    fn settle_voices(&mut self) {
+        let Some(verb) = self.voices.iter().map(|one| one.verb).max() else { return };
+        let mut all: Vec<&Voice> = self.voices.iter().filter(|one| one.verb == verb).collect();
+        // One that says why goes before one that does not.
+        let rank = |one: &Voice| (one.layer, !one.reason.is_empty(), one.priority, one.severity);
+        crate::order::sort_by_key(&mut all, |one| Reverse(rank(one)));
+        let mut told: Vec<String> = Vec::new();
+        let mut reason = String::new();
+        for voice in all {
+            let first = told.is_empty();
+            let repeated = told.contains(&voice.rule) || voice.layer == Layer::Pack;
+            let silent = voice.reason.trim().is_empty();
+            // An allow has one; a question that was left open elsewhere comes without.
+            if !first && (repeated || silent || !verb.stops_call() || told.len() >= limits::REASONS)
+            {
+                continue;
+            }
+            if !silent || verb != Verb::Ask {
+                let own = format!("{} [{}]", voice.reason.trim_end(), voice.rule);
+                reason.push_str(if reason.is_empty() { "" } else { "\n" });
+                reason.push_str(own.trim_start());
+            }
+            told.push(voice.rule.clone());
+        }
+        self.out.rule.clone_from(&told[0]);
+        self.out.answer.verb = Some(verb);
+        self.out.answer.reason = reason;
+        if matches!(verb, Verb::Deny | Verb::Halt) {
+            // What was to be told beside a call that does not happen still helps the model.
+            self.out.answer.input = None;
+        }
+        self.reasons_of = told;
     }
 
     /// A file that cannot be used makes the calls that its rules could be about an ask.
@@ -665,7 +717,7 @@ impl<'a> Judge<'a> {
         for one in matches.iter().filter(|one| engine::counts_stops(self.event, one.rule)) {
             let key = self.stop_key(one.rule);
             let blocked = self.out.answer.verb == Some(Verb::Deny)
-                && self.out.rule == one.rule.qualified_name();
+                && self.reasons_of.contains(&one.rule.qualified_name());
             let before = once::read_count(&notes, &key);
             once::store_count(&notes, &key, if blocked { before + 1 } else { 0 });
         }

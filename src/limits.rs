@@ -99,6 +99,9 @@ bounds! {
     /// entries of a directory that `hookctl trust` pins
     /// not pinned, and said so
     PINNED_ENTRIES: usize = 512;
+    /// rules of files whose reasons are told together
+    /// the others stand in the journal
+    REASONS: usize = 16;
     /// operations of one call that are judged, such as the files of a patch or the commands of a list
     /// what is beyond is unknown
     OPERATIONS: usize = 256;

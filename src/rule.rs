@@ -151,6 +151,10 @@ pub struct Rule {
     pub severity: Severity,
     /// From which grade on it fires.
     pub certainty: Certainty,
+    /// Where it stands among rules of its layer: the reason of a higher one is told first, its changes hold.
+    pub priority: u8,
+    /// What the human is asked, before the reason of an ask.
+    pub question: Option<Template>,
     /// How often in a row a stop may be blocked.
     pub repeat: u32,
     /// A pause leaves it in force, and profile `observe`: a shipped rule that guards hookctl itself, or one that the
@@ -170,6 +174,11 @@ impl Rule {
     /// The rule's layer.
     pub fn layer(&self) -> Layer {
         self.layer.unwrap_or(Layer::Pack)
+    }
+
+    /// Whose word holds among rules that say alike: the higher layer's, then that of the higher priority.
+    pub fn authority(&self) -> (Layer, u8) {
+        (self.layer(), self.priority)
     }
 
     /// The verb of its verdict.
@@ -273,7 +282,7 @@ impl Rule {
     pub fn templates(&self) -> impl Iterator<Item = &Template> {
         let actions = self.actions.iter().flat_map(Action::templates);
         let commands = self.commands().map(|command| &command.script);
-        self.verdict.reason().into_iter().chain(actions).chain(commands)
+        self.verdict.reason().into_iter().chain(&self.question).chain(actions).chain(commands)
     }
 
     /// Every command that it runs.

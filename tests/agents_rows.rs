@@ -69,6 +69,107 @@ fn s3_22_s3_28_a_call_of_cline_is_judged_and_answered_in_its_words() {
     assert!(told["errorMessage"].as_str().is_some_and(|text| text.contains("no echo")), "{told}");
 }
 
+/// There and back: a call of Cline's is a neutral event, and what a rule makes of that is a call of Cline's.
+#[test]
+fn s3_22_a_call_of_cline_becomes_an_event_and_an_event_a_call_of_cline() {
+    let event = event_of("cline/PreToolUse-editor-create");
+    assert_eq!((event.kind, event.tool.as_str()), (Kind::PreToolUse, "Write"));
+    assert_eq!(event.file_path(), Some("/home/dev/project/new.txt"));
+    assert!(event.input.get("content").is_some() && event.input.get("new_text").is_none());
+    let rule = "[rule.a]\non = \"PreToolUse\"\ntool = \"Write\"\nrewrite = { file_path = \"/home/dev/project/b.txt\" }\n";
+    let (_, told) = hook(rule, &[], &text_of("cline/PreToolUse-editor-create"));
+    let own: Value = serde_json::from_str(&text_of("cline/PreToolUse-editor-create")).unwrap();
+    let mut wanted = own["tool_call"]["input"].clone();
+    wanted["path"] = "/home/dev/project/b.txt".into();
+    wanted.as_object_mut().unwrap().remove("command");
+    let mut input = told["overrideInput"].clone();
+    input.as_object_mut().unwrap_or(&mut Default::default()).remove("command");
+    assert_eq!(input, wanted, "{told}");
+}
+
+/// The value at that place.
+fn at<'v>(told: &'v Value, place: &str) -> &'v Value {
+    told.pointer(place).unwrap_or(&Value::Null)
+}
+
+/// After a tool and with a prompt, in each agent's own field; who has none for it says nothing.
+#[test]
+fn s3_29_text_for_the_model_goes_into_each_agents_own_field() {
+    const SPECIFIC: &str = "/hookSpecificOutput/additionalContext";
+    let rule = "[rule.a]\non = [\"PostToolUse\", \"UserPromptSubmit\"]\ncontext = \"use tabs\"\n";
+    for (name, place) in [
+        ("claude/PostToolUse-Bash", SPECIFIC),
+        ("cline/PostToolUse-run_commands", "/context"),
+        ("cline/UserPromptSubmit-vscode.schema", "/contextModification"),
+        ("cline-fork/PostToolUse-Bash.schema", "/additionalContext"),
+        ("codex/PostToolUse-Bash", SPECIFIC),
+        ("codex/UserPromptSubmit", SPECIFIC),
+        ("copilot/PostToolUse-Bash-pascal", SPECIFIC),
+        ("copilot/PostToolUse-Bash-pascal", "/additionalContext"),
+        ("copilot/postToolUse-bash-camel", "/additionalContext"),
+        ("cursor/postToolUse-Shell.schema", "/additional_context"),
+        ("cursor/beforeSubmitPrompt.schema", "/additional_context"),
+        ("droid/PostToolUse-Execute.schema", SPECIFIC),
+        ("gemini/AfterTool-run_shell_command", SPECIFIC),
+        ("gemini/BeforeAgent", SPECIFIC),
+        ("opencode/PostToolUse-bash-shim", "/additionalContext"),
+        ("opencode/UserPromptSubmit-shim.schema", "/additionalContext"),
+        ("qwen/PostToolUse-run_shell_command", SPECIFIC),
+    ] {
+        let args: &[&str] =
+            if name.starts_with("cline-fork") { &["--agent", "cline-fork"] } else { &[] };
+        let (code, told) = hook(rule, args, &text_of(name));
+        assert_eq!((code, at(&told, place)), (0, &json!("use tabs")), "{name}: {told}");
+    }
+    for name in [
+        "windsurf/post_run_command.schema",
+        "vscode/UserPromptSubmit.schema",
+        "cline/UserPromptSubmit.schema",
+    ] {
+        assert_eq!(hook(rule, &[], &text_of(name)), (0, Value::Null), "{name}");
+    }
+}
+
+/// The whole input by the agent's own key and keys; who cannot change it refuses.
+#[test]
+fn s3_30_a_changed_input_goes_into_each_agents_own_key() {
+    let rule = "[rule.a]\non = \"PreToolUse\"\ntool = \"Bash\"\nrewrite = { command = \"true\" }\nallow = \"so\"\n\
+                [rule.b]\non = \"PreToolUse\"\ntool = \"Write\"\nrewrite = { content = \"true\" }\nallow = \"so\"\n";
+    const SPECIFIC: &str = "/hookSpecificOutput/updatedInput";
+    for (name, place, key) in [
+        ("claude/PreToolUse-Bash", SPECIFIC, "/command"),
+        ("claude/PreToolUse-Write", SPECIFIC, "/content"),
+        ("cline/PreToolUse-run_commands", "/overrideInput", "/commands/0"),
+        ("cline/PreToolUse-editor-create", "/overrideInput", "/new_text"),
+        ("cline-fork/PreToolUse-Write.schema", "/modifiedInput", "/content"),
+        ("codex/PreToolUse-Bash", SPECIFIC, "/command"),
+        ("copilot/preToolUse-bash-camel", "/modifiedArgs", "/command"),
+        ("copilot/PreToolUse-Write-pascal", "/modifiedArgs", "/file_text"),
+        ("copilot/PreToolUse-Write-pascal", SPECIFIC, "/file_text"),
+        ("cursor/preToolUse-Shell.schema", "/updated_input", "/command"),
+        ("gemini/BeforeTool-run_shell_command", "/hookSpecificOutput/tool_input", "/command"),
+        ("gemini/BeforeTool-write_file", "/hookSpecificOutput/tool_input", "/content"),
+        ("opencode/PreToolUse-bash-shim", "/updatedInput", "/command"),
+        ("opencode/PreToolUse-write.schema", "/updatedInput", "/content"),
+        ("vscode/PreToolUse-write.schema", SPECIFIC, "/content"),
+    ] {
+        let args: &[&str] =
+            if name.starts_with("cline-fork") { &["--agent", "cline-fork"] } else { &[] };
+        let (code, told) = hook(rule, args, &text_of(name));
+        assert_eq!((code, at(at(&told, place), key)), (0, &json!("true")), "{name}: {told}");
+    }
+    for name in [
+        "cline/PreToolUse-write_to_file-legacy.schema",
+        "droid/PreToolUse-Execute.schema",
+        "kiro/preToolUse-execute_bash.schema",
+        "qwen/PreToolUse-run_shell_command",
+        "windsurf/pre_run_command.schema",
+    ] {
+        let answer = hook(rule, &[], &text_of(name));
+        assert!(stops(&answer), "{name}: {answer:?}");
+    }
+}
+
 /// Claude Code and who blocks by it: 2; the agents that read JSON alone: 0.
 #[test]
 fn s3_32_exit_statuses_are_those_of_the_dialect() {
@@ -79,6 +180,12 @@ fn s3_32_exit_statuses_are_those_of_the_dialect() {
         ("cline/PreToolUse-run_commands", 0),
         ("cline-fork/PreToolUse-Bash.schema", 0),
         ("gemini/BeforeTool-run_shell_command", 0),
+        ("codex/PreToolUse-Bash", 0),
+        ("copilot/preToolUse-bash-camel", 0),
+        ("cursor/preToolUse-Shell.schema", 0),
+        ("droid/PreToolUse-Execute.schema", 0),
+        ("opencode/PreToolUse-bash-shim", 0),
+        ("qwen/PreToolUse-run_shell_command", 0),
         ("windsurf/pre_run_command.schema", 2),
         ("kiro/preToolUse-execute_bash.schema", 2),
     ] {
@@ -87,6 +194,12 @@ fn s3_32_exit_statuses_are_those_of_the_dialect() {
         let (got, told) = hook(deny, args, &text_of(name));
         assert_eq!(got, code, "{name}: {told}");
         assert_eq!(told.is_null(), code == 2, "{name}: {told}");
+        // What is refused is refused in its words, whatever the status.
+        assert!(code == 2 || told.to_string().contains("no [user:"), "{name}: {told}");
+        // And where nothing is, nothing is said, which no agent takes for a failure.
+        let (code, told) = hook("", args, &text_of(name));
+        let silent = told.is_null() || told == json!({}) || name.starts_with("cline-fork");
+        assert!(code == 0 && silent, "{name}: {code} {told}");
     }
 }
 
@@ -102,6 +215,7 @@ fn s3_33_tools_have_claude_codes_names_and_rules_on_these_hold() {
         ("cline/PreToolUse-write_to_file-legacy.schema", "Write"),
         ("cline/PreToolUse-replace_in_file-legacy.schema", "Edit"),
         ("cline/PreToolUse-execute_command-legacy.schema", "Bash"),
+        ("cline/PreToolUse-list_files-legacy.schema", "Glob"),
     ] {
         assert_eq!(event_of(name).tool, tool, "{name}");
         let deny = format!("[rule.a]\ntool = \"{tool}\"\ndeny = \"not this tool\"\n");
@@ -136,6 +250,35 @@ fn s3_34_s3_36_s3_37_s3_38_s3_40_events_of_a_task() {
     assert_eq!((event.agent, event.kind), ("cline", Kind::PreCompact));
 }
 
+/// The seed's table of seven: from Cline's names, and from Claude Code's, which the fork's hooks have.
+#[test]
+fn s3_33_the_seven_tools_of_the_table_both_ways() {
+    for (own, tool) in [
+        ("read_file", "Read"),
+        ("write_to_file", "Write"),
+        ("replace_in_file", "Edit"),
+        ("execute_command", "Bash"),
+        ("search_files", "Grep"),
+        ("list_files", "Glob"),
+        ("web_fetch", "WebFetch"),
+    ] {
+        let cline = json!({ "clineVersion": "3", "hookName": "PreToolUse", "taskId": "t", "workspaceRoots": ["/tmp"],
+            "preToolUse": { "toolName": own, "parameters": { "recursive": "true" } } });
+        let fork = |name: &str| json!({ "hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/tmp", "tool_name": name, "tool_input": { "recursive": true } });
+        let parsed = |payload: &Value, flag: Option<&str>| {
+            let payload = payload.as_object().unwrap().clone();
+            agent::detect_agent(&payload, flag).parse(payload, None).tool
+        };
+        assert_eq!(parsed(&cline, None), tool, "{own}");
+        assert_eq!(parsed(&fork(tool), Some("cline-fork")), tool, "{own}");
+        let deny = format!("[rule.a]\ntool = \"{tool}\"\ndeny = \"not this tool\"\n");
+        for (args, payload) in [(&[][..], &cline), (&["--agent", "cline-fork"], &fork(tool))] {
+            let (_, told) = hook(&deny, args, &payload.to_string());
+            assert!(told.to_string().contains("not this tool [user:a]"), "{own}: {told}");
+        }
+    }
+}
+
 /// Text for the model goes with a prompt that cannot be changed.
 #[test]
 fn s3_35_a_prompt_gets_a_context_where_it_cannot_be_changed() {
@@ -144,6 +287,28 @@ fn s3_35_a_prompt_gets_a_context_where_it_cannot_be_changed() {
     assert_eq!(told["contextModification"], json!("use tabs"), "{told}");
     let (_, told) = hook(rule, &[], &text_of("gemini/BeforeAgent"));
     assert_eq!(told["hookSpecificOutput"]["additionalContext"], json!("use tabs"), "{told}");
+    // A rule that changes it is heard there too, and refuses nothing where nobody can be told.
+    let rule = "[rule.a]\non = \"UserPromptSubmit\"\nrewrite = { prompt = \"do more\" }\n";
+    for (name, place) in [
+        ("claude/UserPromptSubmit", "/hookSpecificOutput/additionalContext"),
+        ("cline/UserPromptSubmit-vscode.schema", "/contextModification"),
+        ("codex/UserPromptSubmit", "/hookSpecificOutput/additionalContext"),
+        ("copilot/userPromptSubmitted-camel", "/additionalContext"),
+        ("cursor/beforeSubmitPrompt.schema", "/additional_context"),
+        ("gemini/BeforeAgent", "/hookSpecificOutput/additionalContext"),
+        ("opencode/UserPromptSubmit-shim.schema", "/additionalContext"),
+        ("qwen/UserPromptSubmit", "/hookSpecificOutput/additionalContext"),
+    ] {
+        let (code, told) = hook(rule, &[], &text_of(name));
+        assert_eq!(
+            (code, at(&told, place)),
+            (0, &json!("Modified prompt: do more")),
+            "{name}: {told}"
+        );
+    }
+    for name in ["windsurf/pre_user_prompt.schema", "vscode/UserPromptSubmit.schema"] {
+        assert_eq!(hook(rule, &[], &text_of(name)), (0, Value::Null), "{name}");
+    }
 }
 
 #[test]

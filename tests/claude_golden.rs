@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hookctl::agent;
 use hookctl::agent::claude::{Claude, TEXT_LIMIT};
 use hookctl::agent::fingerprint::Fingerprint;
 use hookctl::agent::{Agent, EventSpec, Mark, Output};
@@ -153,22 +154,51 @@ fn s2_05_task_is_agent() {
 fn s2_07_success_output_and_error_of_objects_strings_and_bash() {
     let bash = capture("claude/PostToolUse-Bash.json");
     assert_eq!(
-        (bash.tool_succeeded(), bash.tool_output(), bash.error_text()),
+        (agent::tool_succeeded(&bash), bash.tool_output().as_deref(), bash.error_text()),
         (Some(true), Some("out"), None)
     );
     let failed = capture("claude/PostToolUseFailure-Bash.json");
-    assert_eq!(failed.tool_succeeded(), Some(false));
+    assert_eq!(agent::tool_succeeded(&failed), Some(false));
     assert!(failed.error_text().is_some_and(|error| !error.is_empty()));
     let post = |response: Value| {
         event_of(&json!({ "hook_event_name": "PostToolUse", "tool_response": response }))
     };
-    assert_eq!(post(json!("done")).tool_output(), Some("done"));
+    for (response, output) in [
+        (json!("done"), Some("done")),
+        (json!({ "stdout": "a", "stderr": "b" }), Some("a")),
+        (
+            json!([{ "type": "text", "text": "a" }, { "type": "image" }, { "type": "text", "text": "b" }]),
+            Some("a\nb"),
+        ),
+        (json!({ "content": [{ "type": "text", "text": "a" }] }), Some("a")),
+        (json!({ "type": "text", "file": { "content": "a" } }), Some("a")),
+        (json!({ "stdout": 3 }), None),
+        (json!(3), None),
+        (Value::Null, None),
+    ] {
+        assert_eq!(post(response.clone()).tool_output().as_deref(), output, "{response}");
+    }
     let unsuccessful = post(json!({ "success": false, "error": "no" }));
     assert_eq!(
-        (unsuccessful.tool_succeeded(), unsuccessful.error_text()),
+        (agent::tool_succeeded(&unsuccessful), unsuccessful.error_text()),
         (Some(false), Some("no"))
     );
-    assert_eq!(capture("claude/PreToolUse-Bash.json").tool_succeeded(), None);
+    for (response, success) in [
+        (json!({ "is_error": true }), false),
+        (json!({ "isError": false }), true),
+        (json!({ "exit_code": 3 }), false),
+        (json!({ "exitCode": 0 }), true),
+    ] {
+        assert_eq!(agent::tool_succeeded(&post(response.clone())), Some(success), "{response}");
+    }
+    assert_eq!(agent::tool_succeeded(&capture("claude/PreToolUse-Bash.json")), None);
+    // Who has no event for failures does not say by its event that there was none.
+    let windsurf = json!({ "agent_action_name": "post_run_command", "trajectory_id": "t",
+        "tool_info": { "command_line": "ls", "cwd": "/x" } });
+    let windsurf = windsurf.as_object().unwrap().clone();
+    let windsurf = agent::detect_agent(&windsurf, None).parse(windsurf, None);
+    assert_eq!((windsurf.agent, windsurf.kind), ("windsurf", Kind::PostToolUse));
+    assert_eq!(agent::tool_succeeded(&windsurf), None);
 }
 
 #[test]

@@ -307,7 +307,7 @@ fn s4_05_session_end_is_quick_and_prints_nothing() {
 
 #[test]
 fn s4_05_session_end_is_quick_whatever_its_rules_run() {
-    let rules = ["run = \"sleep 20\"", "hook = \"sleep 20\"", "notify = { run = \"sleep 20\" }"];
+    let rules = ["hook = \"sleep 20\"", "when = { run = \"sleep 20\" }\nnotify = \"x\""];
     let rules: Vec<String> = rules
         .iter()
         .enumerate()
@@ -322,6 +322,32 @@ fn s4_05_session_end_is_quick_whatever_its_rules_run() {
     // The process ends 1.2 s after its start; starting it takes a moment on a busy machine.
     assert!(took < Duration::from_millis(2500), "{took:?}");
     assert!(home.journal().contains("the event's time was up"), "{}", home.journal());
+}
+
+/// Nobody waits for what runs at a session's end; it ends by itself, at the latest at its limit.
+#[test]
+fn s4_05_what_runs_at_a_sessions_end_is_not_waited_for() {
+    let home = Home::new(
+        "[rule.slow]\non = \"SessionEnd\"\nrun = \"sleep 1.5; cat > ../done\"\n\
+         [rule.told]\non = \"SessionEnd\"\nnotify = { run = \"sleep 1.5; touch ../rang\" }\n\
+         [rule.endless]\non = \"SessionEnd\"\nlimit = 1\nrun = \"touch ../began; sleep 3; touch ../never\"\n",
+    );
+    let payload = json!({"hook_event_name": "SessionEnd", "reason": "other", "session_id": "s"});
+    let payload = payload.to_string();
+    let start = Instant::now();
+    let output = home.run(&["hook", "--timeout", "5"], payload.as_bytes());
+    let took = start.elapsed();
+    assert!(output.stdout.is_empty() && output.status.success(), "{output:?}");
+    assert!(took < Duration::from_millis(1_000), "{took:?}");
+    let there = |name: &str| home.path().join(name).exists();
+    assert!(!there("done") && !there("rang"));
+    while !(there("done") && there("rang") && there("began")) {
+        assert!(start.elapsed() < Duration::from_secs(20), "it never ended");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    std::thread::sleep(Duration::from_millis(3_500).saturating_sub(start.elapsed()));
+    assert!(!there("never"), "it outlived its limit");
+    assert_eq!(fs::read_to_string(home.path().join("done")).unwrap(), payload);
 }
 
 #[test]

@@ -702,6 +702,28 @@ fn sx_12_timeouts_are_explicit_and_in_seconds() {
     assert!(settings["hooks"].as_object().unwrap().keys().len() == USUAL.len());
 }
 
+/// In each agent's own unit, and the same time for hookctl itself, which counts in seconds.
+#[test]
+fn sx_12_timeouts_are_in_the_unit_of_the_agent() {
+    for (agent, file, event, key, unit) in [
+        ("gemini", ".gemini/settings.json", "BeforeTool", "timeout", 1000),
+        ("qwen", ".qwen/settings.json", "PreToolUse", "timeout", 1000),
+        ("droid", ".factory/hooks.json", "PreToolUse", "timeout", 1),
+        ("cursor", ".cursor/hooks.json", "preToolUse", "timeout", 1),
+        ("codex", ".codex/hooks.json", "PreToolUse", "timeout", 1),
+    ] {
+        let world = World::new();
+        world.ok(&["install", "--agent", agent]);
+        let settings = world.json(&world.home().join(file)).to_string();
+        let _ = (event, key);
+        let seconds = settings.split("--timeout ").nth(1).expect(agent);
+        let seconds: u64 =
+            seconds.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap();
+        let wanted = format!("\"{key}\":{}", seconds * unit);
+        assert!(settings.contains(&wanted), "{agent}: no {wanted} in {settings}");
+    }
+}
+
 /// A human at a phone has 60 s, and hookctl must be there for the answer.
 #[test]
 fn s0_15_install_leaves_a_human_time_to_answer() {

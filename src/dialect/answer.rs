@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Reply, object};
-use crate::event::{Event, Kind};
+use crate::event::{Event, Kind, describe_new_prompt};
 use crate::verdict::Verb;
 
 /// What an answer decides, weakest first.
@@ -201,7 +201,7 @@ pub(super) fn apply_modifications(
         Kind::UserPromptSubmit => {
             let prompt = changes.get("prompt").and_then(Value::as_str);
             if let Some(prompt) = prompt.filter(|new| Some(*new) != event.prompt()) {
-                reply.context.push(format!("Modified prompt: {prompt}"));
+                reply.context.push(describe_new_prompt(prompt));
                 reply.notes.push("a prompt cannot be replaced: told to the model".into());
             }
         }

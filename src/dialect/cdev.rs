@@ -40,7 +40,7 @@ static RIVAL: Rival = Rival {
         "[remote.phone]\n\
          url = \"http://127.0.0.1:16180\"\n\
          dialect = \"cdev\"\n\
-         events = [\"PreToolUse\", \"SessionStart\", \"Notification\", \"PostToolUse\"]\n",
+         events = [\"PreToolUse\", \"SessionStart\", \"Notification\", \"PostToolUse\", \"PostToolUseFailure\"]\n",
     ),
     twice: "the phone would be asked twice about every call",
     marks: &[HOOKS],

@@ -1,6 +1,7 @@
 //! What the analysis needs to know of the world, handed in as data.
 
 use super::program::table::Program;
+use crate::env;
 
 /// What guards, as the place has it.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +31,12 @@ pub struct Place {
 }
 
 impl Place {
+    /// Does the session run on a machine of its provider (Claude Code on the web), as that says in its environment?
+    /// A repository's settings can say the same, so nothing may be allowed for it.
+    pub fn is_remote(&self) -> bool {
+        self.env.and_then(|get| get(env::CLAUDE_CODE_REMOTE)).is_some_and(|value| value == "true")
+    }
+
     /// A variable that holds an absolute path.
     pub fn directory_variable(&self, name: &str) -> Option<String> {
         (self.env?)(name).filter(|dir| dir.starts_with('/'))

@@ -15,8 +15,7 @@ use crate::verdict::Verb;
 
 /// A question to a command, and what it said: None = it could not tell.
 pub(super) struct CommandQuestion {
-    script: String,
-    variables: Vec<(String, String)>,
+    job: Job,
     limit: Option<Duration>,
     holds: Option<bool>,
 }
@@ -151,13 +150,15 @@ impl Judge<'_> {
     /// The place of the job's answer among `asked`.
     fn question_index(&mut self, limit: Option<Duration>, job: Job, jobs: &mut Vec<Job>) -> usize {
         let same = |one: &CommandQuestion| {
-            one.script == job.script && one.variables == job.variables && one.limit == limit
+            let other = &one.job;
+            (&other.script, &other.variables, &other.dir) == (&job.script, &job.variables, &job.dir)
+                && other.environment == job.environment
+                && one.limit == limit
         };
         if let Some(at) = self.asked.iter().position(same) {
             return at;
         }
-        let (script, variables) = (job.script.clone(), job.variables.clone());
-        self.asked.push(CommandQuestion { script, variables, limit, holds: None });
+        self.asked.push(CommandQuestion { job: job.clone(), limit, holds: None });
         jobs.push(job);
         self.asked.len() - 1
     }

@@ -1,7 +1,7 @@
 //! The commands of matched rules: what each becomes for `sh -c`, and that none runs twice for two
 //! registrations of hookctl.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use crate::act::{self, Job, Outcome};
 use crate::agent;
 use crate::effect::Analysis;
 use crate::engine::Match;
-use crate::event::Event;
+use crate::env;
+use crate::event::{Event, Kind};
 use crate::files;
 use crate::limits;
 use crate::once::{self, Claim};
@@ -20,6 +21,9 @@ use crate::rule::{Action, Rule};
 use crate::script::{self, Dialect, ScriptAnswer};
 use crate::trust;
 use crate::watchdog;
+
+/// A directory that there is none of.
+const NOWHERE: &str = "/dev/null/nowhere";
 
 impl Judge<'_> {
     /// Runs what the matched rules run. Returns what hook scripts said, and the rules whose `run`
@@ -39,7 +43,11 @@ impl Judge<'_> {
                 && self.may_block(rule)
             {
                 for path in self.run_paths(command, one) {
-                    jobs.push(self.make_job(form, command, one, path));
+                    let mut job = self.make_job(form, command, one, path);
+                    if self.event.kind == Kind::SessionEnd {
+                        self.leave_alone(&mut job);
+                    }
+                    jobs.push(job);
                     owners.push((rule, None));
                 }
             }
@@ -59,6 +67,9 @@ impl Judge<'_> {
                 }
                 let Some(command) = action.command() else { continue };
                 let mut job = self.make_job(form, command, one, None);
+                if self.event.kind == Kind::SessionEnd && matches!(action, Action::Notify(_)) {
+                    self.leave_alone(&mut job);
+                }
                 if let Action::Hook { dialect, .. } = action {
                     job.stdin = self.script_stdin(*dialect);
                 }
@@ -148,12 +159,27 @@ impl Judge<'_> {
         let base = command.base.clone().unwrap_or_else(|| project.clone());
         Job {
             script: act::with_base(&script, &base),
+            environment: command
+                .keeps
+                .as_ref()
+                .map(|_| env::variables(|name| command.keeps_variable(name))),
             variables,
-            dir: if project.is_dir() { project } else { PathBuf::from("/") },
+            dir: self.directory_of(command, one.rule, project),
             stdin: self.shared_payload(),
             limit: command.limit.unwrap_or(act::DEFAULT_LIMIT),
             background: None,
         }
+    }
+
+    /// Where the command runs. What is named and is not there, or leads out of a project that names it, is nowhere to
+    /// run: then it cannot be started.
+    fn directory_of(&self, command: &rule::Command, rule: &Rule, project: PathBuf) -> PathBuf {
+        if command.dir.is_none() {
+            return if project.is_dir() { project } else { PathBuf::from("/") };
+        }
+        let dir = command.directory(&project, Path::new(&self.place.home));
+        let own = !rule.layer().is_project() || trust::stays_in(&project, &dir);
+        if own { dir } else { PathBuf::from(NOWHERE) }
     }
 
     /// What event it is, in the words of rules, for every command.
@@ -196,6 +222,14 @@ impl Judge<'_> {
             notes.join(format!("once-value-{name}-{}", &trust::sha256_hex(value.as_bytes())[..16]));
         files::replace_file(&path, value.as_bytes()).ok()?;
         path.to_str().map(str::to_string)
+    }
+
+    /// Nobody hears at a session's end how a command fared, and the agent waits for us to be gone: it is started, and
+    /// ends itself at its limit.
+    fn leave_alone(&self, job: &mut Job) {
+        let stdin = self.spill_value("stdin", &String::from_utf8_lossy(&job.stdin));
+        let Some(stdin) = stdin.filter(|_| cfg!(unix)) else { return };
+        job.background = Some(PathBuf::from(stdin));
     }
 
     /// Claims what these parts name for this event, of all registrations of hookctl.

@@ -138,6 +138,7 @@ impl Judge<'_> {
         let project = ("CLAUDE_PROJECT_DIR".to_string(), self.place.project.clone());
         Job {
             script: entry.script.clone(),
+            environment: None,
             variables: std::iter::once(project).chain(self.event_variables()).collect(),
             dir: dir.unwrap_or_else(|| PathBuf::from("/")),
             limit: limit.map_or(own, |limit| limit.min(own)),

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::Judge;
 use super::values::{command_text, each_string, set_field};
 use crate::engine::Match;
+use crate::event::{Kind, describe_new_prompt};
 use crate::redact;
 use crate::rule::{self, Action, Redact, Rule};
 use crate::script::ScriptAnswer;
@@ -24,6 +25,9 @@ impl Judge<'_> {
             || said.iter().any(|(_, said)| said.input.is_some());
         if !changes {
             return None;
+        }
+        if self.event.kind == Kind::UserPromptSubmit {
+            self.rewrite_prompt(matches);
         }
         let old = self.event.input.as_object()?;
         let mut new = old.clone();
@@ -46,12 +50,26 @@ impl Judge<'_> {
                 }
             }
         }
-        for (_, said) in said {
-            if let Some(input) = &said.input {
-                new = input.clone();
-            }
+        let mut scripts: Vec<&(&Rule, ScriptAnswer)> = said.iter().rev().collect();
+        crate::order::sort_by_key(&mut scripts, |(rule, _)| rule.authority());
+        if let Some(input) = scripts.into_iter().rev().find_map(|(_, said)| said.input.as_ref()) {
+            new = input.clone();
         }
         (new != *old).then_some(new)
+    }
+
+    /// A prompt stays what it is: no agent takes another. The model is told how to read it.
+    fn rewrite_prompt(&mut self, matches: &[Match<'_>]) {
+        // Only what holds in the end is told.
+        let ordered = by_authority(matches);
+        let new = ordered.iter().rev().find_map(|one| {
+            let changes = one.rule.input_changes()?;
+            let (_, template) = changes.iter().find(|(field, _)| field.as_slice() == ["prompt"])?;
+            Some(template.fill(&self.match_values(one)))
+        });
+        if let Some(new) = new.filter(|new| Some(new.as_str()) != self.event.prompt()) {
+            self.out.answer.context.push(describe_new_prompt(&new));
+        }
     }
 
     /// Replaces each matched sub-command where it stands.
@@ -106,13 +124,15 @@ impl Judge<'_> {
         let clean = Cell::new(false);
         for one in by_authority(matches) {
             for (field, template) in one.rule.result_changes().into_iter().flatten() {
-                clean.set(false);
                 let text = template.fill(&self.match_values(one));
                 match &mut new {
                     Value::Object(map) => set_field(map, field, text),
                     other => *other = Value::String(text),
                 }
             }
+        }
+        // Last, so that nothing which a rule put there brings back what another takes out.
+        for one in by_authority(matches) {
             for action in &one.rule.actions {
                 let Action::Redact(redact) = action else { continue };
                 let secrets = *redact == Redact::Secrets;
@@ -140,9 +160,10 @@ impl Judge<'_> {
     }
 }
 
-/// The matches that count, those of the least authority first.
+/// The matches that count, those of the least authority first: what the last of them changes holds. Of equal ones
+/// that is the first in its file.
 fn by_authority<'m, 'r>(matches: &'m [Match<'r>]) -> Vec<&'m Match<'r>> {
-    let mut ordered: Vec<&Match<'r>> = matches.iter().filter(|m| !m.observed).collect();
-    crate::order::sort_by_key(&mut ordered, |one| one.rule.layer());
+    let mut ordered: Vec<&Match<'r>> = matches.iter().rev().filter(|m| !m.observed).collect();
+    crate::order::sort_by_key(&mut ordered, |one| one.rule.authority());
     ordered
 }

@@ -54,6 +54,7 @@ impl Judge<'_> {
                 self.show_on_desktop(&text);
                 self.out.answer.notice.push(format!("{text} [{}]", one.rule.qualified_name()));
             }
+            Action::Suppress => self.out.answer.suppress = true,
             Action::Env(variables) if !self.is_dry() => self.write_env(one, variables),
             _ => {}
         }

@@ -1,5 +1,7 @@
 //! What the placeholders of templates stand for, and changes to JSON values.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::Judge;
@@ -49,6 +51,10 @@ impl Judge<'_> {
                 .or_else(|| event.command().map(str::to_string)),
             PlaceholderName::Tool => Some(event.tool.clone()),
             PlaceholderName::Error => event.error_text().map(str::to_string),
+            PlaceholderName::Output => event.tool_output().map(Cow::into_owned),
+            PlaceholderName::Preview(characters) => {
+                event.prompt().map(|_| event.prompt_preview(*characters))
+            }
             PlaceholderName::Input(field) => input(event, field),
             PlaceholderName::RunOutput | PlaceholderName::Own(_) => None,
             PlaceholderName::Variable("ARGUMENTS") => serde_json::to_string(&event.raw).ok(),

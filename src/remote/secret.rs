@@ -108,6 +108,7 @@ fn printed_line(script: &str, request: &Request, limit: Instant) -> Result<Strin
     }
     let job = Job {
         script: script.to_string(),
+        environment: None,
         variables: vec![
             ("HOOKCTL_EVENT".into(), request.event.name.clone()),
             ("HOOKCTL_TOOL".into(), request.event.tool.clone()),

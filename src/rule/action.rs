@@ -1,9 +1,10 @@
 //! What a rule does where it holds: its verdict, and what it does beside that.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Regex, Template};
+use crate::glob;
 use crate::script::Dialect;
 use crate::verdict::Verb;
 
@@ -104,6 +105,8 @@ pub enum Action {
     Context(Text),
     /// Tells the human.
     Notify(Text),
+    /// Keeps the answer out of the agent's transcript.
+    Suppress,
     /// Sets variables for the agent's later commands.
     Env(Vec<(String, Template)>),
     /// Has an existing hook script judge as well.
@@ -182,6 +185,28 @@ pub struct Command {
     pub limit: Option<Duration>,
     /// The directory a relative program is meant from; None = the project's root.
     pub base: Option<PathBuf>,
+    /// The variables that it keeps of our own environment: globs over their names; None = all.
+    pub keeps: Option<Vec<String>>,
+    /// Where it runs, as written: `./x` in the project, `~/x`, `/x`; None = the project's root.
+    pub dir: Option<String>,
+}
+
+impl Command {
+    /// Where it runs.
+    pub fn directory(&self, project: &Path, home: &Path) -> PathBuf {
+        match self.dir.as_deref() {
+            None => project.to_path_buf(),
+            Some(dir) => match dir.strip_prefix("~/") {
+                Some(below) => home.join(below),
+                None => project.join(dir.trim_start_matches("./")),
+            },
+        }
+    }
+
+    /// Does it keep the variable of that name?
+    pub fn keeps_variable(&self, name: &str) -> bool {
+        self.keeps.as_ref().is_none_or(|kept| kept.iter().any(|glob| glob::matches(glob, name)))
+    }
 }
 
 /// What an existing hook script's failure, or a server's, amounts to: a later one is stricter.

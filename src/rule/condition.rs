@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::effect::{Analysis, Effect, Extent, Grade, Source, SubCommand, Word, secret};
+use crate::effect::{Analysis, Effect, Extent, Grade, Place, Source, SubCommand, Word, secret};
 use crate::event::{Event, Kind};
 use crate::limits;
 
@@ -175,8 +175,8 @@ pub struct Subject<'a> {
     pub analysis: &'a Analysis,
     /// What paths start from.
     pub bases: &'a Bases,
-    /// The project's root.
-    pub project: &'a str,
+    /// Where the session is.
+    pub place: &'a Place,
 }
 
 impl<'a> Subject<'a> {

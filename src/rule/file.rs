@@ -44,7 +44,13 @@ pub const RULE_KEYS: &[(&str, &str)] = &[
     ("defer", "suspend the call for later, for this reason"),
     ("halt", "refuse and end the turn, for this reason"),
     ("block", "deny, by its name on prompts, stops and after tools"),
-    ("rewrite", "change fields of the tool's input"),
+    ("question", "what the human is asked, before the reason of `ask`"),
+    ("continue", "false beside deny or block: end the turn as well, which is halt"),
+    (
+        "suppress_output",
+        "true: the agent's transcript does not show the answer, where it heeds that",
+    ),
+    ("rewrite", "change fields of the tool's input, or the `prompt` of the user"),
     ("replace", "change fields of what the tool returned"),
     ("redact", "take secrets out of what the tool returned: true, or a list of regexes"),
     ("context", "tell the model: a text, { file = }, or { run = }"),
@@ -61,10 +67,18 @@ pub const RULE_KEYS: &[(&str, &str)] = &[
     ("otherwise", "what a failing script or server amounts to: silent, ask, deny"),
     ("mode", "\"observe\" = evaluate and journal, do not enforce"),
     ("severity", "low, medium, high, critical"),
+    (
+        "priority",
+        "0 to 100, 50 unless said: whose reason is told first, and whose changes hold, within a file",
+    ),
     ("certainty", "\"possible\" = fire on possible effects too"),
     ("repeat", "how often in a row a stop may be blocked"),
     ("lock", "true in a managed file: a pause does not switch the rule off"),
 ];
+
+/// The priority of a rule that names none, and the highest.
+const PRIORITY: u8 = 50;
+const HIGHEST: u8 = 100;
 
 /// The keys at the top of a file, and what each means.
 pub const TOP_KEYS: &[(&str, &str)] = &[
@@ -176,8 +190,7 @@ pub fn unpack_rule(
 ) -> Option<Option<Rc<Rule>>> {
     let table = packed::unpack_table(packed)?;
     let mut r = sound_reader(path, layer, only);
-    let mut rule =
-        Rule { id: id.to_string(), layer: Some(layer), line: 1, repeat: 1, ..Rule::default() };
+    let mut rule = Rule { id: id.to_string(), layer: Some(layer), line: 1, ..new_rule() };
     let read = read_rule_table(&table, &mut rule, &mut r).is_some();
     std::mem::forget(table);
     r.faults.is_empty().then(|| read.then(|| Rc::new(rule)))
@@ -189,7 +202,7 @@ fn sound_reader(path: &Path, layer: Layer, only: Option<Kind>) -> Reader<'static
 
 fn file_reader<'t>(text: &'t str, path: &Path, layer: Layer, only: Option<Kind>) -> Reader<'t> {
     let base = if layer.is_project() { None } else { path.parent().map(Path::to_path_buf) };
-    Reader { base, only, ..Reader::new(text) }
+    Reader { base, only, of_project: layer.is_project(), ..Reader::new(text) }
 }
 
 fn read_tables(table: &Table<'_>, layer: Layer, mut r: Reader<'_>) -> RuleFile {
@@ -314,13 +327,8 @@ fn read_rule(id: &Key<'_>, body: &Item<'_>, layer: Layer, file: &mut RuleFile, r
             id.span(),
         );
     }
-    let mut rule = Rule {
-        id: name,
-        layer: Some(layer),
-        line: r.line_number(id.span().start),
-        repeat: 1,
-        ..Rule::default()
-    };
+    let mut rule =
+        Rule { id: name, layer: Some(layer), line: r.line_number(id.span().start), ..new_rule() };
     let seen = match r.table(body, "rule") {
         Some(table) => read_rule_table(table, &mut rule, r),
         None => {
@@ -344,6 +352,11 @@ fn read_rule(id: &Key<'_>, body: &Item<'_>, layer: Layer, file: &mut RuleFile, r
     } else {
         file.rules.push(Rc::new(rule));
     }
+}
+
+/// What a rule is that says nothing of it.
+fn new_rule() -> Rule {
+    Rule { repeat: 1, priority: PRIORITY, ..Rule::default() }
 }
 
 /// Reads what a rule says; None where it is about other events than the one at hand.
@@ -391,6 +404,8 @@ struct Seen {
     verdicts: Vec<(&'static str, Range<usize>)>,
     verdict: Option<(Verb, Template)>,
     run: Option<Command>,
+    /// `continue = false`
+    ends: bool,
     remote: bool,
     otherwise: Option<Otherwise>,
     dialect: Option<Dialect>,
@@ -420,7 +435,10 @@ impl Seen {
                 Verdict::NotUnderstood { verb, reason, danger }
             }
             Some((Verb::Allow, reason)) => Verdict::Allow { reason, closed: self.closed },
-            Some((verb, reason)) => Verdict::Stop { verb, reason, run: self.run.take() },
+            Some((verb, reason)) => {
+                let verb = if self.ends && verb == Verb::Deny { Verb::Halt } else { verb };
+                Verdict::Stop { verb, reason, run: self.run.take() }
+            }
         };
     }
 }
@@ -443,6 +461,7 @@ fn read_key(
             }
         }
         "run" => seen.run = r.command(value),
+        "continue" => seen.ends = r.boolean(value) == Some(false),
         "tool" if matcher => rule.conditions.tool = r.matchers(value),
         _ => {
             let known = read_verdict(key, value, seen, r)
@@ -500,6 +519,7 @@ fn read_action(
         "context" => r.text_source(value, true).map(Action::Context),
         "notify" => r.text_source(value, false).map(Action::Notify),
         "hook" => read_hook(value, seen, r),
+        "suppress_output" => r.boolean(value).filter(|on| *on).map(|_| Action::Suppress),
         "env" => Some(read_env(value, r)).filter(|env| !env.is_empty()).map(Action::Env),
         "remote" => {
             let otherwise = seen.failure_fallback();
@@ -515,14 +535,16 @@ fn read_action(
 fn read_hook(value: &Item<'_>, seen: &Seen, r: &mut Reader<'_>) -> Option<Action> {
     let otherwise = seen.failure_fallback();
     let TreeValue::Table(table) = value.get_ref() else {
-        let command = r.command(value)?;
-        return Some(Action::Hook { dialect: seen.script_dialect(&command), otherwise, command });
+        return read_script(value, seen, r);
     };
+    if table.get("command").is_some() {
+        return read_script(value, seen, r);
+    }
     let mut files = Vec::new();
     for (key, value) in table {
         match key.get_ref() {
             "settings" => files.extend(r.strings(value).into_iter().map(|(file, _)| file)),
-            other => r.unknown_key(other, key.span(), ["settings"]),
+            other => r.unknown_key(other, key.span(), ["settings", "command"]),
         }
     }
     if files.iter().any(String::is_empty) || table.is_empty() {
@@ -531,6 +553,12 @@ fn read_hook(value: &Item<'_>, seen: &Seen, r: &mut Reader<'_>) -> Option<Action
         return None;
     }
     Some(Action::HookSettings { files, limit: r.limit, otherwise })
+}
+
+/// Reads the one script of `hook`.
+fn read_script(value: &Item<'_>, seen: &Seen, r: &mut Reader<'_>) -> Option<Action> {
+    let (otherwise, command) = (seen.failure_fallback(), r.command(value)?);
+    Some(Action::Hook { dialect: seen.script_dialect(&command), otherwise, command })
 }
 
 fn read_env(value: &Item<'_>, r: &mut Reader<'_>) -> Vec<(String, Template)> {
@@ -561,6 +589,11 @@ fn read_degree(key: &Key<'_>, value: &Item<'_>, rule: &mut Rule, r: &mut Reader<
                 &[("possible", Certainty::Possible), ("certain", Certainty::Profile)];
             rule.certainty = r.one_of(name, value, NAMES).unwrap_or_default();
         }
+        "priority" => {
+            let priority = r.integer(value, 0, HIGHEST.into());
+            rule.priority = priority.map_or(PRIORITY, |priority| priority as u8);
+        }
+        "question" => rule.question = r.template(value),
         "repeat" => rule.repeat = r.integer(value, 1, limits::REPEAT).unwrap_or(1) as u32,
         "lock" => {
             let managed = rule.layer() == Layer::Managed;

@@ -20,6 +20,13 @@ pub use super::packed::{Item, Key, Table, TreeValue};
 use super::path::PathPattern;
 use super::{Command, Fields, Regex, Rule, Template, Text};
 
+/// The keys of a command that is a table, and what each means.
+pub const COMMAND_KEYS: &[(&str, &str)] = &[
+    ("command", "a script for sh; placeholders become quoted variables"),
+    ("env", "the variables that it keeps of hookctl's environment: globs over names, [] for none"),
+    ("cwd", "where it runs: ./x in the project, ~/x or /x; a project's file only ./x"),
+];
+
 /// Reads values and collects what is wrong with them.
 pub struct Reader<'t> {
     pub(super) text: &'t str,
@@ -28,6 +35,8 @@ pub struct Reader<'t> {
     pub(super) rule: Option<String>,
     /// The most time for the rule's commands.
     pub(super) limit: Option<Duration>,
+    /// The file is a project's.
+    pub(super) of_project: bool,
     /// It was read before, whole, and had no fault.
     pub(super) sound: bool,
     /// What is read may hold a key or a password.
@@ -45,6 +54,7 @@ impl<'t> Reader<'t> {
             base: None,
             only: None,
             limit: None,
+            of_project: false,
             sound: false,
             rule: None,
             private: false,
@@ -354,14 +364,70 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A shell command: a string.
+    /// A shell command: a string, or a table that says what it keeps of the environment and where it runs.
     pub fn command(&mut self, value: &Item<'_>) -> Option<Command> {
+        let TreeValue::Table(table) = value.get_ref() else { return self.plain_command(value) };
+        let (mut command, mut keeps, mut dir) = (None, None, None);
+        for (key, value) in table {
+            match key.get_ref() {
+                "command" => command = self.plain_command(value),
+                "env" => keeps = Some(self.kept_variables(value)),
+                "cwd" => dir = self.directory(value),
+                other => {
+                    self.unknown_key(other, key.span(), COMMAND_KEYS.iter().map(|(key, _)| *key))
+                }
+            }
+        }
+        if table.get("command").is_none() {
+            self.add_error("empty-command", "the table has no `command`", value.span()).with_hint(
+                "write { command = \"...\", env = [\"PATH\", \"HOME\"], cwd = \"./x\" }",
+            );
+        }
+        Some(Command { keeps, dir, ..command? })
+    }
+
+    fn plain_command(&mut self, value: &Item<'_>) -> Option<Command> {
         let script = self.template(value)?;
         if script.source().trim().is_empty() {
             self.add_error("empty-command", "the command is empty", value.span());
             return None;
         }
-        Some(Command { script, limit: self.limit, base: self.base.clone() })
+        let (limit, base) = (self.limit, self.base.clone());
+        Some(Command { script, limit, base, keeps: None, dir: None })
+    }
+
+    /// Globs over the names of variables; none at all is a list as good as another.
+    fn kept_variables(&mut self, value: &Item<'_>) -> Vec<String> {
+        match value.get_ref() {
+            TreeValue::Array(items) if items.is_empty() => Vec::new(),
+            _ => self.read_each(value, "bad-glob", |text| match glob::find_fault(text) {
+                Some(why) => Err(why.to_string()),
+                None => Ok(text.to_string()),
+            }),
+        }
+    }
+
+    /// Where a command runs. A project's own never runs outside of it.
+    fn directory(&mut self, value: &Item<'_>) -> Option<String> {
+        let (text, span) = self.string(value)?;
+        let inside = text == "." || text.starts_with("./");
+        let elsewhere = text.starts_with('/') || text.starts_with("~/");
+        let up = text.split('/').any(|part| part == "..");
+        if up || !inside && !elsewhere {
+            self.add_error(
+                "bad-directory",
+                format!("`{}` is no directory of a command", clip_text(&text)),
+                span,
+            )
+            .with_hint("it begins with ./ (the project), ~/ or /, and has no ..");
+            return None;
+        }
+        if elsewhere && self.of_project {
+            self.add_error("only-tightens", "a project's command runs in the project", span)
+                .with_hint("begin it with ./");
+            return None;
+        }
+        Some(text)
     }
 
     pub(super) fn text_source(&mut self, value: &Item<'_>, files: bool) -> Option<Text> {

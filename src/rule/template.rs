@@ -22,6 +22,10 @@ pub enum PlaceholderName {
     RunOutput,
     /// `{error}`: why something failed.
     Error,
+    /// `{output}`: the text that the tool returned.
+    Output,
+    /// `{preview}`, `{preview.N}`: so many characters of the prompt.
+    Preview(usize),
     /// `{input.FIELD}`
     Input(Vec<String>),
     /// `$PROMPT` and the like, without the dollar.
@@ -40,6 +44,8 @@ impl PlaceholderName {
             PlaceholderName::Tool => "(no tool)".into(),
             PlaceholderName::RunOutput => "(no output)".into(),
             PlaceholderName::Error => "(no error)".into(),
+            PlaceholderName::Output => "(no output)".into(),
+            PlaceholderName::Preview(_) => "(no prompt)".into(),
             PlaceholderName::Input(field) => format!("(no {})", field.join(".")),
             PlaceholderName::Variable(name) | PlaceholderName::Own(name) => {
                 format!("(no {})", name.to_lowercase().replace('_', " "))
@@ -83,7 +89,10 @@ impl FromText for Pieces {
 
 /// The names of the placeholders, for hints.
 pub const NAMES: &[&str] =
-    &["path", "command", "tool", "host", "run.output", "error", "input.FIELD"];
+    &["path", "command", "tool", "host", "run.output", "error", "output", "preview", "input.FIELD"];
+
+/// How many characters of the prompt `{preview}` is, unless it says so.
+const PREVIEW: usize = 80;
 
 /// The seeds' variables that work in every text and script too.
 pub const VARIABLES: &[&str] =
@@ -399,6 +408,12 @@ fn usual_name(name: &str) -> Option<PlaceholderName> {
         "host" => PlaceholderName::Host,
         "run.output" => PlaceholderName::RunOutput,
         "error" => PlaceholderName::Error,
+        "output" => PlaceholderName::Output,
+        "preview" => PlaceholderName::Preview(PREVIEW),
+        other if other.starts_with("preview.") => {
+            let digits = &other["preview.".len()..];
+            PlaceholderName::Preview(digits.parse().ok().filter(|characters| *characters > 0)?)
+        }
         other => {
             let field = other.strip_prefix("input.").filter(|field| !field.is_empty())?;
             PlaceholderName::Input(field.split('.').map(str::to_string).collect())

@@ -36,7 +36,7 @@ pub(super) fn add_script_pins<'s>(
     entry: &mut TrustEntry,
 ) {
     let mut pins = Pins { root, entry };
-    scripts.for_each(|script| pins.pin_script(script));
+    scripts.for_each(|script| pins.pin_script(script, root));
 }
 
 /// Does the path, links followed, lie in the project?
@@ -70,14 +70,19 @@ enum Use {
 impl Pins<'_> {
     fn pin_command(&mut self, command: &Command) {
         let (script, _) = command.script.to_script(&|_| None);
-        self.pin_script(&act::with_base(&script, self.root));
+        let dir = command.directory(self.root, Path::new(&env::get(env::HOME).unwrap_or_default()));
+        if !stays_in(self.root, &dir) {
+            self.entry.leads_out.push(dir.display().to_string());
+        }
+        self.pin_script(&act::with_base(&script, self.root), &dir);
     }
 
-    fn pin_script(&mut self, script: &str) {
+    fn pin_script(&mut self, script: &str, dir: &Path) {
+        let cwd = dir.to_string_lossy().into_owned();
         let root = self.root.to_string_lossy().into_owned();
         let text = format!("CLAUDE_PROJECT_DIR={}\n{script}", quote_for_shell(&root));
         let home = env::get(env::HOME).unwrap_or_default();
-        let place = Place { cwd: root.clone(), project: root, home, ..Place::default() };
+        let place = Place { cwd, project: root, home, ..Place::default() };
         let analysis = effect::shell::analyse_command(&text, &place);
         // A shell that reads its commands from elsewhere runs what the others read.
         let fed = analysis.commands.iter().any(|one| one.name == "eval" || is_fed(one));

@@ -37,6 +37,46 @@ fn pinned(files: &[&str], script: &str) -> TrustEntry {
     entry
 }
 
+/// What a command runs is looked for where it runs, and that is in the project.
+#[test]
+fn s3_58_a_command_with_a_directory_pins_what_lies_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    fill(&root, &["x.sh", "d/x.sh", "d/sub/y.sh"]);
+    let read = |keys: &str| {
+        let text = format!("[rule.x]\nhook = {{ {keys} }}\n");
+        let read = file::read_rules(&text, &root.join(".hookctl.toml"), Layer::Project, None);
+        (text, read)
+    };
+    for (keys, wanted) in [
+        ("command = 'sh x.sh'", "x.sh"),
+        ("command = 'sh x.sh', cwd = './d'", "d/x.sh"),
+        ("command = 'sh y.sh', cwd = './d/sub/'", "d/sub/y.sh"),
+        ("command = './x.sh', cwd = './d'", "x.sh"),
+    ] {
+        let (text, read) = read(keys);
+        assert!(read.faults.is_empty(), "{keys}: {:?}", read.faults);
+        let entry = approval_entry(&root, &text, &read, String::new());
+        let names: Vec<&String> = entry.programs.keys().collect();
+        assert_eq!(names, [&root.join(wanted).to_string_lossy().into_owned()], "{keys}");
+        assert!(entry.leads_out.is_empty(), "{keys}: {:?}", entry.leads_out);
+    }
+    for (keys, code) in [
+        ("command = 'x', cwd = '/tmp'", "only-tightens"),
+        ("command = 'x', cwd = '~/x'", "only-tightens"),
+        ("command = 'x', cwd = './../x'", "bad-directory"),
+    ] {
+        let (_, read) = read(keys);
+        assert!(read.faults.iter().any(|fault| fault.code == code), "{keys}: {:?}", read.faults);
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("/tmp", root.join("out")).unwrap();
+        let (text, read) = read("command = 'x', cwd = './out'");
+        assert!(!approval_entry(&root, &text, &read, String::new()).leads_out.is_empty());
+    }
+}
+
 #[test]
 fn every_program_that_a_command_runs_is_pinned() {
     let files = ["x.sh", "a b", "d/y", "bin/tool", "h/1.sh", "h/2.txt", "M.mk"];

@@ -202,7 +202,7 @@ fn an_allow_changes_no_stop_and_what_matched_is_the_verdict() {
                 event: &judged.event,
                 analysis: &judged.analysis,
                 bases: &judged.bases,
-                project: &judged.place.project,
+                place: &judged.place,
             };
             let case =
                 RuleContext { subject, profile: config.profile, look: effect::look::list_below };

@@ -65,7 +65,7 @@ fn a_result_of_many_small_values_arrives_in_part() {
 }
 
 #[test]
-fn s0_12_a_tool_that_failed_has_ended() {
+fn s0_10_s0_12_a_tool_that_failed_has_ended() {
     let mut payload = ended(Value::Null);
     payload["hook_event_name"] = "PostToolUseFailure".into();
     payload.as_object_mut().unwrap().remove("tool_response");

@@ -63,6 +63,33 @@ fn a_human_is_asked_once_and_may_allow_what_a_rule_asks_about() {
     assert_eq!(verdict(&home.hook(&bash("mv a b"))).0, "deny");
 }
 
+/// A script and a condition of a second each, beside a server of a second.
+#[test]
+fn s3_26_scripts_and_servers_are_asked_at_once() {
+    let server =
+        Server::start(vec![Play::Slow(1_000, r#"{"decision":"deny","reason":"b"}"#.into())]);
+    let home = Home::new("");
+    let seen = home.path().join("seen");
+    let config = format!(
+        "[remote.b]\nurl = \"{}\"\nevents = \"PreToolUse\"\n\
+         [rule.script]\ntool = \"Bash\"\nhook = \"sleep 1; echo said >> '{seen}'\"\n\
+         [rule.other]\ntool = \"Bash\"\nrun = \"sleep 1; echo ran >> '{seen}'\"\n\
+         [rule.server]\ntool = \"Bash\"\nremote = \"b\"\n",
+        server.url,
+        seen = seen.display()
+    );
+    home.configure(&config);
+    let start = std::time::Instant::now();
+    let answer = home.hook(&bash("ls"));
+    let took = start.elapsed();
+    assert_eq!(verdict(&answer), ("deny", "b [user:server]"), "{answer}");
+    assert_eq!(server.seen().len(), 1);
+    let seen = std::fs::read_to_string(seen).unwrap_or_default();
+    assert!(seen.contains("said") && seen.contains("ran"), "{seen}");
+    // 1.5 s for all three, and what a process takes to start on a busy machine.
+    assert!(took >= Duration::from_secs(1) && took < Duration::from_millis(1_900), "{took:?}");
+}
+
 #[test]
 fn several_servers_are_asked_at_once_each_once_and_the_strictest_wins() {
     let slow = |body: &str| Server::start(vec![Play::Slow(2_000, body.into())]);

@@ -197,14 +197,24 @@ impl<'a> Lint<'a> {
         }
         type Can = fn(&EventSpec) -> bool;
         let has = |is: fn(&Action) -> bool| rule.actions.iter().any(is);
-        let keys: [(&'static str, bool, Can, &str); 5] = [
+        let changes = |prompt: bool| {
+            let fields = rule.input_changes().into_iter().flatten();
+            fields.filter(|(field, _)| (field.as_slice() == ["prompt"]) == prompt).count() > 0
+        };
+        let keys: [(&'static str, bool, Can, &str); 6] = [
             (
                 "context",
                 has(|one| matches!(one, Action::Context(_))),
                 |s| s.context,
                 "tell the model anything",
             ),
-            ("rewrite", rule.input_changes().is_some(), |s| s.rewrite, "change the input"),
+            ("rewrite", changes(false), |s| s.rewrite, "change the input"),
+            (
+                "rewrite",
+                changes(true),
+                |s| s.rewrite || s.kind == Kind::UserPromptSubmit,
+                "change the input",
+            ),
             (
                 "replace",
                 rule.result_changes().is_some(),

@@ -32,7 +32,7 @@ impl Explanation<'_> {
             event: &self.dry.event,
             analysis: &self.dry.analysis,
             bases: &self.dry.bases,
-            project: &self.dry.place.project,
+            place: &self.dry.place,
         };
         RuleContext { subject, profile: self.config.profile, look: effect::look::list_below }
     }

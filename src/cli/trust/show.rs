@@ -214,7 +214,7 @@ impl WrittenFile<'_> {
 /// What a rule would run or loosen: a word and a text each.
 fn rule_consequences(rule: &Rule) -> Vec<ConsequenceLine> {
     let mut out = Vec::new();
-    let run = |command: &Command| ("runs", RED, command.script.source().to_string());
+    let run = |command: &Command| ("runs", RED, shown_command(command));
     match (rule.verb(), rule.verdict.reason()) {
         (Some(Verb::Allow), Some(reason)) => {
             out.push(("allows", RED, format!("without a question: {}", reason.source())));
@@ -231,10 +231,16 @@ fn rule_consequences(rule: &Rule) -> Vec<ConsequenceLine> {
     out
 }
 
+/// The script, and where it runs where that is not the project's root.
+fn shown_command(command: &Command) -> String {
+    let script = command.script.source();
+    command.dir.as_ref().map_or_else(|| script.to_string(), |dir| format!("{script} (in {dir})"))
+}
+
 fn add_consequence(action: &Action, out: &mut Vec<ConsequenceLine>) {
     let (what, text) = match action {
         Action::Hook { command, .. } => {
-            return out.push(("asks script", RED, command.script.source().to_string()));
+            return out.push(("asks script", RED, shown_command(command)));
         }
         Action::HookSettings { files, .. } => {
             let of = files.iter().map(|file| ("runs hooks", RED, format!("of {file}")));
@@ -242,6 +248,9 @@ fn add_consequence(action: &Action, out: &mut Vec<ConsequenceLine>) {
         }
         Action::Remote { server, .. } => {
             return out.push(("sends to", RED, format!("[remote.{server}] the whole event")));
+        }
+        Action::Suppress => {
+            return out.push(("hides", YELLOW, "the answer from the transcript".into()));
         }
         Action::Context(text) => ("tells model", text),
         Action::Notify(text) => ("notifies", text),
@@ -259,7 +268,7 @@ fn add_consequence(action: &Action, out: &mut Vec<ConsequenceLine>) {
     };
     match text {
         Text::Run(command) => {
-            out.push(("runs", RED, command.script.source().to_string()));
+            out.push(("runs", RED, shown_command(command)));
             out.push((what, YELLOW, "what that prints".into()));
         }
         Text::File(path) => out.push((what, YELLOW, format!("the file {}", path.display()))),

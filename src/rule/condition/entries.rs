@@ -159,6 +159,8 @@ conditions! {
     prompt: Prompt,
     input: Input,
     response: Response,
+    output: Output,
+    error: Error,
     when: Circumstances,
 }
 
@@ -550,6 +552,45 @@ impl Condition for Response {
         asked.iter().all(|test| {
             s.event.tool_response().is_some_and(|response| test.is_satisfied_by(response))
         })
+    }
+}
+
+/// What a tool returned is there once it has ended.
+const AN_ENDED_TOOL: Needs = Needs {
+    brings: |kind| matches!(kind, Kind::PostToolUse | Kind::PostToolUseFailure),
+    meant: Some(Kind::PostToolUse),
+    why: "no tool has returned yet",
+    hint: "on = \"PostToolUse\" or \"PostToolUseFailure\" has it",
+};
+
+/// `output`
+pub enum Output {}
+
+impl Condition for Output {
+    type Value = Vec<Regex>;
+    const KEY: &'static str = "output";
+    const DOC: &'static str = "regex over the text that the tool printed or returned";
+    const SCOPE: Scope = Scope::Text;
+    const NEEDS: Option<Needs> = Some(AN_ENDED_TOOL);
+
+    fn matches_event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
+        s.event.tool_output().is_some_and(|text| asked.iter().any(|regex| regex.is_match(&text)))
+    }
+}
+
+/// `error`
+pub enum Error {}
+
+impl Condition for Error {
+    type Value = Vec<Regex>;
+    const KEY: &'static str = "error";
+    const DOC: &'static str = "regex over what the tool says went wrong";
+    const SCOPE: Scope = Scope::Text;
+    const NEEDS: Option<Needs> =
+        Some(Needs { meant: Some(Kind::PostToolUseFailure), ..AN_ENDED_TOOL });
+
+    fn matches_event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
+        s.event.error_text().is_some_and(|text| asked.iter().any(|regex| regex.is_match(text)))
     }
 }
 

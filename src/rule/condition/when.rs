@@ -2,6 +2,7 @@
 
 use super::name::NamePattern;
 use super::{Key, Sort, Subject, Value};
+use crate::agent;
 use crate::rule::path::{self, PathPattern};
 use crate::rule::reader::{Item, Reader};
 use crate::rule::{Command, PatternList, Truth};
@@ -20,12 +21,17 @@ pub const WHEN_KEYS: &[Key] = &[
     make_key("agent_type", Sort::Names, "globs over the subagent's type"),
     make_key("trigger", Sort::Names, "globs: manual, auto, init, maintenance"),
     make_key("notification_type", Sort::Names, "globs over the notification's type"),
-    make_key("success", Sort::Flag, "true = the tool succeeded"),
+    make_key(
+        "success",
+        Sort::Flag,
+        "true = the tool succeeded, false = it failed; neither where nothing tells",
+    ),
     make_key(
         "stop_hook_active",
         Sort::Flag,
         "true = the agent goes on because of a stop hook already",
     ),
+    make_key("remote", Sort::Flag, "true = the agent says that it runs on its provider's machine"),
     make_key("run", Sort::Command, "a command: holds on exit 0; asked once per call"),
 ];
 
@@ -48,6 +54,8 @@ pub struct When {
     pub success: Option<bool>,
     /// Going on because of a stop hook already?
     pub stop_hook_active: Option<bool>,
+    /// On a machine of the agent's provider?
+    pub remote: Option<bool>,
     /// Holds when this exits 0: the caller asks it.
     pub run: Option<Command>,
 }
@@ -66,6 +74,7 @@ impl Value for When {
                 ("subagent", _) => when.subagent = r.boolean(value),
                 ("success", _) => when.success = r.boolean(value),
                 ("stop_hook_active", _) => when.stop_hook_active = r.boolean(value),
+                ("remote", _) => when.remote = r.boolean(value),
                 ("run", _) => when.run = r.command(value),
                 (_, Some(field)) => when.fields.push((field.name, r.names(value))),
                 (_, None) => r.unknown_key(name, key.span(), WHEN_KEYS.iter().map(|key| key.name)),
@@ -82,6 +91,7 @@ impl Value for When {
             && self.subagent.is_none()
             && self.success.is_none()
             && self.stop_hook_active.is_none()
+            && self.remote.is_none()
             && self.run.is_none()
     }
 }
@@ -96,12 +106,13 @@ impl When {
             }
         };
         place(&self.cwd, &event.cwd)
-            && place(&self.project, s.project)
+            && place(&self.project, &s.place.project)
             && self.fields.iter().all(|(field, names)| {
                 event.str_field(field).is_some_and(|text| names.matches_name(text))
             })
             && self.subagent.is_none_or(|inside| event.str_field("agent_id").is_some() == inside)
-            && self.success.is_none_or(|wanted| event.tool_succeeded() == Some(wanted))
+            && self.success.is_none_or(|wanted| agent::tool_succeeded(event) == Some(wanted))
             && self.stop_hook_active.is_none_or(|wanted| event.stop_hook_active() == wanted)
+            && self.remote.is_none_or(|wanted| s.place.is_remote() == wanted)
     }
 }

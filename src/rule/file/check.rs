@@ -49,11 +49,42 @@ pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Rea
     if seen.dialect.is_some() && rule.hook_script().is_none() {
         r.add_warning("unused-key", "`dialect` belongs to `hook`", id.clone());
     }
+    if rule.question.is_some() && rule.verb() != Some(Verb::Ask) {
+        r.add_warning("unused-key", "`question` belongs to `ask`", id.clone())
+            .with_hint("say it in the reason, or write ask");
+    }
+    if seen.ends
+        && !seen.verdicts.iter().any(|(written, _)| ["deny", "block", "halt"].contains(written))
+    {
+        r.add_error("continue-alone", "`continue = false` needs a reason", id.clone())
+            .with_hint("write halt = \"...\", or put deny or block beside it");
+    }
+    check_remote_flag(rule, &id, r);
     for command in rule.commands() {
         if command.script.has_quoted_placeholder() {
             r.add_error("quoted-placeholder", "a placeholder stands inside quotes", id.clone())
                 .with_hint("take the quotes off: it becomes a quoted variable by itself");
         }
+    }
+}
+
+/// A variable says that a session is remote, and a repository's settings can set it: what that says may not loosen.
+fn check_remote_flag(rule: &Rule, id: &Range<usize>, r: &mut Reader<'_>) {
+    let unless = rule.unless.as_ref().and_then(|unless| unless.when.remote);
+    let remote = [rule.conditions.when.remote, unless.map(|remote| !remote)];
+    let tells_only =
+        |action: &Action| matches!(action, Action::Context(_) | Action::Notify(_) | Action::Env(_));
+    let fault = match rule.verb() {
+        Some(Verb::Allow) => remote.contains(&Some(true)).then_some(("allows", "false")),
+        None if rule.actions.iter().all(tells_only) => None,
+        _ => remote.contains(&Some(false)).then_some(("is stricter", "true")),
+    };
+    if let Some((does, wanted)) = fault {
+        let message = format!(
+            "`remote` loosens here: a repository can set the variable that says so, and this rule {does}"
+        );
+        r.add_error("remote-loosens", message, id.clone())
+            .with_hint(format!("write when = {{ remote = {wanted} }}, or leave it out"));
     }
 }
 
