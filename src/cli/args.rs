@@ -77,7 +77,7 @@ pub enum CliCommand {
     /// Let everything pass for a while (humans only).
     Pause(PauseArgs),
     /// End a pause.
-    Resume,
+    Resume(ResumeArgs),
     /// List the shipped rules: their packs, what each stops, what your files change.
     Packs(PacksArgs),
     /// Show past decisions.
@@ -157,6 +157,9 @@ pub struct InstallArgs {
     /// Take out the entries of other programs whose work a server in the config does.
     #[arg(long)]
     pub replace: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
     /// The user's server, for the entries' own command lines.
     #[command(flatten)]
     pub server: ServerArgs,
@@ -181,6 +184,9 @@ pub struct UninstallArgs {
     /// Print the edit as a diff and write nothing.
     #[arg(long)]
     pub dry_run: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `hookctl status`.
@@ -323,6 +329,17 @@ pub struct PauseArgs {
     /// How long: 90s, 10m, 1h.
     #[arg(value_name = "DURATION", default_value = "10m")]
     pub duration: String,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `hookctl resume`.
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `hookctl packs`.
@@ -385,6 +402,9 @@ pub struct InitArgs {
     /// Replace a file that is there.
     #[arg(long)]
     pub force: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `hookctl completions`.
