@@ -18,6 +18,7 @@ pub mod agents;
 pub mod args;
 pub mod bridge;
 pub mod check;
+pub mod events;
 pub mod explain;
 pub mod flush;
 mod generated;
@@ -102,6 +103,9 @@ impl Context {
             | CliCommand::Uninstall(_)
             | CliCommand::Init(_)
             | CliCommand::Migrate(_) => true,
+            CliCommand::Events(args) => {
+                !matches!(args.command, None | Some(args::EventsCommand::List))
+            }
             CliCommand::ClaudeHook(args)
             | CliCommand::ClineHook(args)
             | CliCommand::GeminiHook(args)
@@ -170,6 +174,7 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
         CliCommand::Uninstall(args) => uninstall::run(&context, &args, report),
         CliCommand::Status(args) => status::run(&context, &args),
         CliCommand::Agents(args) => agents::run(&context, &args),
+        CliCommand::Events(args) => events::run(&context, &args, report),
         CliCommand::Check(args) => check::run(&context, &args),
         CliCommand::Explain(args) => explain::run(&context, &args),
         CliCommand::Test(args) => test::run(&context, &args),

@@ -216,6 +216,7 @@ fn wanted_entries(
         agent: agent.id(),
         places: Vec::new(),
         events,
+        off: Vec::new(),
         server: Typed::new(),
         fail_closed: None,
         bridge: Some(line),

@@ -66,6 +66,8 @@ struct AgentRow {
     files: Vec<Value>,
     /// The events that are registered then.
     events: Vec<&'static str>,
+    /// Those that a person switched off one by one.
+    off: Vec<String>,
     /// How many hooks wait for their user's approval.
     unapproved: usize,
 }
@@ -97,6 +99,7 @@ impl AgentRow {
             outcome: Outcome::Refused,
             files: Vec::new(),
             events: Vec::new(),
+            off: Vec::new(),
             unapproved: 0,
         }
     }
@@ -105,6 +108,7 @@ impl AgentRow {
     fn take(&mut self, outcome: Outcome, wanted: &WantedEntries, done: &Done) {
         self.outcome = outcome;
         self.events = wanted.events.iter().map(|event| event.name).collect();
+        self.off.clone_from(&wanted.off);
         let planned = outcome == Outcome::Planned;
         self.files = done.all().map(|one| edit_as_json(one, planned)).collect();
     }
@@ -182,7 +186,8 @@ fn install_agent(
         row.take(Outcome::Planned, &wanted, &planned);
         return Ok(Exit::Ok);
     }
-    if mark.is_none() && !confirm_losses(context, args, planned.all())? {
+    let words = if args.replace { "install --replace" } else { "install" };
+    if mark.is_none() && !confirm_losses(context, words, planned.all())? {
         return Ok(report.refuse_silently(human::DECLINED));
     }
     let done = match edits.run(EditMode { dry_run: false, may_loosen: mark.is_none() }) {
@@ -286,7 +291,11 @@ fn wanted_entries(
         server = typed.find(|typed| !typed.is_empty()).unwrap_or_default();
     }
     let closed = Some(args.fail_closed);
-    let wanted = scope::wanted_entries(context, agent, &places[0], &args.events, closed, server)?;
+    let mut wanted =
+        scope::wanted_entries(context, agent, &places[0], &args.events, closed, server)?;
+    if args.events.is_empty() {
+        wanted.switch_off(&scope::events_off(context, places));
+    }
     if wanted.events.is_empty() {
         bail!("hookctl does not know the events of {} yet", agent.title());
     }
@@ -421,6 +430,10 @@ fn describe_done(
     let _ = writeln!(text, "  runs     {} hook", wanted.command);
     let events: Vec<&str> = wanted.events.iter().map(|event| event.name).collect();
     let _ = writeln!(text, "  events   {}", fold_words(&events, 80, "           "));
+    if !wanted.off.is_empty() {
+        let off = make_visible(&wanted.off.join(" "));
+        let _ = writeln!(text, "  off      {off} (as `hookctl events disable` left it)");
+    }
     let closed = places[0].form.entries().and_then(|form| form.fail_closed);
     if let Some(closed) = closed.filter(|_| args.fail_closed) {
         let events = wanted.events.iter().filter(|event| closed.kinds.contains(&event.kind));
@@ -460,10 +473,10 @@ fn describe_done(
     text
 }
 
-/// Does whoever is there agree to what the edits drop?
-fn confirm_losses<'o>(
+/// Does whoever is there agree, in these words, to what the edits drop?
+pub(super) fn confirm_losses<'o>(
     context: &Context,
-    args: &InstallArgs,
+    words: &str,
     outcomes: impl Iterator<Item = &'o EditOutcome>,
 ) -> Result<bool> {
     let dropped: Vec<String> = outcomes
@@ -476,9 +489,8 @@ fn confirm_losses<'o>(
     if dropped.is_empty() {
         return Ok(true);
     }
-    let replace = if args.replace { " --replace" } else { "" };
     let lost = format!("This changes or takes away what guards:\n{}", dropped.join("\n"));
-    human::confirms_if_attended(context, &lost, &format!("install{replace}"))
+    human::confirms_if_attended(context, &lost, words)
 }
 
 /// Says what may keep the guard from working.

@@ -58,6 +58,7 @@ impl Report {
         let (command, json, dry_run) = match &cli.command {
             Some(CliCommand::Install(args)) => ("install", args.json, args.dry_run),
             Some(CliCommand::Uninstall(args)) => ("uninstall", args.json, args.dry_run),
+            Some(CliCommand::Events(args)) => ("events", args.json, args.dry_run),
             Some(CliCommand::Init(args)) => ("init", args.json, false),
             Some(CliCommand::Ping(args)) => ("ping", args.json, false),
             Some(CliCommand::Flush(args)) => ("flush", args.json, false),
