@@ -18,6 +18,7 @@ pub mod agents;
 pub mod args;
 pub mod bridge;
 pub mod check;
+pub mod events;
 pub mod explain;
 pub mod flush;
 mod generated;
@@ -31,6 +32,7 @@ mod others;
 pub mod packs;
 pub mod pause;
 pub mod ping;
+mod report;
 pub mod scope;
 pub mod status;
 pub mod test;
@@ -39,6 +41,7 @@ pub mod uninstall;
 mod written;
 
 use args::{Cli, CliCommand, Color, Global};
+use report::Report;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +103,9 @@ impl Context {
             | CliCommand::Uninstall(_)
             | CliCommand::Init(_)
             | CliCommand::Migrate(_) => true,
+            CliCommand::Events(args) => {
+                !matches!(args.command, None | Some(args::EventsCommand::List))
+            }
             CliCommand::ClaudeHook(args)
             | CliCommand::ClineHook(args)
             | CliCommand::GeminiHook(args)
@@ -140,16 +146,12 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return if error.use_stderr() { Exit::Failed } else { Exit::Ok }.into();
         }
     };
-    match dispatch(cli) {
-        Ok(exit) => exit.into(),
-        Err(error) => {
-            print_stderr(&format!("error: {error:#}"));
-            Exit::Failed.into()
-        }
-    }
+    let mut report = Report::of_command(&cli);
+    let ended = dispatch(cli, &mut report);
+    report.finish(ended).into()
 }
 
-fn dispatch(cli: Cli) -> Result<Exit> {
+fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
     let command = match cli.command {
         Some(CliCommand::Completions(args)) => return print(&generated::completions(args.shell)?),
         Some(CliCommand::Man) => return print(&generated::man()?),
@@ -168,21 +170,22 @@ fn dispatch(cli: Cli) -> Result<Exit> {
     }
     context.check_home(&command)?;
     match command {
-        CliCommand::Install(args) => install::run(&context, &args),
-        CliCommand::Uninstall(args) => uninstall::run(&context, &args),
+        CliCommand::Install(args) => install::run(&context, &args, report),
+        CliCommand::Uninstall(args) => uninstall::run(&context, &args, report),
         CliCommand::Status(args) => status::run(&context, &args),
         CliCommand::Agents(args) => agents::run(&context, &args),
+        CliCommand::Events(args) => events::run(&context, &args, report),
         CliCommand::Check(args) => check::run(&context, &args),
         CliCommand::Explain(args) => explain::run(&context, &args),
         CliCommand::Test(args) => test::run(&context, &args),
         CliCommand::Trust(args) => trust::run(&context, &args),
-        CliCommand::Pause(args) => pause::run(&context, &args),
-        CliCommand::Resume => pause::resume(&context),
+        CliCommand::Pause(args) => pause::run(&context, &args, report),
+        CliCommand::Resume(_) => pause::resume(&context, report),
         CliCommand::Packs(args) => packs::run(&context, &args),
         CliCommand::Log(args) => log::run(&context, &args),
-        CliCommand::Init(args) => init::run(&context, &args),
-        CliCommand::Ping(args) => ping::run(&context, &args),
-        CliCommand::Flush(args) => flush::run(&context, &args),
+        CliCommand::Init(args) => init::run(&context, &args, report),
+        CliCommand::Ping(args) => ping::run(&context, &args, report),
+        CliCommand::Flush(args) => flush::run(&context, &args, report),
         CliCommand::Memory(args) => memory::run(&context, &args),
         CliCommand::Migrate(args) => migrate::run(&context, &args),
         CliCommand::ClaudeHook(args) => bridge::run(&context, "claude", &args),

@@ -233,6 +233,7 @@ impl EntryPlan<'_> {
         let bare = parse_document(target, original.as_deref().unwrap_or("{}\n"), form)?;
         let mut created = old.map(|old| old.created.clone()).unwrap_or_default();
         let mut events = old.map(|old| old.events.clone()).unwrap_or_default();
+        let mut off = old.map(|old| old.off.clone()).unwrap_or_default();
 
         let mut edited = doc.clone();
         let mut changes = Vec::new();
@@ -241,6 +242,7 @@ impl EntryPlan<'_> {
             created = hooks::created_by_install(&bare, &doc, shaped);
             if wanted.role() == Role::Guard {
                 events = wanted.event_names();
+                off.clone_from(&wanted.off);
             }
             changes = hooks::install_hooks(&mut edited, shaped, &created).map_err(refused)?;
         }
@@ -277,13 +279,14 @@ impl EntryPlan<'_> {
             created,
             taken,
             events,
+            off,
             scope: self.place.name.to_string(),
             agent: self.place.agent.to_string(),
         };
         // Changed by others since and nothing for us to do: what was noted stays true.
         let stale = changes.is_empty() && untouched.is_none();
         let record = match old {
-            Some(old) if stale => Record { events: record.events, ..old.clone() },
+            Some(old) if stale => Record { events: record.events, off: record.off, ..old.clone() },
             _ => record,
         };
         records.files.insert(key, record);
@@ -323,6 +326,7 @@ fn install_content(
                 written_sha256: file::sha256_hex(text.as_bytes()),
                 directories: directories(target, old, records),
                 events: wanted.event_names(),
+                off: wanted.off.clone(),
                 scope: place.name.to_string(),
                 agent: place.agent.to_string(),
                 ..Record::default()

@@ -273,3 +273,29 @@ fn without_any_file_there_is_nothing_wrong() {
     assert!(done.out.contains("hookctl init"), "{}", done.out);
     assert_eq!(world.run(&["check", "--json"]).json(), Value::Array(Vec::new()));
 }
+
+#[test]
+fn s3_53_a_file_of_a_newer_version_is_told_with_its_line_and_what_to_do() {
+    for (version, code) in [
+        ("1", None),
+        ("2", Some("newer-version")),
+        ("18446744073709551615", Some("newer-version")),
+        ("0", Some("out-of-range")),
+        ("-1", Some("out-of-range")),
+        ("\"1\"", Some("wrong-type")),
+        ("1.0", Some("wrong-type")),
+    ] {
+        let world = World::with(&format!("# mine\nversion = {version}\n"));
+        let found = world.run(&["check", "--json"]).json();
+        let found: Vec<&str> =
+            found.as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect();
+        assert_eq!(found, Vec::from_iter(code), "version = {version}");
+    }
+    let world = World::with("# mine\nversion = 2\n");
+    let done = world.run(&["check"]);
+    assert_eq!(done.code, 1);
+    let text = done.out + &done.err;
+    for part in ["config.toml:2:11", "install a newer hookctl", "write the file in version 1"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}

@@ -566,3 +566,131 @@ fn no_text_of_others_passes_for_a_line_of_ours() {
         }
     }
 }
+
+/// The one object of a command: it agrees with the exit status, and nothing else is said anywhere.
+#[track_caller]
+fn told(world: &World, args: &[&str]) -> Value {
+    let done = world.run(&[args, &["--json"]].concat());
+    let told = done.json();
+    assert_eq!(done.err, "", "{args:?}");
+    assert_eq!(told["command"], args[0], "{told}");
+    assert_eq!(told["exit_status"], done.code, "{told}");
+    assert_eq!(told["ok"], done.code == 0, "{told}");
+    assert_eq!(told["dry_run"], args.contains(&"--dry-run"), "{told}");
+    let guide = include_str!("../docs/json.md");
+    for key in told.as_object().unwrap().keys() {
+        assert!(guide.contains(&format!("`{key}`")), "docs/json.md has no `{key}`");
+    }
+    told
+}
+
+/// Its first message: level and text.
+#[track_caller]
+fn message(told: &Value) -> (&str, &str) {
+    let messages = told["messages"].as_array().unwrap();
+    assert!(!messages.is_empty(), "{told}");
+    (messages[0]["level"].as_str().unwrap(), messages[0]["text"].as_str().unwrap())
+}
+
+#[test]
+fn s3_44_what_edits_settings_tells_it_as_one_object() {
+    let world = World::new();
+    let file = world.home().join(".claude/settings.json");
+    let before = "{\n  \"model\": \"opus\"\n}\n";
+    world.write(&file, before);
+    let install = ["install", "--agent", "claude"];
+
+    let plan = told(&world, &["install", "--agent", "claude", "--dry-run"]);
+    let row = &plan["agents"][0];
+    assert_eq!((&row["outcome"], &row["scope"]), (&json!("planned"), &json!("user")), "{plan}");
+    let planned = &row["files"][0];
+    assert_eq!(planned["changed"], true);
+    assert!(planned["diff"].as_str().unwrap().contains("+  \"hooks\": {"), "{planned}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+
+    let done = told(&world, &install);
+    let row = &done["agents"][0];
+    assert_eq!((&row["agent"], &row["outcome"]), (&json!("claude"), &json!("installed")));
+    assert!(row["events"].as_array().unwrap().contains(&json!("PreToolUse")), "{row}");
+    assert_eq!(row["files"][0]["file"], file.display().to_string());
+    assert_eq!(row["files"][0]["diff"], Value::Null);
+    assert!(row["files"][0]["changes"].to_string().contains("PreToolUse added"), "{row}");
+    assert_eq!(told(&world, &install)["agents"][0]["outcome"], "unchanged");
+
+    // Refused: another scope has it.
+    let twice = told(&world, &["install", "--agent", "claude", "--scope", "project"]);
+    assert_eq!(twice["agents"][0]["outcome"], "refused");
+    assert_eq!(message(&twice).0, "refused");
+    assert!(message(&twice).1.contains("judged twice"), "{twice}");
+    // Failed: one agent's settings are no JSON; the other's are written all the same.
+    world.write(&world.home().join(".codex/hooks.json"), "{");
+    let mixed = told(&world, &["install", "--agent", "codex,cursor"]);
+    let outcomes: Vec<_> =
+        mixed["agents"].as_array().unwrap().iter().map(|a| &a["outcome"]).collect();
+    assert_eq!(outcomes, ["failed", "installed"], "{mixed}");
+    assert_eq!(message(&mixed).0, "error");
+    assert!(message(&mixed).1.starts_with("Codex CLI: "), "{mixed}");
+    // Nobody is asked which agents are meant.
+    assert!(message(&told(&world, &["install"])).1.contains("nobody to ask"));
+    assert!(message(&told(&world, &["install", "--agent", "nobody"])).1.contains("unknown agent"));
+
+    fs::remove_file(world.home().join(".codex/hooks.json")).unwrap();
+    let plan = told(&world, &["uninstall", "--agent", "claude", "--dry-run"]);
+    assert!(plan["files"][0]["diff"].as_str().unwrap().contains("-  \"hooks\": {"), "{plan}");
+    let out = told(&world, &["uninstall"]);
+    let files = out["files"].as_array().unwrap();
+    assert_eq!(files.len(), 2, "{out}");
+    let claude = files.iter().find(|file| file["agent"] == "claude").unwrap();
+    assert_eq!((&claude["scope"], &claude["removed"]), (&json!("user"), &json!(12)), "{out}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    assert_eq!(told(&world, &["uninstall"])["files"], json!([]));
+    let purged = told(&world, &["uninstall", "--purge"]);
+    let state = world.state().display().to_string();
+    let gone = purged["purged"].as_array().unwrap();
+    assert!(gone.iter().all(|path| path.as_str().unwrap().starts_with(&state)), "{purged}");
+    assert!(!gone.is_empty() && !world.state().exists(), "{purged}");
+}
+
+#[test]
+fn s3_44_what_does_something_else_tells_it_as_one_object() {
+    let world = World::new();
+    let made = told(&world, &["init"]);
+    assert_eq!(made["file"], world.user().display().to_string());
+    assert_eq!((&made["kept"], &made["messages"]), (&Value::Null, &json!([])));
+    let again = told(&world, &["init"]);
+    assert_eq!((message(&again).0, &again["exit_status"]), ("refused", &json!(1)));
+    let forced = told(&world, &["init", "--force"]);
+    let old = world.user().with_extension("toml.old");
+    assert_eq!(forced["kept"], old.display().to_string(), "{forced}");
+    assert!(old.exists());
+
+    // A pause is for humans at a terminal.
+    let pause = told(&world, &["pause", "10m"]);
+    assert_eq!((message(&pause).0, &pause["paused_until"]), ("refused", &Value::Null));
+    assert_eq!(message(&told(&world, &["pause", "soon"])).0, "error");
+    assert_eq!(told(&world, &["resume"])["was_paused"], false);
+    let done = world.on_terminal(&["pause", "10m", "--json"], "pause 10m\n");
+    let object = &done.out[done.out.find('{').expect(&done.out)..];
+    let paused: Value = serde_json::from_str(object).unwrap();
+    assert!(paused["paused_until"].as_u64().unwrap() > 1_000_000_000, "{paused}");
+    assert_eq!(told(&world, &["resume"])["was_paused"], true);
+
+    assert_eq!(message(&told(&world, &["ping"])).0, "error");
+    assert_eq!(message(&told(&world, &["flush", "nobody"])).0, "error");
+    assert_eq!(told(&world, &["flush"])["servers"], json!([]));
+    // An address where nobody listens.
+    let url = "http://127.0.0.1:9/hook";
+    world.write(&world.user(), &format!("[remote.server]\nurl = \"{url}\"\n"));
+    let down = told(&world, &["ping"]);
+    let address = &down["addresses"][0];
+    assert_eq!((&address["url"], &address["up"]), (&json!(url), &json!(false)), "{down}");
+    assert_eq!((&address["status"], &down["exit_status"]), (&Value::Null, &json!(1)));
+    assert!(!address["said"].as_str().unwrap().is_empty() && address["ms"].is_u64(), "{down}");
+
+    // What is said before any command begins.
+    let mut homeless = world.start(&["install", "--json"]);
+    homeless.env_remove("HOME");
+    let done = cli::finish(homeless, b"");
+    assert_eq!((done.code, done.err.as_str()), (2, ""));
+    assert!(message(&done.json()).1.contains("HOME is not set"), "{}", done.out);
+}

@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
@@ -110,6 +111,15 @@ impl World {
 
     fn json(&self, file: &Path) -> Value {
         serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+    }
+
+    /// Every file of the home but hookctl's own, with its text.
+    fn home_texts(&self) -> BTreeMap<String, String> {
+        let read = |file: String| {
+            let text = fs::read_to_string(self.home().join(&file)).unwrap();
+            (file, text)
+        };
+        self.home_files().into_iter().map(read).collect()
     }
 
     /// `status --json`, with its exit code.
@@ -306,6 +316,145 @@ fn s3_43_s0_26_a_chosen_subset_is_installed_not_partial() {
     let done = world.run(&["install", "--events", "pretooluse"]);
     assert_eq!(done.code, 2);
     assert!(done.err.contains("did you mean `PreToolUse`?"), "{}", done.err);
+}
+
+/// What `hookctl events --json` says of an agent's event.
+fn event_state(world: &World, agent: &str, name: &str) -> String {
+    let told: Value =
+        serde_json::from_str(&world.ok(&["events", "--json", "--agent", agent]).out).unwrap();
+    let events = told["agents"][0]["events"].as_array().unwrap();
+    let event = events.iter().find(|event| event["name"] == name);
+    event.unwrap_or_else(|| panic!("{agent} {name}: {told:#}"))["state"].as_str().unwrap().into()
+}
+
+/// An event of each agent beside the one before a tool, and of which kind it is.
+const SWITCHED: &[(&str, &str, &str)] = &[
+    ("claude", "Stop", "Stop"),
+    ("codex", "Stop", "Stop"),
+    ("gemini", "AfterAgent", "Stop"),
+    ("copilot", "Stop", "Stop"),
+    ("vscode", "Stop", "Stop"),
+    ("cursor", "stop", "Stop"),
+    ("qwen", "Stop", "Stop"),
+    ("cline", "TaskComplete", "Stop"),
+    ("cline-fork", "Stop", "Stop"),
+    ("opencode", "Stop", "Stop"),
+    ("windsurf", "pre_user_prompt", "UserPromptSubmit"),
+    ("droid", "Stop", "Stop"),
+    ("kiro", "stop", "Stop"),
+];
+
+#[test]
+fn s3_43_single_events_of_every_agent_are_listed_and_switched() {
+    let all: Vec<&str> = hookctl::agent::AGENTS.iter().map(|agent| agent.id()).collect();
+    for agent in &all {
+        assert!(SWITCHED.iter().any(|(id, ..)| id == agent), "no event of {agent}");
+    }
+    for (agent, name, kind) in SWITCHED {
+        let world = World::new();
+        if *agent == "kiro" {
+            world.put(&world.home().join(".kiro/agents/dev.json"), "{\"name\": \"dev\"}\n");
+        }
+        let empty = world.home_texts();
+        world.ok(&["install", "--agent", agent]);
+        let full = world.home_texts();
+        assert_eq!(event_state(&world, agent, name), "on", "{agent}");
+        let list = world.ok(&["events", "--agent", agent]).out;
+        assert!(list.lines().any(|line| line.starts_with(&format!("  on   {name}"))), "{list}");
+
+        let plan = world.ok(&["events", "disable", kind, "--agent", agent, "--dry-run"]);
+        assert!(plan.out.contains("@@"), "{agent}: {}", plan.out);
+        assert_eq!(world.home_texts(), full, "{agent}: nothing is written");
+        // By Claude Code's name or the agent's own.
+        world.ok(&["events", "disable", kind, "--agent", agent]);
+        let without = world.home_texts();
+        assert_ne!(without, full, "{agent}");
+        assert_eq!(event_state(&world, agent, name), "off", "{agent}");
+        let done = world.ok(&["events", "disable", name]);
+        assert!(done.out.starts_with("Already off"), "{agent}: {}", done.out);
+        // No install brings it back unasked, and status says so.
+        let again = world.ok(&["install", "--agent", agent]);
+        assert!(again.out.contains("Already installed"), "{agent}: {}", again.out);
+        assert!(again.out.contains(&format!("off      {name}")), "{agent}: {}", again.out);
+        assert_eq!(world.home_texts(), without, "{agent}");
+        let status = world.run(&["status"]).out;
+        assert!(status.contains(&format!("switched off by hand: {name}")), "{agent}: {status}");
+
+        world.ok(&["events", "enable", name, "--agent", agent]);
+        assert_eq!(event_state(&world, agent, name), "on", "{agent}");
+        assert!(!world.run(&["status"]).out.contains("switched off"), "{agent}");
+        assert_eq!(world.home_texts().keys().collect::<Vec<_>>(), full.keys().collect::<Vec<_>>());
+        world.ok(&["events", "disable", name, "--agent", agent]);
+        world.ok(&["uninstall"]);
+        assert_eq!(world.home_texts(), empty, "{agent}: byte for byte as it was");
+        // Forgotten with the rest.
+        world.ok(&["install", "--agent", agent]);
+        assert_eq!(world.home_texts(), full, "{agent}");
+    }
+}
+
+#[test]
+fn s3_43_switching_touches_nothing_else_and_says_what_is_lost() {
+    let world = World::new();
+    let theirs = "{\n    \"z\": 1,\n    \"hooks\": {\n        \"Stop\": [ {\"hooks\": [ {\"type\": \"command\", \"command\": \"/opt/g\"} ] } ]\n    }\n}\n";
+    world.put(&world.user(), theirs);
+    assert_eq!(world.run(&["events"]).code, 2, "not installed");
+    world.ok(&["install", "--fail-closed"]);
+    world.ok(&["events", "disable", "Stop", "PreToolUse"]);
+    let settings = world.json(&world.user());
+    assert_eq!(entries(&settings, "Stop").len(), 1);
+    assert_eq!(entries(&settings, "Stop")[0]["command"], "/opt/g");
+    assert!(entries(&settings, "PreToolUse").is_empty());
+    // Nothing that ships judges without it.
+    let (code, report) = world.status();
+    assert_eq!((code, &report["in_effect"]), (1, &json!(false)));
+    assert_eq!(world.user_status()["off"], json!(["Stop", "PreToolUse"]));
+    assert_eq!(world.user_status()["missing"], json!([]), "{report:#}");
+    let problems = report["problems"].to_string();
+    assert!(problems.contains("switched off by hand: Stop, PreToolUse"), "{problems}");
+    world.ok(&["events", "enable", "PreToolUse"]);
+    let entry = entries(&world.json(&world.user()), "PreToolUse")[0].clone();
+    assert_eq!(entry["onFailure"], "block", "as the others have it");
+    assert_eq!(world.status().0, 0);
+    // A rule of the user's about it: switched off is then a problem, and said at once.
+    world.put(
+        &world.home().join(".config/hookctl/config.toml"),
+        "[rule.end]\non = \"Stop\"\nblock = \"no\"\n",
+    );
+    assert_eq!(world.status().0, 1);
+    world.ok(&["events", "enable", "Stop"]);
+    let done = world.ok(&["events", "disable", "Stop"]);
+    assert!(done.err.contains("rules of yours are about Stop"), "{}", done.err);
+    // Named outright, it is meant.
+    world.ok(&["install", "--fail-closed", "--events", "PreToolUse,Stop"]);
+    assert_eq!(event_state(&world, "claude", "Stop"), "on");
+    // What is not usual can be switched on as well.
+    world.ok(&["events", "enable", "FileChanged"]);
+    assert_eq!(event_state(&world, "claude", "FileChanged"), "on");
+
+    for (args, code, why) in [
+        (&["events", "disable", "stop"][..], 2, "did you mean `Stop`?"),
+        (&["events", "disable", "Nothing"], 2, "has no event `Nothing`"),
+        (&["events", "disable", "Stop", "--scope", "project"], 2, "not installed there"),
+        (&["events", "disable", "Stop", "--agent", "codex"], 2, "not installed there"),
+        (&["events", "disable", "Stop", "PreToolUse", "FileChanged"], 1, "hookctl uninstall"),
+        (&["events", "disable"], 2, "EVENT"),
+    ] {
+        let before = fs::read_to_string(world.user()).unwrap();
+        let done = world.run(args);
+        assert_eq!(done.code, code, "{args:?} {}", done.err);
+        assert!(done.err.contains(why), "{args:?} {}", done.err);
+        assert_eq!(fs::read_to_string(world.user()).unwrap(), before);
+    }
+    // Less guard is for humans; more is for everybody.
+    let as_agent = |args: &[&str]| -> Done {
+        world.command(args).env("CLAUDECODE", "1").output().unwrap().into()
+    };
+    let done = as_agent(&["events", "disable", "Stop"]);
+    assert!(done.code == 1 && done.err.contains("CLAUDECODE"), "{}", done.err);
+    assert_eq!(event_state(&world, "claude", "Stop"), "on");
+    assert_eq!(as_agent(&["events", "enable", "SessionStart"]).code, 0);
+    assert_eq!(event_state(&world, "claude", "SessionStart"), "on");
 }
 
 #[test]

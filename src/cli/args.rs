@@ -66,6 +66,8 @@ pub enum CliCommand {
     Status(StatusArgs),
     /// What each agent can be told, and where its settings are.
     Agents(AgentsArgs),
+    /// List the events of the agents, and switch single ones on and off.
+    Events(EventsArgs),
     /// Find every fault in the rule files.
     Check(CheckArgs),
     /// Show how one call or event would be judged, and why.
@@ -77,7 +79,7 @@ pub enum CliCommand {
     /// Let everything pass for a while (humans only).
     Pause(PauseArgs),
     /// End a pause.
-    Resume,
+    Resume(ResumeArgs),
     /// List the shipped rules: their packs, what each stops, what your files change.
     Packs(PacksArgs),
     /// Show past decisions.
@@ -157,6 +159,9 @@ pub struct InstallArgs {
     /// Take out the entries of other programs whose work a server in the config does.
     #[arg(long)]
     pub replace: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
     /// The user's server, for the entries' own command lines.
     #[command(flatten)]
     pub server: ServerArgs,
@@ -181,6 +186,9 @@ pub struct UninstallArgs {
     /// Print the edit as a diff and write nothing.
     #[arg(long)]
     pub dry_run: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `hookctl status`.
@@ -219,6 +227,49 @@ pub struct AgentsArgs {
     /// Print a JSON list, one object for each agent.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `hookctl events`.
+#[derive(Debug, Args)]
+#[command(
+    disable_help_subcommand = true,
+    after_help = include_str!("help/events.txt")
+)]
+pub struct EventsArgs {
+    /// What to do; none = list.
+    #[command(subcommand)]
+    pub command: Option<EventsCommand>,
+    /// The agents [default: every one that has entries of hookctl].
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', global = true)]
+    pub agent: Vec<String>,
+    /// Which settings file [default: each that has entries of hookctl].
+    #[arg(long, value_enum, value_name = "SCOPE", global = true)]
+    pub scope: Option<SettingsScope>,
+    /// Print the edit as a diff and write nothing.
+    #[arg(long, global = true)]
+    pub dry_run: bool,
+    /// Print one JSON object.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// What `hookctl events` does.
+#[derive(Debug, Subcommand)]
+pub enum EventsCommand {
+    /// List them: on, off, or not registered.
+    List,
+    /// Put hookctl's entries of these events in.
+    Enable {
+        /// The agent's own names, or Claude Code's.
+        #[arg(value_name = "EVENT", required = true)]
+        events: Vec<String>,
+    },
+    /// Take hookctl's entries of these events out, and keep later installs from putting them back.
+    Disable {
+        /// The agent's own names, or Claude Code's.
+        #[arg(value_name = "EVENT", required = true)]
+        events: Vec<String>,
+    },
 }
 
 /// `hookctl check`.
@@ -323,6 +374,17 @@ pub struct PauseArgs {
     /// How long: 90s, 10m, 1h.
     #[arg(value_name = "DURATION", default_value = "10m")]
     pub duration: String,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `hookctl resume`.
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `hookctl packs`.
@@ -385,6 +447,9 @@ pub struct InitArgs {
     /// Replace a file that is there.
     #[arg(long)]
     pub force: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `hookctl completions`.

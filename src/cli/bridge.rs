@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use super::args::{BridgeArgs, SettingsScope};
-use super::install::{count_removed, left_out, refuse_loosening};
+use super::install::{count_removed, left_out, loosening_refusal};
 use super::{Context, Exit, human, print, print_json, print_stderr, scope};
 use crate::agent::wiring::Form;
 use crate::agent::{self, Agent};
@@ -136,7 +136,10 @@ fn enable_bridge(context: &Context, place: &BridgePlace, args: &BridgeArgs) -> R
     let mode = EditMode { dry_run: false, may_loosen: mark.is_none() };
     let wanted = wanted_entries(context, place, args)?;
     match settings::install(&context.paths, &place.file, &wanted, mode) {
-        Err(error @ Error::Loosens(_)) => return Ok(refuse_loosening(&error, mark)),
+        Err(error @ Error::Loosens(_)) => {
+            print_stderr(&format!("refused: {}", loosening_refusal(&error, mark)));
+            return Ok(Exit::Found);
+        }
         other => other?,
     };
     report_entries(place, args, "enable")?;
@@ -213,6 +216,7 @@ fn wanted_entries(
         agent: agent.id(),
         places: Vec::new(),
         events,
+        off: Vec::new(),
         server: Typed::new(),
         fail_closed: None,
         bridge: Some(line),
@@ -224,7 +228,10 @@ fn disable_bridge(context: &Context, place: &BridgePlace, args: &BridgeArgs) -> 
     let mark = mark.as_deref();
     let mode = EditMode { dry_run: false, may_loosen: mark.is_none() };
     let outcome = match settings::uninstall(&context.paths, &place.file, Some(Role::Bridge), mode) {
-        Err(error @ Error::Loosens(_)) => return Ok(refuse_loosening(&error, mark)),
+        Err(error @ Error::Loosens(_)) => {
+            print_stderr(&format!("refused: {}", loosening_refusal(&error, mark)));
+            return Ok(Exit::Found);
+        }
         other => other?,
     };
     left_out(&outcome).iter().for_each(|line| print_stderr(line));

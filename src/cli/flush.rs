@@ -1,9 +1,11 @@
 //! `hookctl flush`: sends what servers are still to be told.
 
 use anyhow::{Result, bail};
+use serde_json::{Value, json};
 
 use super::args::FlushArgs;
-use super::{Context, Exit, bridge, make_visible, print};
+use super::report::Report;
+use super::{Context, Exit, bridge, make_visible};
 use crate::config::Config;
 use crate::remote::sender::{self, SpoolReport};
 use crate::remote::spool::Spool;
@@ -13,13 +15,14 @@ use crate::rule::file::Remote;
 ///
 /// # Errors
 /// Where no server of that name is configured, and nothing waits for one.
-pub fn run(context: &Context, args: &FlushArgs) -> Result<Exit> {
+pub(super) fn run(context: &Context, args: &FlushArgs, report: &mut Report) -> Result<Exit> {
     let mut spools = Spool::all_spools(&context.paths.spool());
     if args.quiet {
         sender::detach();
         sender::flush_spools(&context.paths, spools, false);
         return Ok(Exit::Ok);
     }
+    report.set("servers", json!([]));
     let config = Config::load(&context.paths, &context.root, None);
     // Those of the agents' settings beside those of the config.
     let hooks = bridge::enabled_bridges(context).into_iter();
@@ -42,12 +45,27 @@ pub fn run(context: &Context, args: &FlushArgs) -> Result<Exit> {
     let told: Vec<&SpoolReport> =
         reports.iter().filter(|report| !describe_report(report).is_empty()).collect();
     if told.is_empty() {
-        print("nothing waits\n")?;
+        report.tell("nothing waits\n")?;
     }
-    for report in &told {
-        print(&format!("{}: {}\n", report.remote, make_visible(&describe_report(report))))?;
+    for one in &told {
+        let text = format!("{}: {}\n", one.remote, make_visible(&describe_report(one)));
+        report.tell(&text)?;
+        report.push("servers", report_as_json(one));
     }
-    Ok(if reports.iter().any(|report| report.kept > 0) { Exit::Found } else { Exit::Ok })
+    Ok(if reports.iter().any(|one| one.kept > 0) { Exit::Found } else { Exit::Ok })
+}
+
+/// The same for programs; the keys are stable.
+fn report_as_json(report: &SpoolReport) -> Value {
+    json!({
+        "name": report.remote,
+        "sent": report.sent,
+        "filed": report.filed,
+        "dropped": report.dropped,
+        "aside": report.aside,
+        "kept": report.kept,
+        "why": (report.kept > 0).then_some(&report.why),
+    })
 }
 
 /// What came of it; empty = there was nothing.

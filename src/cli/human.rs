@@ -6,7 +6,7 @@ use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Read as _, Write a
 
 use anyhow::{Context as _, Result};
 
-use super::{Context, RED, make_visible, one_line, print, print_stderr};
+use super::{Context, RED, make_visible, one_line, print_stderr};
 use crate::env;
 
 mod lineage;
@@ -16,6 +16,9 @@ use lineage::{Lineage, Origin};
 
 /// The longest line that is read as an answer, in bytes.
 const LONGEST: u64 = 4096;
+
+/// What is said where a person did not agree.
+pub(super) const DECLINED: &str = "Nothing was changed.";
 
 /// What says that an agent started this process: its own environment, or that of the processes that it
 /// comes from, or one of those itself.
@@ -68,7 +71,7 @@ pub(super) fn confirm_typed(context: &Context, lost: &str, words: &str) -> Resul
     let _ = BufReader::new(input.take(LONGEST)).read_line(&mut answer);
     let yes = answer.split_whitespace().eq(words.split_whitespace());
     if !yes {
-        print("Nothing was changed.\n")?;
+        writeln!(out, "{DECLINED}")?;
     }
     Ok(yes)
 }

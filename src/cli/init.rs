@@ -4,9 +4,11 @@ use std::fs;
 use std::io::{ErrorKind, Write as _};
 
 use anyhow::{Context as _, Result};
+use serde_json::Value;
 
 use super::args::InitArgs;
-use super::{Context, Exit, display_path, human, print, print_stderr};
+use super::report::{Level, Report};
+use super::{Context, Exit, display_path, human};
 use crate::files;
 use crate::paths;
 
@@ -28,37 +30,39 @@ fn starter_text(project: bool) -> String {
 ///
 /// # Errors
 /// Where the file or its directory cannot be written.
-pub fn run(context: &Context, args: &InitArgs) -> Result<Exit> {
+pub(super) fn run(context: &Context, args: &InitArgs, report: &mut Report) -> Result<Exit> {
     let path = match args.project {
         true => context.root.join(paths::PROJECT_FILE),
         false => context.paths.user_config(),
     };
     let name = display_path(context, &path);
+    report.set("file", path.display().to_string());
+    report.set("kept", Value::Null);
     if path.symlink_metadata().is_ok() {
         if !args.force {
-            print_stderr(&format!(
-                "refused: {name} is there already. Edit it, or replace it with --force (the old \
+            return Ok(report.refuse(format!(
+                "{name} is there already. Edit it, or replace it with --force (the old \
                  one is kept beside it)."
-            ));
-            return Ok(Exit::Found);
+            )));
         }
         if let Some(mark) = human::detect_agent() {
-            print_stderr(&format!(
-                "refused: this would take the rules of {name} away, and {mark} says that an agent \
+            return Ok(report.refuse(format!(
+                "this would take the rules of {name} away, and {mark} says that an agent \
                  started it. Loosening is for humans: run it in a terminal of your own."
-            ));
-            return Ok(Exit::Found);
+            )));
         }
         let lost = format!("The rules of {name} no longer hold; the file is kept beside it.");
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let words = format!("replace {}", human::make_typeable(&file));
         if !human::confirms_if_attended(context, &lost, &words)? {
-            return Ok(Exit::Found);
+            return Ok(report.refuse_silently(human::DECLINED));
         }
         let old = path.with_extension("toml.old");
         fs::rename(&path, &old)
             .with_context(|| format!("cannot rename {name} to {}", old.display()))?;
-        print_stderr(&format!("note: the old file is now {}", display_path(context, &old)));
+        let text = format!("the old file is now {}", display_path(context, &old));
+        report.say(Level::Note, text);
+        report.set("kept", old.display().to_string());
     }
     let dir = path.parent().unwrap_or(&path);
     if !args.project {
@@ -68,8 +72,7 @@ pub fn run(context: &Context, args: &InitArgs) -> Result<Exit> {
         .and_then(|mut file| file.write_all(starter_text(args.project).as_bytes()));
     match written {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            print_stderr(&format!("refused: {name} came into being meanwhile"));
-            return Ok(Exit::Found);
+            return Ok(report.refuse(format!("{name} came into being meanwhile")));
         }
         other => other.with_context(|| format!("cannot write {name}"))?,
     }
@@ -83,5 +86,6 @@ pub fn run(context: &Context, args: &InitArgs) -> Result<Exit> {
              `hookctl explain --tool Bash -- 'git push --force'`, `hookctl install`.\n"
         }
     };
-    print(&format!("Wrote {name}\n{next}"))
+    report.tell(&format!("Wrote {name}\n{next}"))?;
+    Ok(Exit::Ok)
 }

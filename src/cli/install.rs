@@ -5,10 +5,13 @@ use std::fmt::{Display, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::args::{InstallArgs, SettingsScope};
 use super::others;
-use super::{BOLD, Context, Exit, human, make_visible, print, print_stderr, scope};
+use super::report::{Level, Report};
+use super::{BOLD, Context, Exit, human, make_visible, scope};
 use crate::agent::{Agent, default_agent};
 use crate::config::Config;
 use crate::settings::beside::{self, InstalledProgram, install_command as again};
@@ -28,42 +31,130 @@ use choice::{Choice, choose_agents};
 ///
 /// # Errors
 /// Where it is not clear which are meant, or the only one's settings cannot be edited; they are then untouched.
-pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
-    let agents = match choose_agents(context, args)? {
+pub(super) fn run(context: &Context, args: &InstallArgs, report: &mut Report) -> Result<Exit> {
+    report.set("agents", json!([]));
+    let agents = match choose_agents(context, args, report)? {
         Choice::Agents(agents) => agents,
         Choice::Declined => return Ok(Exit::Found),
     };
-    if let [agent] = agents[..] {
-        return install_agent(context, args, agent);
-    }
+    let alone = agents.len() == 1;
     let mut worst = Exit::Ok;
     for agent in agents {
-        let exit = install_agent(context, args, agent).unwrap_or_else(|error| {
-            print_stderr(&format!("error: {}: {error:#}", agent.title()));
-            Exit::Failed
-        });
+        let mut row = AgentRow::new(agent, args);
+        let exit = match install_agent(context, args, agent, report, &mut row) {
+            Ok(exit) => exit,
+            Err(error) => {
+                let title = if alone { String::new() } else { format!("{}: ", agent.title()) };
+                report.say(Level::Error, format!("{title}{error:#}"));
+                row.outcome = Outcome::Failed;
+                Exit::Failed
+            }
+        };
+        report.push("agents", serde_json::to_value(&row)?);
         worst = if exit as u8 > worst as u8 { exit } else { worst };
     }
     Ok(worst)
+}
+
+/// What became of one agent, for programs; the keys are stable.
+#[derive(Debug, Serialize)]
+struct AgentRow {
+    agent: &'static str,
+    scope: &'static str,
+    outcome: Outcome,
+    /// The files that were written, or would be; with `--dry-run` each with its diff.
+    files: Vec<Value>,
+    /// The events that are registered then.
+    events: Vec<&'static str>,
+    /// Those that a person switched off one by one.
+    off: Vec<String>,
+    /// How many hooks wait for their user's approval.
+    unapproved: usize,
+}
+
+/// How it went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Outcome {
+    /// The entries are there now.
+    Installed,
+    /// They were there.
+    Unchanged,
+    /// `--dry-run`: nothing was written.
+    Planned,
+    /// It runs the entries of another agent.
+    Through,
+    /// hookctl would not, or a person did not agree.
+    Refused,
+    /// Its settings cannot be edited.
+    Failed,
+}
+
+impl AgentRow {
+    /// Refused until it is known to be otherwise.
+    fn new(agent: &dyn Agent, args: &InstallArgs) -> AgentRow {
+        AgentRow {
+            agent: agent.id(),
+            scope: args.scope.name(),
+            outcome: Outcome::Refused,
+            files: Vec::new(),
+            events: Vec::new(),
+            off: Vec::new(),
+            unapproved: 0,
+        }
+    }
+
+    /// Takes in what was done, or would be.
+    fn take(&mut self, outcome: Outcome, wanted: &WantedEntries, done: &Done) {
+        self.outcome = outcome;
+        self.events = wanted.events.iter().map(|event| event.name).collect();
+        self.off.clone_from(&wanted.off);
+        let planned = outcome == Outcome::Planned;
+        self.files = done.all().map(|one| edit_as_json(one, planned)).collect();
+    }
+}
+
+/// An edit for programs; the keys are stable. `planned`: with the diff, for nothing was written.
+pub(super) fn edit_as_json(outcome: &EditOutcome, planned: bool) -> Value {
+    let changes: Vec<String> = outcome.changes.iter().map(settings::describe_change).collect();
+    let diff = (planned && outcome.has_changed()).then(|| unified_diff(outcome));
+    json!({
+        "file": outcome.target.named.display().to_string(),
+        "changed": outcome.has_changed(),
+        "changes": changes,
+        "diff": diff,
+    })
 }
 
 /// Does it for one agent.
 ///
 /// # Errors
 /// Where its settings cannot be edited; they are then untouched.
-fn install_agent(context: &Context, args: &InstallArgs, agent: &'static dyn Agent) -> Result<Exit> {
+fn install_agent(
+    context: &Context,
+    args: &InstallArgs,
+    agent: &'static dyn Agent,
+    report: &mut Report,
+    row: &mut AgentRow,
+) -> Result<Exit> {
     let places = scope::scope_files(context, agent, args.scope)?;
     let mark = human::detect_agent();
     let mark = mark.as_deref();
     if let Some(why) = loosening(context, args).filter(|_| mark.is_some() && !args.dry_run) {
-        return Ok(refuse_loosening(&why, mark));
+        return Ok(report.refuse(loosening_refusal(&why, mark)));
     }
     if let Some(why) = context.paths.check_config_directory(context.global.config.as_deref()) {
         bail!("{why}; `hookctl init --config DIR` makes it");
     }
     let wanted = wanted_entries(context, args, agent, &places)?;
-    if let Some(exit) = refuse_twice(context, args, agent, &places)? {
-        return Ok(exit);
+    match judged_already(context, args, agent, &places) {
+        None => {}
+        Some(Already::Here(why)) => return Ok(report.refuse(why)),
+        Some(Already::Through(how)) => {
+            report.tell(&how)?;
+            row.outcome = Outcome::Through;
+            return Ok(Exit::Ok);
+        }
     }
     let name = places[0].name;
     // Only Claude Code's settings are known to have entries of such programs.
@@ -76,7 +167,7 @@ fn install_agent(context: &Context, args: &InstallArgs, agent: &'static dyn Agen
     let mut refused = false;
     for other in found.iter().filter(|one| !args.replace || !one.place.is_ours_to_edit()) {
         if let Some(warning) = other.conflict_warning(&again(name)) {
-            print_stderr(&format!("refused: {warning}"));
+            report.refuse(warning);
             refused = true;
         }
     }
@@ -90,30 +181,36 @@ fn install_agent(context: &Context, args: &InstallArgs, agent: &'static dyn Agen
     let edits = Edits { context, places: &places, wanted: &wanted, found: &found, take: &take };
     // Before anything is written it is known whether all can be, and what goes.
     let planned = edits.run(EditMode { dry_run: true, may_loosen: true })?;
-    if !args.dry_run && mark.is_none() && !confirm_losses(context, args, planned.all())? {
-        return Ok(Exit::Found);
-    }
     if args.dry_run {
-        return print(&planned.all().map(unified_diff).collect::<String>());
+        report.tell(&planned.all().map(unified_diff).collect::<String>())?;
+        row.take(Outcome::Planned, &wanted, &planned);
+        return Ok(Exit::Ok);
+    }
+    let words = if args.replace { "install --replace" } else { "install" };
+    if mark.is_none() && !confirm_losses(context, words, planned.all())? {
+        return Ok(report.refuse_silently(human::DECLINED));
     }
     let done = match edits.run(EditMode { dry_run: false, may_loosen: mark.is_none() }) {
         Err(error) => match error.downcast::<Error>() {
-            Ok(error @ Error::Loosens(_)) => return Ok(refuse_loosening(&error, mark)),
+            Ok(error @ Error::Loosens(_)) => {
+                return Ok(report.refuse(loosening_refusal(&error, mark)));
+            }
             Ok(error) => return Err(error.into()),
             Err(error) => return Err(error),
         },
         Ok(done) => done,
     };
-    print(&describe_done(context, args, agent, &edits, &done))?;
-    print_warnings(context, args, &wanted.command, &places)?;
-    let consented = ask_consent(context, args, agent, &places)?;
+    report.tell(&describe_done(context, args, agent, &edits, &done))?;
+    let changed = done.all().any(EditOutcome::has_changed);
+    row.take(if changed { Outcome::Installed } else { Outcome::Unchanged }, &wanted, &done);
+    say_warnings(context, args, &wanted.command, &places, report)?;
+    let consented = ask_consent(context, args, agent, &places, report, row)?;
     for other in found.iter().filter(|one| one.conflict().is_none()) {
-        print_stderr(&format!(
-            "note: {}",
-            other.presence_note(&context.paths.user_config(), &again(name))
-        ));
+        report.say(Level::Note, other.presence_note(&context.paths.user_config(), &again(name)));
     }
-    read_elsewhere(context, agent).iter().for_each(|note| print_stderr(&format!("note: {note}")));
+    for note in read_elsewhere(context, agent) {
+        report.say(Level::Note, note);
+    }
     Ok(consented)
 }
 
@@ -123,6 +220,8 @@ fn ask_consent(
     args: &InstallArgs,
     agent: &dyn Agent,
     places: &[SettingsFile],
+    report: &mut Report,
+    row: &mut AgentRow,
 ) -> Result<Exit> {
     let Some(form) = agent.wiring().and_then(|wiring| wiring.consent.as_ref()) else {
         return Ok(Exit::Ok);
@@ -136,7 +235,8 @@ fn ask_consent(
             continue;
         }
         if !args.trust {
-            print(&format!(
+            row.unapproved += missing.len();
+            report.tell(&format!(
                 "NOT yet in effect: {} runs a hook only once you approved it, and skips it silently until \
                  then.\n{} of {} hooks wait: {}. `hookctl install --agent {} --trust` approves them in \
                  your name.\n",
@@ -149,16 +249,16 @@ fn ask_consent(
             continue;
         }
         if let Some(mark) = human::detect_agent() {
-            print_stderr(&format!(
-                "refused: {mark} says that an agent started this, and consent is a human's: {}",
+            row.unapproved += missing.len();
+            return Ok(report.refuse(format!(
+                "{mark} says that an agent started this, and consent is a human's: {}",
                 form.review
-            ));
-            return Ok(Exit::Found);
+            )));
         }
         let mode = EditMode { dry_run: false, may_loosen: true };
         consent::approve(&context.paths, &file, place, &missing, mode)?;
         let count = missing.len();
-        print(&format!("Approved in your name in {}: {count} hooks\n", file.display()))?;
+        report.tell(&format!("Approved in your name in {}: {count} hooks\n", file.display()))?;
     }
     Ok(Exit::Ok)
 }
@@ -191,7 +291,11 @@ fn wanted_entries(
         server = typed.find(|typed| !typed.is_empty()).unwrap_or_default();
     }
     let closed = Some(args.fail_closed);
-    let wanted = scope::wanted_entries(context, agent, &places[0], &args.events, closed, server)?;
+    let mut wanted =
+        scope::wanted_entries(context, agent, &places[0], &args.events, closed, server)?;
+    if args.events.is_empty() {
+        wanted.switch_off(&scope::events_off(context, places));
+    }
     if wanted.events.is_empty() {
         bail!("hookctl does not know the events of {} yet", agent.title());
     }
@@ -206,43 +310,47 @@ fn wanted_entries(
     Ok(wanted)
 }
 
-/// Refuses what would be judged twice: by entries of another scope, or of another agent whose settings this one
-/// reads for every session.
-fn refuse_twice(
+/// Who judges the agent's events already.
+enum Already {
+    /// Entries of another scope; why there should not be more.
+    Here(String),
+    /// Entries of another agent that it runs for every session; how.
+    Through(String),
+}
+
+/// What would be judged twice: by entries of another scope, or of another agent whose settings this one reads for
+/// every session.
+fn judged_already(
     context: &Context,
     args: &InstallArgs,
     agent: &dyn Agent,
     places: &[SettingsFile],
-) -> Result<Option<Exit>> {
+) -> Option<Already> {
     if args.also {
-        return Ok(None);
+        return None;
     }
     let name = places[0].name;
     let all = scope::agent_files(context, agent);
     let mut others = all.iter().filter(|other| other.name != name && scope::has_ours(other));
     if let Some(other) = others.next() {
-        print_stderr(&format!(
-            "refused: {} ({} settings) already has it, every event would be judged twice.\n\
+        return Some(Already::Here(format!(
+            "{} ({} settings) already has it, every event would be judged twice.\n\
              Take it out there (`hookctl uninstall --scope {}`), or say --also.",
             other.file.display(),
             other.name,
             other.name,
-        ));
-        return Ok(Some(Exit::Found));
+        )));
     }
     let through = scope::read_files(context, agent);
     let always = through.iter().find(|(_, file)| file.name == SettingsScope::User.name());
-    let Some((other, file)) = always.filter(|_| !places.iter().any(scope::has_own_entry)) else {
-        return Ok(None);
-    };
-    print(&format!(
+    let (other, file) = always.filter(|_| !places.iter().any(scope::has_own_entry))?;
+    Some(Already::Through(format!(
         "{} reads the hooks of {} as well: its events are judged by way of {}.\n\
          Nothing was written; entries of its own would judge them twice (--also writes them).\n",
         agent.title(),
         other.title(),
         file.file.display()
-    ))?;
-    Ok(Some(Exit::Ok))
+    )))
 }
 
 /// What an agent reads of others for some sessions, and so has twice there.
@@ -322,6 +430,10 @@ fn describe_done(
     let _ = writeln!(text, "  runs     {} hook", wanted.command);
     let events: Vec<&str> = wanted.events.iter().map(|event| event.name).collect();
     let _ = writeln!(text, "  events   {}", fold_words(&events, 80, "           "));
+    if !wanted.off.is_empty() {
+        let off = make_visible(&wanted.off.join(" "));
+        let _ = writeln!(text, "  off      {off} (as `hookctl events disable` left it)");
+    }
     let closed = places[0].form.entries().and_then(|form| form.fail_closed);
     if let Some(closed) = closed.filter(|_| args.fail_closed) {
         let events = wanted.events.iter().filter(|event| closed.kinds.contains(&event.kind));
@@ -361,10 +473,10 @@ fn describe_done(
     text
 }
 
-/// Does whoever is there agree to what the edits drop?
-fn confirm_losses<'o>(
+/// Does whoever is there agree, in these words, to what the edits drop?
+pub(super) fn confirm_losses<'o>(
     context: &Context,
-    args: &InstallArgs,
+    words: &str,
     outcomes: impl Iterator<Item = &'o EditOutcome>,
 ) -> Result<bool> {
     let dropped: Vec<String> = outcomes
@@ -377,25 +489,23 @@ fn confirm_losses<'o>(
     if dropped.is_empty() {
         return Ok(true);
     }
-    let replace = if args.replace { " --replace" } else { "" };
     let lost = format!("This changes or takes away what guards:\n{}", dropped.join("\n"));
-    human::confirms_if_attended(context, &lost, &format!("install{replace}"))
+    human::confirms_if_attended(context, &lost, words)
 }
 
-/// Says on stderr what may keep the guard from working.
-fn print_warnings(
+/// Says what may keep the guard from working.
+fn say_warnings(
     context: &Context,
     args: &InstallArgs,
     command: &str,
     places: &[SettingsFile],
+    report: &mut Report,
 ) -> Result<()> {
+    let mut warn = |text: String| report.say(Level::Warning, text);
     for place in places.iter().filter(|place| place.event.is_none()) {
         let file = place.file.as_path();
         let Some(read) = settings::read_settings(place)? else {
-            print_stderr(&format!(
-                "warning: {} is gone again: somebody else took it away",
-                file.display()
-            ));
+            warn(format!("{} is gone again: somebody else took it away", file.display()));
             return Ok(());
         };
         for invalid in read.survey.invalid {
@@ -403,29 +513,23 @@ fn print_warnings(
                 true => "the agent drops this WHOLE file over an entry of somebody else",
                 false => "the agent drops this entry of somebody else",
             };
-            print_stderr(&format!(
-                "warning: {cost}:\n{}",
-                invalid.fault.render_for_people(file, &read.text)
-            ));
+            warn(format!("{cost}:\n{}", invalid.fault.render_for_people(file, &read.text)));
         }
         if read.survey.disabled {
-            print_stderr("warning: `disableAllHooks` in this file keeps every hook from running");
+            warn("`disableAllHooks` in this file keeps every hook from running".into());
         }
     }
     if args.scope == SettingsScope::Project {
         if program::resolve_program(command).is_none() {
-            print_stderr(
-                "warning: `hookctl` is not in PATH, where the project's entries look for it",
-            );
+            warn("`hookctl` is not in PATH, where the project's entries look for it".into());
         }
         if context.global.config.is_some() || context.global.state.is_some() {
-            print_stderr(
-                "note: a project's entries carry no --config and --state: each user's own",
-            );
+            let text = "a project's entries carry no --config and --state: each user's own";
+            report.say(Level::Note, text);
         }
     } else if is_passing(Path::new(command)) {
-        print_stderr(&format!(
-            "warning: {command} lies where builds or cleanups remove it: every call would then \
+        warn(format!(
+            "{command} lies where builds or cleanups remove it: every call would then \
              pass unjudged. Install the program first (./install.sh)."
         ));
     }
@@ -480,15 +584,14 @@ fn is_passing(program: &Path) -> bool {
         || program.components().any(|part| part.as_os_str() == "target")
 }
 
-/// The refusal of an edit that loosens, to an agent.
-pub(super) fn refuse_loosening(error: &dyn Display, mark: Option<&str>) -> Exit {
-    print_stderr(&format!(
-        "refused: this would change or take away what guards: {error}.\n\
+/// Why an edit that loosens is refused to an agent.
+pub(super) fn loosening_refusal(error: &dyn Display, mark: Option<&str>) -> String {
+    format!(
+        "this would change or take away what guards: {error}.\n\
          Loosening is for humans, and {} says that an agent started this. Run it in a terminal of \
          your own.",
         mark.unwrap_or("the environment")
-    ));
-    Exit::Found
+    )
 }
 
 /// The edit as a unified diff; one line where there is nothing to do.

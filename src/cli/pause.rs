@@ -7,9 +7,11 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
 
 use super::args::PauseArgs;
-use super::{Context, Exit, YELLOW, human, print, print_stderr, write_private};
+use super::report::Report;
+use super::{Context, Exit, YELLOW, human, write_private};
 use crate::pause::{self, LONGEST, PauseNote};
 use crate::rule::reader::parse_duration;
 
@@ -17,7 +19,8 @@ use crate::rule::reader::parse_duration;
 ///
 /// # Errors
 /// On a duration that cannot be meant, or where the state directory cannot be written.
-pub fn run(context: &Context, args: &PauseArgs) -> Result<Exit> {
+pub(super) fn run(context: &Context, args: &PauseArgs, report: &mut Report) -> Result<Exit> {
+    report.set("paused_until", Value::Null);
     let Some(duration) = sum_durations(&args.duration).filter(|duration| !duration.is_zero())
     else {
         bail!("`{}` is no duration: write 90s, 10m or 1h30m", args.duration);
@@ -26,8 +29,7 @@ pub fn run(context: &Context, args: &PauseArgs) -> Result<Exit> {
         bail!("`{}` is too long: a pause lasts 24h at most", args.duration);
     }
     if let Some(why) = human::not_human() {
-        print_stderr(&format!("refused: {why}"));
-        return Ok(Exit::Found);
+        return Ok(report.refuse(why));
     }
     let lost = format!(
         "For {} every call passes unguarded, in all projects and sessions (managed rules with \
@@ -39,36 +41,44 @@ pub fn run(context: &Context, args: &PauseArgs) -> Result<Exit> {
         &lost,
         &format!("pause {}", human::make_typeable(&args.duration)),
     )? {
-        return Ok(Exit::Found);
+        return Ok(report.refuse_silently(human::DECLINED));
     }
     let note = PauseNote::for_duration(duration);
     write_private(&context.paths.pause(), &serde_json::to_vec(&note)?)?;
     if let Err(why) = pause::paused_until(&context.paths) {
         bail!("{why}");
     }
+    report.set("paused_until", note.until);
     let until = i64::try_from(note.until)?;
     let until = jiff::Timestamp::from_second(until).ok().context("no such time")?;
     let until = format!("{until:.0}").replace('T', " ").replace('Z', " UTC");
     let head = context.paint(YELLOW, &format!("Paused until {until}"));
-    print(&format!(
+    report.tell(&format!(
         "{head}: rules are judged and journaled, but not enforced (managed rules with `lock` \
          are).\nEnd it now: `hookctl resume`.\n"
-    ))
+    ))?;
+    Ok(Exit::Ok)
 }
 
 /// Ends a pause.
 ///
 /// # Errors
 /// Where the note is there and cannot be removed.
-pub fn resume(context: &Context) -> Result<Exit> {
+pub(super) fn resume(context: &Context, report: &mut Report) -> Result<Exit> {
     let path = context.paths.pause();
-    match fs::remove_file(&path) {
-        Ok(()) => print("Resumed: every rule is enforced again.\n"),
-        Err(error) if error.kind() == ErrorKind::NotFound => print("Not paused.\n"),
+    let was_paused = match fs::remove_file(&path) {
+        Ok(()) => true,
+        Err(error) if error.kind() == ErrorKind::NotFound => false,
         Err(error) => Err(error).with_context(|| {
             format!("cannot remove {}: remove it by hand to end the pause", path.display())
-        }),
-    }
+        })?,
+    };
+    report.set("was_paused", was_paused);
+    report.tell(match was_paused {
+        true => "Resumed: every rule is enforced again.\n",
+        false => "Not paused.\n",
+    })?;
+    Ok(Exit::Ok)
 }
 
 /// `90s`, `10m`, `1h30m`: the parts of a duration, added up.

@@ -6,7 +6,8 @@ use anyhow::{Result, anyhow, bail};
 use serde_json::json;
 
 use super::args::PingArgs;
-use super::{Context, Exit, make_visible, print};
+use super::report::Report;
+use super::{Context, Exit, make_visible};
 use crate::config::Config;
 use crate::dialect::{Note, Request};
 use crate::dry;
@@ -27,7 +28,9 @@ const LEAST: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// Where no such server is configured, or what it is to be sent cannot be made.
-pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
+pub(super) fn run(context: &Context, args: &PingArgs, report: &mut Report) -> Result<Exit> {
+    report.set("server", args.name.as_str());
+    report.set("addresses", json!([]));
     let mut config = Config::load(&context.paths, &context.root, None);
     apply_options(&mut config, args)?;
     let remotes: Vec<&Remote> = config.remotes().map(|(_, remote)| remote).collect();
@@ -54,20 +57,33 @@ pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
         let came = transport::send_test_event(remote, &request, url, limit)
             .map_err(|failure| failure.cause);
         let ms = start.elapsed().as_millis();
-        let line = came.and_then(|(status, text)| {
+        let said = came.and_then(|(status, text)| {
             let said = match quiet {
                 true => "it takes questions, and nobody was asked".into(),
                 false => describe_reply(remote, &request, &text)?,
             };
-            Ok(format!("up, HTTP {status} after {ms} ms: {said}"))
+            Ok((status, said))
         });
-        let line = line.unwrap_or_else(|why| {
-            exit = Exit::Found;
-            format!("down after {ms} ms: {why}")
-        });
+        let line = match &said {
+            Ok((status, said)) => format!("up, HTTP {status} after {ms} ms: {said}"),
+            Err(why) => format!("down after {ms} ms: {why}"),
+        };
         out.push_str(&format!("{}  {}\n", url.endpoint(), make_visible(&line)));
+        report.push(
+            "addresses",
+            json!({
+                "url": url.endpoint().to_string(),
+                "up": said.is_ok(),
+                "ms": u64::try_from(ms)?,
+                "status": said.as_ref().ok().map(|(status, _)| status),
+                "said": said.as_ref().map_or_else(String::as_str, |(_, said)| said),
+            }),
+        );
+        if said.is_err() {
+            exit = Exit::Found;
+        }
     }
-    print(&out)?;
+    report.tell(&out)?;
     Ok(exit)
 }
 

@@ -13,8 +13,10 @@ use crate::config::Config;
 use crate::event::KindSet;
 use crate::rule::file::server::Typed;
 use crate::settings;
+use crate::settings::consent;
 use crate::settings::hooks::{PROGRAM, WantedEntries, WantedEvent};
 use crate::settings::place::{self, SettingsFile};
+use crate::settings::record::Records;
 use crate::settings::survey::Own;
 
 impl SettingsScope {
@@ -230,10 +232,30 @@ pub fn wanted_entries(
         agent: agent.id(),
         places,
         events,
+        off: Vec::new(),
         server,
         fail_closed,
         bridge: None,
     })
+}
+
+/// That hooks wait for their user's approval.
+pub fn lacking_consent(context: &Context, place: &SettingsFile) -> Option<String> {
+    let file = consent::consent_file(place, &context.paths.home, &context.cwd)?;
+    let review = agent::by_id(place.agent)?.wiring()?.consent.as_ref()?.review;
+    let wanted = consent::wanted_approvals(place).ok()?;
+    let missing = consent::missing_approvals(&file, &wanted).len();
+    (missing > 0).then(|| format!("{missing} of {} hooks are not approved: {review}", wanted.len()))
+}
+
+/// The events of these files that a person switched off one by one.
+pub fn events_off(context: &Context, places: &[SettingsFile]) -> Vec<String> {
+    let records = Records::load(&context.paths);
+    let noted = places.iter().filter_map(|place| records.of_file(&place.file));
+    let mut off: Vec<String> = noted.flat_map(|record| record.off.clone()).collect();
+    crate::order::sort(&mut off);
+    off.dedup();
+    off
 }
 
 /// The events that a command line names, each one of that agent's.

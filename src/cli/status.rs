@@ -250,6 +250,9 @@ fn of_file(file: &FileReport, covered: &BTreeSet<String>, said: &mut Said) {
         let text = format!("{name} settings: no entry for {missing}; run `hookctl install`");
         said.say(!file.missing.iter().all(|event| covered.contains(event)), text);
     }
+    if let Some(line) = file.off_line() {
+        said.say(!file.off_needed.is_empty(), format!("{name} settings: {line}"));
+    }
     let mut reasons: BTreeMap<(bool, &str), Vec<&str>> = BTreeMap::new();
     for outdated in &file.outdated {
         let key = (outdated.breaks, outdated.why.as_str());

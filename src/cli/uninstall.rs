@@ -4,12 +4,16 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Value, json};
 
 use super::args::UninstallArgs;
-use super::install::{by_program, count_removed, left_out, refuse_loosening, unified_diff};
+use super::install::{
+    by_program, count_removed, edit_as_json, left_out, loosening_refusal, unified_diff,
+};
 use super::others::noted_elsewhere;
-use super::{Context, Exit, human, make_visible, print, print_stderr, scope};
+use super::report::{Level, Report};
+use super::{Context, Exit, human, make_visible, scope};
 use crate::agent::{self, Agent};
 use crate::names::state::OWN_STATE;
 use crate::settings::consent;
@@ -23,12 +27,15 @@ use crate::settings::{self, EditMode, Error};
 ///
 /// # Errors
 /// Where a file cannot be edited; it is then untouched.
-pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
+pub(super) fn run(context: &Context, args: &UninstallArgs, report: &mut Report) -> Result<Exit> {
+    report.set("files", json!([]));
+    report.set("purged", json!([]));
     let agents = chosen_agents(context, args)?;
     let mark = human::detect_agent();
     let mode = EditMode { dry_run: args.dry_run, may_loosen: mark.is_none() || args.dry_run };
     if args.purge && !mode.may_loosen {
-        return Ok(refuse_loosening(&"--purge takes journal, backups and trust", mark.as_deref()));
+        let what = "--purge takes journal, backups and trust";
+        return Ok(report.refuse(loosening_refusal(&what, mark.as_deref())));
     }
     let mut places: Vec<SettingsFile> = Vec::new();
     for agent in agents {
@@ -48,25 +55,33 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
         places.extend(super::bridge::own_files(context));
     }
     if !args.dry_run && !confirm_losses(context, args, &places)? {
-        return Ok(Exit::Found);
+        return Ok(report.refuse_silently(human::DECLINED));
     }
     let mut text = String::new();
     let (mut failed, mut found) = (false, false);
     for place in &places {
         if let Some(why) = noted_elsewhere(context, place) {
-            print_stderr(&format!("error: {why}"));
+            report.say(Level::Error, why);
             failed = true;
             continue;
         }
         match take_out(context, args, place, mode, &mut text) {
-            Ok(any) => {
-                found |= any;
-                failed |= !withdraw_consent(context, place, mode);
+            Ok(done) => {
+                found |= done.is_some();
+                if let Some(done) = done {
+                    report.push("files", done);
+                }
+                if let Err(error) = withdraw_consent(context, place, mode) {
+                    report.say(Level::Error, error.to_string());
+                    failed = true;
+                }
             }
-            Err(error @ Error::Loosens(_)) => return Ok(refuse_loosening(&error, mark.as_deref())),
+            Err(error @ Error::Loosens(_)) => {
+                return Ok(report.refuse(loosening_refusal(&error, mark.as_deref())));
+            }
             // One broken file must not keep the guard in the others.
             Err(error) => {
-                print_stderr(&format!("error: {error}"));
+                report.say(Level::Error, error.to_string());
                 failed = true;
             }
         }
@@ -77,29 +92,29 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
         let _ = writeln!(text, "Nothing of hookctl in {}", files.join(", "));
     }
     let without = elsewhere(context, &places, &mut text);
-    print(&text)?;
+    report.tell(&text)?;
     if failed {
         return Ok(Exit::Failed);
     }
     if args.purge && !without.is_empty() {
-        print_stderr(&format!(
-            "error: nothing is purged: `install --replace` took entries of other programs out of {}; \
+        bail!(
+            "nothing is purged: `install --replace` took entries of other programs out of {}; \
              run `hookctl uninstall` there first, which needs the state to bring them back",
             without.join(", ")
-        ));
-        return Ok(Exit::Failed);
+        );
     }
-    if args.purge { purge(context, args.dry_run) } else { Ok(Exit::Ok) }
+    if args.purge {
+        purge(context, args.dry_run, report)?;
+    }
+    Ok(Exit::Ok)
 }
 
-/// Takes back the approval that `install --trust` noted: did it work?
-fn withdraw_consent(context: &Context, place: &SettingsFile, mode: EditMode) -> bool {
-    let file = consent::consent_file(place, &context.paths.home, &context.cwd);
-    let done = file.map(|file| consent::withdraw(&context.paths, &file, mode));
-    if let Some(Err(error)) = &done {
-        print_stderr(&format!("error: {error}"));
+/// Takes back the approval that `install --trust` noted.
+fn withdraw_consent(context: &Context, place: &SettingsFile, mode: EditMode) -> Result<(), Error> {
+    match consent::consent_file(place, &context.paths.home, &context.cwd) {
+        Some(file) => consent::withdraw(&context.paths, &file, mode).map(drop),
+        None => Ok(()),
     }
-    !matches!(done, Some(Err(_)))
 }
 
 /// The agents that are asked for: those that are named, or all that have anything of ours, the default one
@@ -130,23 +145,27 @@ fn described_place(place: &SettingsFile) -> String {
     dir.unwrap_or(&place.file).display().to_string()
 }
 
-/// Takes our entries out of one file, and tells it: was anything there?
+/// Takes our entries out of one file and tells it, for people and for programs; none = nothing was there.
 fn take_out(
     context: &Context,
     args: &UninstallArgs,
     place: &SettingsFile,
     mode: EditMode,
     text: &mut String,
-) -> Result<bool, Error> {
+) -> Result<Option<Value>, Error> {
     let read = settings::read_settings(place).ok().flatten();
     let bridges = read.map_or(0, |read| read.survey.bridge.len());
     let outcome = settings::uninstall(&context.paths, place, None, mode)?;
     if outcome.changes.is_empty() {
-        return Ok(false);
+        return Ok(None);
     }
+    let mut done = edit_as_json(&outcome, args.dry_run);
+    done["agent"] = place.agent.into();
+    done["scope"] = place.name.into();
+    done["removed"] = count_removed(&outcome).into();
     if args.dry_run {
         text.push_str(&unified_diff(&outcome));
-        return Ok(true);
+        return Ok(Some(done));
     }
     let bridge = match bridges {
         0 => String::new(),
@@ -177,7 +196,7 @@ fn take_out(
             context.paths.backups().display()
         );
     }
-    Ok(true)
+    Ok(Some(done))
 }
 
 /// Tells of the other files that install wrote; those where entries of other programs still lack.
@@ -243,11 +262,11 @@ fn confirm_losses(
 }
 
 /// Removes what is ours in the state directory, and the directory where nothing else is in it.
-fn purge(context: &Context, dry_run: bool) -> Result<Exit> {
+fn purge(context: &Context, dry_run: bool, report: &mut Report) -> Result<()> {
     let dir = &context.paths.state;
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Exit::Ok),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", dir.display())),
     };
     let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
@@ -263,6 +282,7 @@ fn purge(context: &Context, dry_run: bool) -> Result<Exit> {
             continue;
         }
         let _ = writeln!(text, "{done} {}", path.display());
+        report.push("purged", path.display().to_string().into());
         if dry_run {
             continue;
         }
@@ -276,5 +296,5 @@ fn purge(context: &Context, dry_run: bool) -> Result<Exit> {
         let _ = writeln!(text, "Left in {}: {} (not hookctl's)", dir.display(), left.join(", "));
     }
     let _ = writeln!(text, "Your rules stay in {}", context.paths.config.display());
-    print(&text)
+    report.tell(&text)
 }

@@ -82,6 +82,7 @@ const HIGHEST: u8 = 100;
 
 /// The keys at the top of a file, and what each means.
 pub const TOP_KEYS: &[(&str, &str)] = &[
+    ("version", "the version of this form: 1, as where it is not said"),
     ("profile", "observe, guard or strict"),
     ("autopilot", "allow harmless read-only, build and test commands: true, or a table of lists"),
     ("soft_deny", "true: refuse a call without ending the run, where an agent can be made to"),
@@ -93,6 +94,10 @@ pub const TOP_KEYS: &[(&str, &str)] = &[
     ("journal", "what is kept of decisions: enabled, max_size_mb, keep"),
     ("test", "cases for `hookctl test`"),
 ];
+
+/// The version of the form of rule files that this program reads. It rises where a newer file could not be read as
+/// it is meant.
+pub const VERSION: u64 = 1;
 
 /// A rule file that has been read: what is sound of it, and everything that is not.
 #[derive(Debug, Clone, Default)]
@@ -226,6 +231,7 @@ fn read_top_level(
     match name {
         // A rule's faults cost that rule's events, not the whole file.
         "rule" => return read_rules_table(value, layer, file, r),
+        "version" => check_version(value, r),
         "profile" => file.profile = read_profile(value, layer, r),
         "autopilot" => file.autopilot = read_autopilot(value, layer, r),
         "soft_deny" => {
@@ -261,6 +267,19 @@ fn read_top_level(
     }
     if r.faults[before..].iter().any(|f| f.gravity == Gravity::Error) {
         file.broken = KindSet::ALL;
+    }
+}
+
+/// What a newer file says may mean what this program does not know: it says so, before its unknown keys do.
+fn check_version(value: &Item<'_>, r: &mut Reader<'_>) {
+    let Some(version) = r.integer(value, 1, u64::MAX) else { return };
+    if version > VERSION {
+        let own = env!("CARGO_PKG_VERSION");
+        let message = format!(
+            "the file is of version {version}, and this hookctl ({own}) reads version {VERSION}"
+        );
+        r.add_error("newer-version", message, value.span())
+            .with_hint("install a newer hookctl, or write the file in version 1 and say so");
     }
 }
 

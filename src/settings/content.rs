@@ -28,13 +28,18 @@ pub(super) fn own_content(place: &SettingsFile, wanted: &WantedEntries) -> Optio
     }
 }
 
-/// The plugin with our command in its line.
+/// How the line of a plugin begins that names the events which it tells nobody of: a JSON array follows.
+const OFF_LINE: &str = "const OFF = ";
+
+/// The plugin with our command in its line, and the events that are switched off in theirs.
 fn plugin_content(form: &PluginForm, wanted: &WantedEntries) -> String {
     let command = std::iter::once(wanted.command.clone()).chain(wanted.arguments(None));
     let command = Value::from(command.collect::<Vec<_>>());
-    let line = |line: &str| match line.starts_with(form.line) {
-        true => format!("{}{command}\n", form.line),
-        false => format!("{line}\n"),
+    let off = Value::from(wanted.off.clone());
+    let made = [(form.line, command), (OFF_LINE, off)];
+    let line = |line: &str| match made.iter().find(|(start, _)| line.starts_with(start)) {
+        Some((start, value)) => format!("{start}{value}\n"),
+        None => format!("{line}\n"),
     };
     form.template.lines().map(line).collect()
 }
@@ -59,10 +64,11 @@ pub(super) fn survey_content(place: &SettingsFile, text: &str) -> Survey {
     }
     let Some((command, args)) = own_command(place.form, text) else { return survey };
     let all = crate::agent::by_id(place.agent).map(|agent| agent.events()).unwrap_or_default();
+    let off = events_off(text);
     let all = all.iter().filter(|spec| spec.by_default).map(|spec| spec.name);
     let events: Vec<&str> = match place.event {
         Some(event) => vec![event],
-        None => all.collect(),
+        None => all.filter(|name| off.iter().all(|off| off != name)).collect(),
     };
     let list = match detect_role(&args) {
         Role::Guard => &mut survey.own,
@@ -82,6 +88,12 @@ pub(super) fn survey_content(place: &SettingsFile, text: &str) -> Survey {
         path: Vec::new(),
     }));
     survey
+}
+
+/// The events that a plugin says nothing of; of a file without that line, none.
+fn events_off(text: &str) -> Vec<String> {
+    let line = text.lines().find_map(|line| line.strip_prefix(OFF_LINE));
+    line.and_then(|line| serde_json::from_str(line.trim_end()).ok()).unwrap_or_default()
 }
 
 /// The call of hookctl in the text.

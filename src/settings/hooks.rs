@@ -45,6 +45,8 @@ pub struct WantedEntries {
     pub places: Vec<String>,
     /// The events.
     pub events: Vec<WantedEvent>,
+    /// The events that a person switched off one by one: no install brings them back.
+    pub off: Vec<String>,
     /// What the command line says of the user's server; nothing = as entries have it now.
     pub server: Typed,
     /// Say that a failure blocks, where the agent knows that; none = as it is now, for `status`.
@@ -93,6 +95,12 @@ impl WantedEntries {
     /// What the entries are for.
     pub fn role(&self) -> Role {
         if self.bridge.is_some() { Role::Bridge } else { Role::Guard }
+    }
+
+    /// Leaves these events out.
+    pub fn switch_off(&mut self, off: &[String]) {
+        self.events.retain(|event| off.iter().all(|name| name != event.name));
+        self.off = off.to_vec();
     }
 
     /// The arguments for that event; none = for whatever event the payload names, in the usual time.

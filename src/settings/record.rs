@@ -1,6 +1,7 @@
 //! What was installed where (`installs.json` in the state directory): byte-exact undo.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,9 @@ pub struct Record {
     /// The events that were asked for.
     #[serde(default)]
     pub events: Vec<String>,
+    /// The events that a person switched off one by one (`hookctl events disable`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub off: Vec<String>,
     /// user, project or local.
     #[serde(default)]
     pub scope: String,
@@ -72,6 +76,12 @@ impl Record {
 }
 
 impl Records {
+    /// What is noted of that file.
+    pub fn of_file(&self, file: &Path) -> Option<&Record> {
+        let target = SettingsTarget::follow_links(file).ok()?;
+        self.files.get(&target.record_key())
+    }
+
     /// Reads the notes; lost or unreadable ones are as good as none.
     pub fn load(paths: &Paths) -> Records {
         files::read_state(&paths.installs(), LARGEST)

@@ -9,6 +9,8 @@
 //
 // `hookctl install` writes the next line anew: the program and its arguments, a JSON array on one line.
 const COMMAND = ["hookctl", "hook", "--agent", "opencode"]
+// The events that a person switched off (`hookctl events disable`): nobody is told of them. Written by install as well.
+const OFF = []
 // After how many seconds a program that hangs is killed. hookctl itself answers well before that.
 const SECONDS = { PreToolUse: 600, other: 60 }
 
@@ -135,6 +137,7 @@ export const Hookctl = async ({ client, directory }) => {
   }
 
   const send = async (name, session, fields) => {
+    if (OFF.includes(name)) return {}
     // Only a session with a parent has an agent of its own.
     const agent_id = created.get(session) ? session : undefined
     const event = { agent: "opencode", hook_event_name: name, session_id: session, cwd: directory, agent_id, ...fields }

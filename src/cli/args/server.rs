@@ -50,6 +50,9 @@ pub struct FlushArgs {
     /// What hooks start: silent, and not for servers that were down a moment ago.
     #[arg(long, hide = true, conflicts_with = "name")]
     pub quiet: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `hookctl memory`.
@@ -86,6 +89,9 @@ pub struct PingArgs {
     /// The server's name in the config.
     #[arg(value_name = "NAME", default_value = "server")]
     pub name: String,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
     /// The user's server.
     #[command(flatten)]
     pub server: ServerArgs,

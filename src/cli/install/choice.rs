@@ -8,7 +8,8 @@ use anyhow::{Result, bail};
 
 use crate::agent::{Agent, default_agent};
 use crate::cli::args::InstallArgs;
-use crate::cli::{Context, display_path, print, scope};
+use crate::cli::report::Report;
+use crate::cli::{Context, display_path, human, scope};
 
 /// What is to be done.
 pub(super) enum Choice {
@@ -23,7 +24,11 @@ pub(super) enum Choice {
 ///
 /// # Errors
 /// Where there is nobody to ask, or none is here.
-pub(super) fn choose_agents(context: &Context, args: &InstallArgs) -> Result<Choice> {
+pub(super) fn choose_agents(
+    context: &Context,
+    args: &InstallArgs,
+    report: &mut Report,
+) -> Result<Choice> {
     if !args.agent.is_empty() {
         let mut agents: Vec<&'static dyn Agent> = Vec::new();
         for id in &args.agent {
@@ -47,7 +52,7 @@ pub(super) fn choose_agents(context: &Context, args: &InstallArgs) -> Result<Cho
         return Ok(Choice::Agents(vec![default_agent()]));
     }
     let list = describe_agents(context, args, &present);
-    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+    if report.is_json() || !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         let ids: Vec<&str> = agents.iter().map(|agent| agent.id()).collect();
         bail!(
             "several agents are here, and nobody to ask which of them is meant:\n{list}\
@@ -55,14 +60,15 @@ pub(super) fn choose_agents(context: &Context, args: &InstallArgs) -> Result<Cho
             ids.join(",")
         );
     }
-    print(&format!("hookctl would write its hooks for these agents:\n{list}Do it? [y/N] "))?;
+    report
+        .tell(&format!("hookctl would write its hooks for these agents:\n{list}Do it? [y/N] "))?;
     let mut answer = String::new();
     // What is no text is no answer.
     let _ = io::stdin().lock().read_line(&mut answer);
     if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
         return Ok(Choice::Agents(agents));
     }
-    print("Nothing was changed.\n")?;
+    report.tell(&format!("{}\n", human::DECLINED))?;
     Ok(Choice::Declined)
 }
 

@@ -11,8 +11,8 @@ use crate::agent::wiring::Wiring;
 use crate::agent::{Agent, default_agent};
 use crate::cli::{Context, one_line, scope};
 use crate::settings::place::{self, SettingsFile};
+use crate::settings::program;
 use crate::settings::record::Records;
-use crate::settings::{consent, program};
 
 /// One agent; the keys are stable.
 #[derive(Debug, Serialize)]
@@ -90,7 +90,7 @@ fn inspect_agent(
     if !lacking.is_empty() {
         row.problems.push(format!("no entry for {}", lacking.join(", ")));
     }
-    row.problems.extend(ours.iter().filter_map(|place| lacking_consent(context, place)));
+    row.problems.extend(ours.iter().filter_map(|place| scope::lacking_consent(context, place)));
     of_others(context, agent, &mut row);
     let through_all = row.through.is_some() && !row.is_installed();
     row.in_effect = (row.is_installed() || through_all) && row.problems.is_empty();
@@ -109,6 +109,12 @@ fn take_file(row: &mut AgentRow, place: &SettingsFile, report: &FileReport) {
         }
     }
     row.problems.extend(report.error.clone());
+    if let Some(line) = report.off_line() {
+        let list = if report.off_needed.is_empty() { &mut row.notes } else { &mut row.problems };
+        if !list.contains(&line) {
+            list.push(line);
+        }
+    }
     for outdated in &report.outdated {
         let list = if outdated.breaks { &mut row.problems } else { &mut row.notes };
         list.push(format!("{} outdated: {}", outdated.event, outdated.why));
@@ -119,15 +125,6 @@ fn take_file(row: &mut AgentRow, place: &SettingsFile, report: &FileReport) {
     let binary = report.binary.as_ref().filter(|binary| !binary.executable);
     let gone = binary.map(|binary| format!("{} cannot be run", binary.path));
     row.problems.extend(gone.filter(|why| !row.problems.contains(why)));
-}
-
-/// That hooks wait for their user's approval.
-fn lacking_consent(context: &Context, place: &SettingsFile) -> Option<String> {
-    let file = consent::consent_file(place, &context.paths.home, &context.cwd)?;
-    let review = crate::agent::by_id(place.agent)?.wiring()?.consent.as_ref()?.review;
-    let wanted = consent::wanted_approvals(place).ok()?;
-    let missing = consent::missing_approvals(&file, &wanted).len();
-    (missing > 0).then(|| format!("{missing} of {} hooks are not approved: {review}", wanted.len()))
 }
 
 /// What it runs of others' entries.

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::super::Context;
 use super::super::scope;
 use super::guards::is_world_writable;
+use crate::event::Kind;
 use crate::rule::file::server::Typed;
-use crate::settings::file::SettingsTarget;
 use crate::settings::hooks::{Shaped, WantedEntries, WantedEvent};
 use crate::settings::place::SettingsFile;
 use crate::settings::program;
@@ -45,6 +45,11 @@ pub(super) struct FileReport {
     /// The events with an entry of ours that the client uses.
     pub(super) events: Vec<String>,
     pub(super) missing: Vec<String>,
+    /// Those that a person switched off one by one (`hookctl events disable`).
+    pub(super) off: Vec<String>,
+    /// Those of them without which rules have no effect.
+    #[serde(skip)]
+    pub(super) off_needed: Vec<String>,
     pub(super) outdated: Vec<OutdatedEntry>,
     /// The program that the entries run.
     pub(super) binary: Option<Binary>,
@@ -104,6 +109,7 @@ pub(super) fn inspect_file(
     report.allow_managed_hooks_only &= !place.is_ours_to_edit();
     let seen: Vec<Own> = report.own.iter().filter(|own| own.seen).cloned().collect();
     if let Some(first) = seen.first() {
+        report.take_off(context, place, records);
         let wanted = wanted(context, place, records, first, &report.server);
         report.compare(place, &seen, wanted.as_ref());
     }
@@ -118,9 +124,8 @@ fn wanted(
     first: &Own,
     server: &Typed,
 ) -> Option<WantedEntries> {
-    let real = SettingsTarget::follow_links(&place.file).map(|target| target.record_key());
-    let asked = real.ok().and_then(|real| records.files.get(&real)).map(|r| r.events.clone());
-    let asked = asked.unwrap_or_default();
+    let record = records.of_file(&place.file);
+    let asked = record.map(|record| record.events.clone()).unwrap_or_default();
     let agent = crate::agent::by_id(place.agent)?;
     let mut wanted = scope::wanted_entries(context, agent, place, &asked, None, server.clone())
         .or_else(|_| scope::wanted_entries(context, agent, place, &[], None, Typed::new()))
@@ -132,6 +137,7 @@ fn wanted(
         let spec = agent.event_spec(kind).filter(|_| !has);
         wanted.events.extend(spec.map(WantedEvent::of));
     }
+    wanted.switch_off(record.map(|record| record.off.as_slice()).unwrap_or_default());
     // The administrator's entries are written by other means: only what breaks counts.
     if !place.is_ours_to_edit() {
         wanted.command = first.command.clone();
@@ -140,6 +146,20 @@ fn wanted(
 }
 
 impl FileReport {
+    /// That events were switched off by hand, in words.
+    pub(super) fn off_line(&self) -> Option<String> {
+        let names = super::super::make_visible(&self.off.join(", "));
+        let needed = match self.off_needed.is_empty() {
+            true => "",
+            false => ", and rules are about them",
+        };
+        (!self.off.is_empty()).then(|| {
+            format!(
+                "switched off by hand: {names}{needed} (`hookctl events enable` brings them back)"
+            )
+        })
+    }
+
     /// Has it entries of ours?
     pub(super) fn is_ours(&self) -> bool {
         self.state != EntryState::Missing
@@ -164,6 +184,21 @@ impl FileReport {
         }
         self.own = own;
         self.bridge = bridge.into_iter().filter(|own| own.seen).map(|own| own.event).collect();
+    }
+
+    /// Takes in what a person switched off. The shipped rules are about what comes before a tool.
+    fn take_off(&mut self, context: &Context, place: &SettingsFile, records: &Records) {
+        let off = records.of_file(&place.file).map(|record| record.off.clone());
+        self.off = off.unwrap_or_default();
+        let Some(agent) = crate::agent::by_id(place.agent).filter(|_| !self.off.is_empty()) else {
+            return;
+        };
+        let needed = scope::needed_events(context, &self.server).unwrap_or_default();
+        let counts = |kind| kind == Kind::PreToolUse || needed.contains(kind);
+        let is_needed = |name: &&String| {
+            agent.events().iter().any(|spec| spec.name == **name && counts(spec.kind))
+        };
+        self.off_needed = self.off.iter().filter(is_needed).cloned().collect();
     }
 
     /// Holds our entries against what they should be.

@@ -30,6 +30,9 @@ pub const SETTINGS: &[(&str, &str)] = &[
     ("fail_open", "fail_open"),
 ];
 
+/// The server's address where `server.json` names none: the one in the protocol's own configuration.
+const ADDRESS: &str = "http://localhost:8080/hook";
+
 /// The events that the protocol defines: the server gets them all.
 const EVENTS: KindSet = KindSet::from_kinds(&[
     Kind::PreToolUse,
@@ -106,8 +109,8 @@ fn read_settings(text: &str, r: &mut Reader<'_>) -> Option<Remote> {
         }
     }
     if !seen.contains(&"url") {
-        let hint = "add \"server_url\": \"http://localhost:8080/hook\"";
-        r.add_error("bad-remote", "a server has an address", node.span).with_hint(hint);
+        let value = Spanned::new(node.span, TreeValue::String(ADDRESS));
+        read_key("url", &value, &mut remote, r);
     }
     Some(remote)
 }
@@ -210,13 +213,25 @@ mod tests {
     }
 
     #[test]
+    fn s1_35_without_an_address_it_is_the_protocols_own() {
+        for text in ["{}", r#"{ "timeout_ms": 700, "fail_open": false }"#, "{ /* ours */ }"] {
+            let file = read_server_file(text);
+            assert!(file.faults.is_empty(), "{text}: {:?}", file.faults);
+            let urls: Vec<&str> =
+                file.remotes[0].urls.iter().map(|url| url.text.as_str()).collect();
+            assert_eq!(urls, ["http://localhost:8080/hook"], "{text}");
+        }
+    }
+
+    #[test]
     fn s1_35_every_fault_has_its_place() {
         let url = r#""server_url": "http://localhost:1""#;
         for (text, code, at) in [
             ("".to_string(), "syntax", ""),
             (format!("{{ {url}, }}"), "syntax", ","),
             ("[]".into(), "wrong-type", "[]"),
-            ("{}".into(), "bad-remote", "{}"),
+            (r#"{ "server_url": null }"#.into(), "wrong-type", "null"),
+            (r#"{ "server_urls": [] }"#.into(), "bad-remote", "[]"),
             (format!("{{ {url}, \"retries\": 3 }}"), "unknown-key", "\"retries\""),
             (format!("{{ {url}, \"token_file\": \"x\" }}"), "unknown-key", "\"token_file\""),
             (format!("{{ {url}, \"timeout_ms\": \"5 s\" }}"), "wrong-type", "\"5 s\""),
