@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use self::hooks::Hook;
 use super::fields::{is_absolute, text_field};
 use super::settled::{Settled, settle_answer};
-use super::wiring::{Form, Scope, ScriptForm, SettingsPlace, Wiring};
+use super::wiring::{Form, Headless, Scope, ScriptForm, SettingsPlace, Wiring};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::text;
@@ -333,6 +333,11 @@ static WIRING: Wiring = Wiring {
         SettingsPlace::own(Scope::Project, ".clinerules/hooks", Form::Scripts(&SCRIPTS)),
     ],
     notes: &["In VS Code, Cline's setting `hooksEnabled` must be on."],
+    headless: Some(Headless {
+        args: &["--json", "{prompt}"],
+        env: &[],
+        subagent: Some("spawn_agent"),
+    }),
     ..Wiring::UNKNOWN
 };
 

@@ -22,7 +22,7 @@ use super::fields::{
 use super::patch::{call_operations, field_operations, patch_operations};
 use super::settled::{BLOCKED, Settled, settle_answer};
 use super::wiring::{
-    Constant, Directory, EntryForm, Form, Reads, Scope, SettingsPlace, Unit, Wiring,
+    Constant, Directory, EntryForm, Form, Headless, Reads, Scope, SettingsPlace, Unit, Wiring,
 };
 use super::{Agent, EventSpec, Mark, Output};
 use crate::env;
@@ -598,6 +598,11 @@ static WIRING: Wiring = Wiring {
     ],
     reads: &[Reads { agent: "claude", scopes: &[Scope::Project, Scope::Local] }],
     notes: &["A project's hooks run only in a folder that is trusted."],
+    headless: Some(Headless {
+        args: &["--allow-tool", "shell(touch)", "-p", "{prompt}"],
+        env: &[],
+        subagent: Some("Agent"),
+    }),
     ..Wiring::UNKNOWN
 };
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::{restore_fields, text_field};
 use super::settled::{Settled, settle_answer};
-use super::wiring::{Directory, Form, PluginForm, Scope, SettingsPlace, Wiring};
+use super::wiring::{Directory, Form, Headless, PluginForm, Scope, SettingsPlace, Wiring};
 use super::{Agent, EventSpec, Mark, Output, default_agent};
 use crate::event::{Event, Kind, Operation};
 use crate::verdict::{Answer, Verb};
@@ -220,5 +220,10 @@ static WIRING: Wiring = Wiring {
         ),
     ],
     notes: &["OpenCode loads plugins when it starts: restart it."],
+    headless: Some(Headless {
+        args: &["run", "{prompt}"],
+        env: &[("OPENCODE_PERMISSION", r#"{"bash":{"{command}":"allow"}}"#)],
+        subagent: Some("Agent"),
+    }),
     ..Wiring::UNKNOWN
 };

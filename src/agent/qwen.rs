@@ -11,7 +11,7 @@ use super::gemini::read_result;
 use super::reply::Reply;
 use super::settled::{Settled, settle_answer};
 use super::shaped::{event_of_payload, read_call, translate_call};
-use super::wiring::{Directory, EntryForm, Form, Scope, SettingsPlace, Unit, Wiring};
+use super::wiring::{Directory, EntryForm, Form, Headless, Scope, SettingsPlace, Unit, Wiring};
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
@@ -229,6 +229,11 @@ static WIRING: Wiring = Wiring {
         SettingsPlace::shared(Scope::Project, ".qwen/settings.json", Form::Entries(&ENTRIES)),
     ],
     notes: &["A project's hooks run only in a folder that is trusted."],
+    headless: Some(Headless {
+        args: &["--allowed-tools", "run_shell_command(touch)", "-p", "{prompt}"],
+        env: &[],
+        subagent: Some("agent"),
+    }),
     ..Wiring::UNKNOWN
 };
 
