@@ -389,7 +389,13 @@ static WIRING: Wiring = Wiring {
     ],
     notes: &["Where folder trust is on, Gemini CLI runs no hook at all in a folder without it."],
     headless: Some(Headless {
-        args: &["--skip-trust", "--allowed-tools", "run_shell_command(touch)", "-p", "{prompt}"],
+        args: &[
+            "--skip-trust",
+            "--allowed-tools",
+            "run_shell_command({command})",
+            "-p",
+            "{prompt}",
+        ],
         env: &[],
         subagent: Some("Agent"),
     }),

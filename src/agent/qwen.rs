@@ -230,7 +230,16 @@ static WIRING: Wiring = Wiring {
     ],
     notes: &["A project's hooks run only in a folder that is trusted."],
     headless: Some(Headless {
-        args: &["--allowed-tools", "run_shell_command(touch)", "-p", "{prompt}"],
+        args: &[
+            "--approval-mode",
+            "auto-edit",
+            "--allowed-tools",
+            "run_shell_command({command})",
+            "--allowed-tools",
+            "agent",
+            "-p",
+            "{prompt}",
+        ],
         env: &[],
         subagent: Some("agent"),
     }),
