@@ -599,7 +599,7 @@ static WIRING: Wiring = Wiring {
     reads: &[Reads { agent: "claude", scopes: &[Scope::Project, Scope::Local] }],
     notes: &["A project's hooks run only in a folder that is trusted."],
     headless: Some(Headless {
-        args: &["--allow-tool", "shell({command})", "-p", "{prompt}"],
+        args: &["--allow-tool", "shell(mkdir)", "-p", "{prompt}"],
         env: &[],
         subagent: Some("Agent"),
     }),
