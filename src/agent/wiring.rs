@@ -60,8 +60,8 @@ impl Wiring {
 /// A run of an agent's program without a person: it does what one prompt says, and ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Headless {
-    /// The arguments. In these and in the variables `{prompt}` is the prompt and `{command}` the one shell command
-    /// that the run may make unasked: nothing here may permit more than that, or switch hooks off.
+    /// The arguments. In these and in the variables `{prompt}` is the prompt and `{command}` the one shell command that
+    /// the run may make unasked: nothing here may permit more than the client lets one say, or switch hooks off.
     pub args: &'static [&'static str],
     /// Variables for it.
     pub env: &'static [(&'static str, &'static str)],

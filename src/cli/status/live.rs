@@ -521,3 +521,48 @@ fn describe_line(line: &Line, agent: &str) -> String {
         format!("hookctl said {}{rule} to {} {}{other}", line.decision, line.event, line.tool);
     one_line(&text, SHOWN)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_call_is_never_taken_for_obedience() {
+        let nothing = Evidence { ran: false, line: None, subagent_started: true, agent: "claude" };
+        for (end, outcome) in [
+            (ClientEnd::Exit(0), Outcome::NoCall),
+            (ClientEnd::Exit(1), Outcome::ClientFailed),
+            (ClientEnd::Signal, Outcome::ClientFailed),
+            (ClientEnd::TimedOut, Outcome::TimedOut),
+        ] {
+            let (found, detail) = nothing.judge(Thread::Main, end, "words");
+            assert_eq!(found, outcome);
+            assert!(detail.contains("words") && found.weight() == Weight::Unknown, "{detail}");
+        }
+    }
+
+    #[test]
+    fn what_is_told_of_a_run_permits_no_more_than_its_command() {
+        let canary = Canary::place().unwrap();
+        for (agent, wiring) in scope::wired_agents() {
+            let Some(headless) = wiring.headless else { continue };
+            let all: Vec<&str> =
+                headless.args.iter().copied().chain(headless.env.iter().map(|(_, v)| *v)).collect();
+            assert_eq!(
+                all.iter().filter(|arg| arg.contains("{prompt}")).count(),
+                1,
+                "{}",
+                agent.id()
+            );
+            for word in
+                ["yolo", "dangerous", "bypass", "allow-all", "skip-permissions", "full-access"]
+            {
+                assert!(all.iter().all(|arg| !arg.contains(word)), "{}: {word}", agent.id());
+            }
+            for arg in &all {
+                let filled = canary.fill_in(arg, Thread::Subagent);
+                assert!(!filled.contains("{command}") && !filled.contains("{prompt}"), "{filled}");
+            }
+        }
+    }
+}

@@ -176,3 +176,59 @@ pub(super) fn watch_for_interrupts() {
 /// There, what ends this process ends its console's other processes too.
 #[cfg(not(unix))]
 pub(super) fn watch_for_interrupts() {}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn run_script(script: &str, limit: Duration) -> ClientOutcome {
+        let dir = tempfile::tempdir().unwrap();
+        run_client(&ClientRun {
+            program: Path::new("/bin/sh"),
+            args: vec!["-c".into(), script.into()],
+            env: vec![("X", "a b".into())],
+            dir: dir.path(),
+            // Its own: what has it is ended.
+            token: &dir.path().display().to_string(),
+            limit,
+        })
+        .unwrap()
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn how_it_ended_and_its_last_words() {
+        for (script, end, words) in [
+            ("echo \"$X\"; pwd >/dev/null", ClientEnd::Exit(0), "a b"),
+            ("echo out; echo '  err ' >&2; exit 3", ClientEnd::Exit(3), "err"),
+            ("seq 9", ClientEnd::Exit(0), "7 / 8 / 9"),
+            ("yes | head -c 100000; echo end; kill -9 $$", ClientEnd::Signal, "y / y / end"),
+            ("exit 1", ClientEnd::Exit(1), ""),
+        ] {
+            let outcome = run_script(script, LONG);
+            assert_eq!((outcome.end, outcome.last_words.as_str()), (end, words), "{script}");
+        }
+    }
+
+    #[test]
+    fn at_the_limit_nothing_of_it_is_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let mark = dir.path().join("mark");
+        // One child in its group; where processes can be known by their environment, one outside of it as well.
+        let away = if cfg!(target_os = "linux") { "setsid" } else { "" };
+        let script = format!(
+            "(sleep 1; touch '{0}') & {away} sh -c \"sleep 1; touch '{0}'\" & echo waits >&2; sleep 60",
+            mark.display()
+        );
+        let outcome = run_script(&script, Duration::from_millis(400));
+        assert_eq!((outcome.end, outcome.last_words.as_str()), (ClientEnd::TimedOut, "waits"));
+        thread::sleep(Duration::from_millis(1500));
+        assert!(!mark.exists());
+        // Nor after it has ended by itself.
+        let script = format!("{away} sh -c \"sleep 1; touch '{}'\" & sleep 0.2", mark.display());
+        assert_eq!(run_script(&script, LONG).end, ClientEnd::Exit(0));
+        thread::sleep(Duration::from_millis(1500));
+        assert!(!mark.exists());
+    }
+}
