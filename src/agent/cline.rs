@@ -333,6 +333,7 @@ static WIRING: Wiring = Wiring {
         SettingsPlace::own(Scope::Project, ".clinerules/hooks", Form::Scripts(&SCRIPTS)),
     ],
     notes: &["In VS Code, Cline's setting `hooksEnabled` must be on."],
+    // Its CLI approves every tool by default.
     headless: Some(Headless {
         args: &["--json", "{prompt}"],
         env: &[],

@@ -265,6 +265,7 @@ static WIRING: Wiring = Wiring {
         file: "config.toml",
         review: "open Codex and approve the hooks when it asks, or under `/hooks`",
     }),
+    // Without a person it asks nobody, and its default sandbox writes nothing.
     headless: Some(Headless {
         args: &["exec", "--skip-git-repo-check", "--sandbox", "workspace-write", "{prompt}"],
         env: &[],

@@ -598,6 +598,7 @@ static WIRING: Wiring = Wiring {
     ],
     reads: &[Reads { agent: "claude", scopes: &[Scope::Project, Scope::Local] }],
     notes: &["A project's hooks run only in a folder that is trusted."],
+    // It lets one name a program, not a whole command line (observed).
     headless: Some(Headless {
         args: &["--allow-tool", "shell(mkdir)", "-p", "{prompt}"],
         env: &[],

@@ -229,6 +229,7 @@ static WIRING: Wiring = Wiring {
         SettingsPlace::shared(Scope::Project, ".qwen/settings.json", Form::Entries(&ENTRIES)),
     ],
     notes: &["A project's hooks run only in a folder that is trusted."],
+    // In its usual mode a run without a person refuses all that changes files, `mkdir` included (observed).
     headless: Some(Headless {
         args: &[
             "--approval-mode",

@@ -239,7 +239,7 @@ fn chosen_targets(rows: &[AgentRow], named: &[String]) -> Result<Vec<Target>> {
     for (agent, wiring) in scope::wired_agents() {
         let Some(row) = row_of(agent) else { continue };
         if row.is_installed() || row.through.is_some() {
-            let project_only = !row.scopes.iter().any(|scope| elsewhere(&scope));
+            let project_only = !row.scopes.iter().any(elsewhere);
             targets.push(Target { agent, wiring, version: row.version.clone(), project_only });
         }
     }
@@ -280,7 +280,8 @@ fn check_agent(context: &Context, target: &Target) -> Result<Vec<LiveCheck>> {
         return Ok(not_tried(Outcome::ProjectOnly, why));
     }
     let found = target.wiring.programs.iter().find_map(|name| program::resolve_program(name));
-    let Some(program) = found.and_then(|path| path.canonicalize().ok()) else {
+    // By the name that it was found under: what a link there leads to may go by that name.
+    let Some(program) = found.and_then(|path| std::path::absolute(path).ok()) else {
         let why = format!("{} is not on PATH", target.wiring.programs.join(", "));
         return Ok(not_tried(Outcome::ProgramNotFound, why));
     };
