@@ -28,6 +28,8 @@ pub const CODEX_HOME: &str = "CODEX_HOME";
 pub const COPILOT_HOME: &str = "COPILOT_HOME";
 /// Where OpenCode's settings are, instead of `~/.config`. For its plugin alone: hookctl's own files never move by it.
 pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
+/// Set by `status --live` for the clients that it starts: it ends by it what they leave running.
+pub const LIVE_CHECK: &str = "HOOKCTL_LIVE_CHECK";
 /// macOS: the identifier of the app that a process was started by.
 pub const APP_BUNDLE: &str = "__CFBundleIdentifier";
 /// <https://no-color.org>: set and not empty = no colours.

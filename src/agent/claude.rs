@@ -12,7 +12,8 @@ use super::fields::{is_absolute, text_field};
 use super::fingerprint::{Field, Fingerprint};
 use super::reply::{ASK_CALL, NOTICE};
 use super::wiring::{
-    CallForm, Constant, Directory, EntryForm, FailClosed, Form, Scope, SettingsPlace, Wiring,
+    CallForm, Constant, Directory, EntryForm, FailClosed, Form, Headless, Scope, SettingsPlace,
+    Wiring,
 };
 use super::{Agent, AgentFacts, FailureForms, Mark, Output};
 use crate::env;
@@ -143,6 +144,11 @@ static WIRING: Wiring = Wiring {
         SettingsPlace::shared(Scope::Project, ".claude/settings.json", Form::Entries(&ENTRIES)),
         SettingsPlace::shared(Scope::Local, ".claude/settings.local.json", Form::Entries(&ENTRIES)),
     ],
+    headless: Some(Headless {
+        args: &["-p", "{prompt}", "--allowedTools", "Bash({command})"],
+        env: &[],
+        subagent: Some("Agent"),
+    }),
     ..Wiring::UNKNOWN
 };
 

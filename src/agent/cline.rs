@@ -13,7 +13,7 @@ use self::hooks::Hook;
 use super::fields::{is_absolute, text_field};
 use super::fingerprint::{Field, Fingerprint};
 use super::settled::{Settled, settle_answer};
-use super::wiring::{Form, Scope, ScriptForm, SettingsPlace, Wiring};
+use super::wiring::{Form, Headless, Scope, ScriptForm, SettingsPlace, Wiring};
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::text;
@@ -319,6 +319,12 @@ static WIRING: Wiring = Wiring {
         SettingsPlace::own(Scope::Project, ".clinerules/hooks", Form::Scripts(&SCRIPTS)),
     ],
     notes: &["In VS Code, Cline's setting `hooksEnabled` must be on."],
+    // Its CLI approves every tool by default.
+    headless: Some(Headless {
+        args: &["--json", "{prompt}"],
+        env: &[],
+        subagent: Some("spawn_agent"),
+    }),
     ..Wiring::UNKNOWN
 };
 

@@ -13,7 +13,7 @@ use super::patch::call_operations;
 use super::reply::{DENY_CALL, NOTICE, Reply, response_reason};
 use super::settled::{Settled, settle_answer};
 use super::shaped::{event_of_payload, read_call, translate_call};
-use super::wiring::{Consent, Directory, EntryForm, Form, Scope, SettingsPlace, Wiring};
+use super::wiring::{Consent, Directory, EntryForm, Form, Headless, Scope, SettingsPlace, Wiring};
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
@@ -244,6 +244,12 @@ static WIRING: Wiring = Wiring {
     consent: Some(Consent {
         file: "config.toml",
         review: "open Codex and approve the hooks when it asks, or under `/hooks`",
+    }),
+    // Without a person it asks nobody, and its default sandbox writes nothing.
+    headless: Some(Headless {
+        args: &["exec", "--skip-git-repo-check", "--sandbox", "workspace-write", "{prompt}"],
+        env: &[],
+        subagent: Some("Agent"),
     }),
     ..Wiring::UNKNOWN
 };

@@ -21,7 +21,7 @@ use super::fingerprint::{Field, Fingerprint};
 use super::patch::{call_operations, field_operations, patch_operations};
 use super::settled::{BLOCKED, Settled, settle_answer};
 use super::wiring::{
-    Constant, Directory, EntryForm, Form, Reads, Scope, SettingsPlace, Unit, Wiring,
+    Constant, Directory, EntryForm, Form, Headless, Reads, Scope, SettingsPlace, Unit, Wiring,
 };
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::env;
@@ -585,6 +585,12 @@ static WIRING: Wiring = Wiring {
     ],
     reads: &[Reads { agent: "claude", scopes: &[Scope::Project, Scope::Local] }],
     notes: &["A project's hooks run only in a folder that is trusted."],
+    // It lets one name a program, not a whole command line (observed).
+    headless: Some(Headless {
+        args: &["--allow-tool", "shell(mkdir)", "-p", "{prompt}"],
+        env: &[],
+        subagent: Some("Agent"),
+    }),
     ..Wiring::UNKNOWN
 };
 

@@ -13,7 +13,9 @@ use super::fingerprint::{Field, Fingerprint};
 use super::reply::{DENY_DECISION, NOTICE, Reply, response_reason};
 use super::settled::{Settled, settle_answer};
 use super::shaped::{event_of_payload, own_input, read_call, translate_call};
-use super::wiring::{Directory, EntryForm, Form, Matcher, Scope, SettingsPlace, Unit, Wiring};
+use super::wiring::{
+    Directory, EntryForm, Form, Headless, Matcher, Scope, SettingsPlace, Unit, Wiring,
+};
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::effect::path;
 use crate::event::{Event, Kind, Operation};
@@ -366,6 +368,17 @@ static WIRING: Wiring = Wiring {
         SettingsPlace::shared(Scope::Project, ".gemini/settings.json", Form::Entries(&ENTRIES)),
     ],
     notes: &["Where folder trust is on, Gemini CLI runs no hook at all in a folder without it."],
+    headless: Some(Headless {
+        args: &[
+            "--skip-trust",
+            "--allowed-tools",
+            "run_shell_command({command})",
+            "-p",
+            "{prompt}",
+        ],
+        env: &[],
+        subagent: Some("Agent"),
+    }),
     ..Wiring::UNKNOWN
 };
 

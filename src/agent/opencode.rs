@@ -15,7 +15,7 @@ use super::fields::{restore_fields, text_field};
 use super::fingerprint::{Field, Fingerprint};
 use super::reply::{DENY_DECISION, NOTICE};
 use super::settled::{Settled, settle_answer};
-use super::wiring::{Directory, Form, PluginForm, Scope, SettingsPlace, Wiring};
+use super::wiring::{Directory, Form, Headless, PluginForm, Scope, SettingsPlace, Wiring};
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output, default_agent};
 use crate::event::{Event, Kind, Operation};
 use crate::verdict::{Answer, Verb};
@@ -201,5 +201,10 @@ static WIRING: Wiring = Wiring {
         ),
     ],
     notes: &["OpenCode loads plugins when it starts: restart it."],
+    headless: Some(Headless {
+        args: &["run", "{prompt}"],
+        env: &[("OPENCODE_PERMISSION", r#"{"bash":{"{command}":"allow"}}"#)],
+        subagent: Some("Agent"),
+    }),
     ..Wiring::UNKNOWN
 };

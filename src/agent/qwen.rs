@@ -11,7 +11,7 @@ use super::gemini::read_result;
 use super::reply::{ASK_CALL, NOTICE, Reply};
 use super::settled::{Settled, settle_answer};
 use super::shaped::{event_of_payload, read_call, translate_call};
-use super::wiring::{Directory, EntryForm, Form, Scope, SettingsPlace, Unit, Wiring};
+use super::wiring::{Directory, EntryForm, Form, Headless, Scope, SettingsPlace, Unit, Wiring};
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
@@ -203,6 +203,21 @@ static WIRING: Wiring = Wiring {
         SettingsPlace::shared(Scope::Project, ".qwen/settings.json", Form::Entries(&ENTRIES)),
     ],
     notes: &["A project's hooks run only in a folder that is trusted."],
+    // In its usual mode a run without a person refuses all that changes files, `mkdir` included (observed).
+    headless: Some(Headless {
+        args: &[
+            "--approval-mode",
+            "auto-edit",
+            "--allowed-tools",
+            "run_shell_command({command})",
+            "--allowed-tools",
+            "agent",
+            "-p",
+            "{prompt}",
+        ],
+        env: &[],
+        subagent: Some("agent"),
+    }),
     ..Wiring::UNKNOWN
 };
 

@@ -20,8 +20,8 @@ pub struct Wiring {
     pub files: &'static [SettingsPlace],
     /// Whose settings it reads beside its own.
     pub reads: &'static [Reads],
-    /// The arguments of its program for a run without a person; none = not known here.
-    pub headless: Option<&'static [&'static str]>,
+    /// How its program runs without a person; none = no such way is known.
+    pub headless: Option<Headless>,
     /// Whether hooks count only once a person has approved each of them.
     pub consent: Option<Consent>,
     /// What else people must know, in sentences.
@@ -55,6 +55,18 @@ impl Wiring {
             Scope::Project | Scope::Local => root.join(place.path),
         }
     }
+}
+
+/// A run of an agent's program without a person: it does what one prompt says, and ends.
+#[derive(Debug, Clone, Copy)]
+pub struct Headless {
+    /// The arguments. In these and in the variables `{prompt}` is the prompt and `{command}` the one shell command that
+    /// the run may make unasked: nothing here may permit more than the client lets one say, or switch hooks off.
+    pub args: &'static [&'static str],
+    /// Variables for it.
+    pub env: &'static [(&'static str, &'static str)],
+    /// The tool that starts a subagent, by the name that the journal has for it; none = it has none.
+    pub subagent: Option<&'static str>,
 }
 
 /// A directory below HOME that a variable may move.

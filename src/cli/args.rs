@@ -202,6 +202,16 @@ pub struct StatusArgs {
     /// the samples is executed.
     #[arg(long)]
     pub verify: bool,
+    /// Have the agents' own programs try a harmless command that a temporary rule denies, in the main thread and in
+    /// a subagent. Uses your account with their models.
+    #[arg(long, requires = "verify")]
+    pub live: bool,
+    /// With --live: only these agents, installed or not.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "live")]
+    pub agent: Vec<String>,
+    /// With --live: do not ask first.
+    #[arg(long, short, requires = "live")]
+    pub yes: bool,
     /// Contact no server: only tell which of them events last found down.
     #[arg(long)]
     pub offline: bool,

@@ -25,6 +25,7 @@ mod agents;
 mod file;
 mod guards;
 mod health;
+mod live;
 mod servers;
 mod show;
 mod verify;
@@ -67,6 +68,9 @@ struct StatusReport {
     /// Only with `--verify`.
     #[serde(skip_serializing_if = "Option::is_none")]
     verify: Option<Vec<verify::Probe>>,
+    /// Only with `--live`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    live: Option<Vec<live::LiveCheck>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -95,11 +99,14 @@ fn fault_line(source: &LayerFile, fault: &Fault) -> String {
 /// Prints the report.
 ///
 /// # Errors
-/// Where stdout cannot be written.
+/// Where stdout cannot be written, or the live check cannot be made.
 pub fn run(context: &Context, args: &StatusArgs) -> Result<Exit> {
     let mut report = gather_report(context, args);
     if args.verify {
         verify(context, &mut report);
+    }
+    if args.live {
+        live::check_agents(context, args, &mut report)?;
     }
     match args.json {
         true => print_json(&report)?,
@@ -206,6 +213,7 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
         paused_until: paused_until.and_then(|until| i64::try_from(until).ok()),
         files,
         verify: None,
+        live: None,
     }
 }
 

@@ -43,6 +43,8 @@ Keys of a scenario (TOML, needs Python 3.11)
                   do fails the scenario
   quiet           true: not one of the calls is stopped (see below)
   hook_errors     true: the client may report a failed hook (otherwise that fails the scenario)
+  live            ["main", "subagent"]: not a session, but `hookctl status --verify --live`: the client obeys in these
+                  threads, and with the entries taken out is stopped in none; turns and checks are not for it
   expect          list of checks, each a table of one key:
      ran, not_ran = "FILE"             a marker file in the project exists or does not
      file_contains = ["FILE", "TEXT"]
@@ -97,7 +99,7 @@ WIRINGS = ("exec", "shell", "install")
 KEYS = {
     "name", "rules", "project_rules", "local_rules", "rules_late", "wiring", "prompt", "turns",
     "subagent_turns", "events", "hook_entry", "install_args", "setup", "settings", "user_settings",
-    "allow", "files", "links", "stubs", "args", "env", "hook_errors", "quiet", "server", "expect",
+    "allow", "files", "links", "stubs", "args", "env", "hook_errors", "quiet", "server", "live", "expect",
 }
 STUB = "#!/bin/sh\necho \"stub: ${0##*/} $*\"\n"
 # Written in two parts, so that no scanner takes this file for a leak.
@@ -330,6 +332,9 @@ def run_here(client, hookctl, hook, sc, wiring, timeout, keep, port, relay, phon
                            capture_output=True, timeout=60, check=True)
         if sc.get("rules_late"):
             write_rules()
+        if sc.get("live"):
+            live_check(verdict, client, hookctl, sc, home, proj, root, timeout)
+            return verdict
         if "after" in sc.get("server", {}):
             late = os.path.join(proj, sc["server"]["after"])
             threading.Thread(target=start_late, args=(phone, late, timeout), daemon=True).start()
@@ -343,6 +348,36 @@ def run_here(client, hookctl, hook, sc, wiring, timeout, keep, port, relay, phon
             verdict["root"] = root
         else:
             shutil.rmtree(root, ignore_errors=True)
+
+
+def live_check(verdict, client, hookctl, sc, home, proj, root, timeout):
+    """`hookctl status --verify --live` with the client in PATH, wired and with the entries taken out again."""
+    server, port = fake_anthropic.serve({"live": True}, os.path.join(root, "requests.jsonl"), 0, 4 * timeout)
+    write(root + "/bin/claude", "#!/bin/sh\nexec %s \"$@\"\n" % shlex.quote(client))
+    env = dict(clean_env(home, root), ANTHROPIC_BASE_URL="http://127.0.0.1:%d" % port, ANTHROPIC_API_KEY="dummy-not-a-key")
+    env["PATH"] = root + "/bin" + os.pathsep + env.get("PATH", os.defpath)
+    start = time.monotonic()
+
+    def run(*args):
+        done = subprocess.run([hookctl, *args], cwd=proj, env=env, stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=4 * timeout)
+        return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+
+    verdict["live"] = []
+    for wanted, status in (("obeyed", 0), ("hook-not-called", 1)):
+        rc, out, err = run("status", "--verify", "--live", "--yes", "--agent", "claude", "--json", "--offline")
+        live = json.loads(out)["live"] if out.startswith("{") else []
+        verdict["live"].append(live)
+        seen = [(c["thread"], c["outcome"]) for c in live]
+        if rc != status or seen != [(t, wanted) for t in sc["live"]]:
+            verdict["missed"].append("%s: status %d, %s %s" % (wanted, rc, json.dumps(live), err[-600:]))
+        left = [f for f in os.listdir(root + "/tmp") if f.startswith("hookctl-live")]
+        verdict["missed"] += ["left behind: %s" % f for f in left]
+        run("uninstall", "--agent", "claude")
+    verdict["seconds"] = time.monotonic() - start
+    verdict["pass"] = not verdict["missed"]
+    server.shutdown()
+    server.server_close()
 
 
 def check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, stderr, asked, phone):
@@ -474,9 +509,9 @@ def load(path):
         sc = tomllib.load(f)
     sc.setdefault("name", os.path.basename(path).removesuffix(".toml"))
     unknown = set(sc) - KEYS
-    if sc.get("quiet") or sc.get("server"):
+    if sc.get("quiet") or sc.get("server") or sc.get("live"):
         sc.setdefault("wiring", ["install"])
-    if unknown or not sc.get("expect") and not sc.get("quiet"):
+    if unknown or not any(sc.get(key) for key in ("expect", "quiet", "live")):
         raise CannotRun("%s: %s" % (path, "unknown keys %s" % sorted(unknown) if unknown else "no `expect`"))
     return sc
 

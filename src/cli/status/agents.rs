@@ -50,7 +50,7 @@ pub(super) fn agent_rows(context: &Context, records: &Records, version: bool) ->
     let rows = scope::wired_agents().map(|(agent, wiring)| {
         let mut row = inspect_agent(context, agent, wiring, records);
         if version && row.found.is_some() {
-            row.version = wiring.programs.iter().find_map(|name| program_version(name));
+            row.version = agent_version(wiring);
         }
         row
     });
@@ -141,6 +141,11 @@ fn of_others(context: &Context, agent: &'static dyn Agent, row: &mut AgentRow) {
             false => format!("runs {}'s hooks of {name}", other.title()),
         });
     }
+}
+
+/// What an agent's program says of its version.
+pub(super) fn agent_version(wiring: &Wiring) -> Option<String> {
+    wiring.programs.iter().find_map(|name| program_version(name))
 }
 
 /// The first line that a program says of its version.

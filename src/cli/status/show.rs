@@ -7,6 +7,7 @@ use super::super::{
 };
 use super::agents::{self, AgentRow};
 use super::file::{EntryState, FileReport};
+use super::live::Weight;
 use super::{StatusReport, unix_now};
 use crate::rule::Profile;
 
@@ -63,6 +64,15 @@ pub(super) fn render_report(context: &Context, report: &StatusReport) -> String 
     for probe in report.verify.iter().flatten() {
         let (sgr, word) = if probe.ok { (GREEN, "ok  ") } else { (RED, "FAIL") };
         line("verify", &format!("{} {}", context.paint(sgr, word), probe.describe_probe()));
+    }
+    for check in report.live.iter().flatten() {
+        let (sgr, word) = match check.outcome.weight() {
+            Weight::Good => (GREEN, "ok  "),
+            Weight::Bad => (RED, "FAIL"),
+            Weight::Unknown => (YELLOW, "??  "),
+            Weight::NotTried => (YELLOW, "-   "),
+        };
+        line("live", &format!("{} {}", context.paint(sgr, word), check.describe()));
     }
     for (name, sgr, sentences) in
         [("problem", RED, &report.problems), ("note", YELLOW, &report.notes)]

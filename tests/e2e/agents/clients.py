@@ -4,7 +4,7 @@ One class per agent; an object is made per run.  Paths: self.home (temp HOME), s
 directory), self.root (temp root), self.port (fake model server).  `configure` writes only what points
 the client at the fake server and keeps it quiet; `install` writes the hook configuration.
 """
-import hashlib, json, os, shlex, sys
+import hashlib, json, os, re, shlex, sys
 
 import fake_chat, fake_gemini, fake_responses
 
@@ -32,6 +32,7 @@ class Client:
     events = {"session_start": "SessionStart", "prompt": "UserPromptSubmit", "pre_tool": "PreToolUse",
               "post_tool": "PostToolUse", "stop": "Stop"}
     hook_timeout = 20        # seconds, unless the scenario says otherwise
+    live_options = {}        # options of a run of `hookctl status --live`
 
     def __init__(self, root, home, proj, port, opts):
         self.root, self.home, self.proj, self.port, self.opts = root, home, proj, port, opts
@@ -53,6 +54,22 @@ class Client:
 
     def call_read(self, path):
         return None
+
+    def live_turn(self, messages, tools):
+        """What the model does when `hookctl status --live` asks for its command, in either thread."""
+        texts = [m["text"] for m in messages if m["role"] != "assistant"]
+        asked = [c for t in texts for c in re.findall(r"mkdir hookctl-canary-[0-9a-f]+", t)]
+        done = [m["text"] for m in messages if m["role"] == "tool"]
+        if not asked:
+            return "DONE"
+        if done:
+            return self.live_end(done, tools)
+        if any("Start one subagent" in t for t in texts):
+            return self.call_agent("Your task: run exactly `%s`." % asked[0])
+        return self.call_shell(asked[0])
+
+    def live_end(self, results, tools):
+        return "DONE"
 
     def mcp_server(self):
         """command and args of the small MCP server "my-echo", if the scenario wants it"""
@@ -90,6 +107,17 @@ class Codex(Client):
 
     def call_edit(self, a):
         return self.patch("*** Update File: %s\n@@\n-%s\n+%s\n" % (a["path"], a["old"], a["new"]))
+
+    live_options = {"model": "gpt-5.4"}      # its tools for subagents need no search first
+
+    def call_agent(self, prompt):
+        return {"tool": "spawn_agent", "namespace": "multi_agent_v1", "input": {"message": prompt}}
+
+    def live_end(self, results, tools):
+        started = re.findall(r'"agent_id"\s*:\s*"([^"]+)"', results[0])
+        if started and len(results) == 1:
+            return {"tool": "wait_agent", "namespace": "multi_agent_v1", "input": {"targets": started}}
+        return "DONE"
 
     def call_mcp(self, a):
         return {"tool": "say_it", "namespace": "mcp__my_echo", "input": a}
@@ -185,6 +213,14 @@ class Gemini(Client):
     def call_read(self, path):
         return {"tool": "read_file", "input": {"file_path": self.path(path)}}
 
+    def call_agent(self, prompt):
+        return {"tool": "invoke_agent", "input": {"agent_name": "generalist", "prompt": prompt}}
+
+    def live_end(self, results, tools):
+        # A subagent ends by a tool of its own.
+        done = {"tool": "complete_task", "input": {"response": "refused", "result": {"response": "refused"}}}
+        return done if "complete_task" in tools and len(results) == 1 else "DONE"
+
     def call_mcp(self, a):
         return {"tool": "mcp_my-echo_say_it", "input": a}
 
@@ -239,6 +275,10 @@ class Copilot(Client):
     def call_read(self, path):
         return {"tool": "view", "input": {"path": self.path(path)}}
 
+    def call_agent(self, prompt):
+        return {"tool": "task", "input": {"description": "d", "name": "n", "agent_type": "general-purpose",
+                                          "prompt": prompt}}
+
     def call_mcp(self, a):
         return {"tool": "my-echo-say_it", "input": a}
 
@@ -276,6 +316,9 @@ class Qwen(Client):
 
     def call_read(self, path):
         return {"tool": "read_file", "input": {"file_path": self.path(path)}}
+
+    def call_agent(self, prompt):
+        return {"tool": "agent", "input": {"description": "d", "subagent_type": "general-purpose", "prompt": prompt}}
 
     def call_mcp(self, a):
         return {"tool": "mcp__my-echo__say_it", "input": a}
@@ -322,6 +365,9 @@ class Cline(Client):
     def call_read(self, path):
         return {"tool": "read_files", "input": {"files": [{"path": self.path(path)}]}}
 
+    def call_agent(self, prompt):
+        return {"tool": "spawn_agent", "input": {"systemPrompt": "You do as you are told.", "task": prompt}}
+
     def call_mcp(self, a):
         return {"tool": "my-echo__say_it", "input": a}
 
@@ -362,6 +408,9 @@ class OpenCode(Client):
 
     def call_read(self, path):
         return {"tool": "read", "input": {"filePath": self.path(path)}}
+
+    def call_agent(self, prompt):
+        return {"tool": "task", "input": {"description": "d", "subagent_type": "general", "prompt": prompt}}
 
     def call_mcp(self, a):
         return {"tool": "my-echo_say_it", "input": a}

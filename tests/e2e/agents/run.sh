@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every scenario in every client, wired by `hookctl install --agent X` with one rule file; then each again with
-# /bin/true for a hook, where a scenario that needs one has to fail.
+# /bin/true for a hook, where a scenario that needs one has to fail; then `hookctl status --verify --live`.
 #   run.sh --clients DIR --hookctl PATH/hookctl [--node PATH/node] [--agents "codex gemini ..."]
 # The clients: npm install --prefix DIR/AGENT PACKAGE@VERSION, see clients.py.
 set -eu
@@ -41,5 +41,7 @@ for agent in $agents; do
     wired "$agent" rules --all --no-client-facts --without 04_soft_deny_shell
     [ "$agent" != cline ] || wired cline soft --scenario 04_soft_deny_shell
     run "$agent" rules --all --control
+    # What a person sees of it, with the entries and without.
+    run "$agent" rules --scenario 40_live_check --live "$hookctl"
 done
 [ -z "$failed" ] || { echo "failed:$failed"; exit 1; }
