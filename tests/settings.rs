@@ -32,6 +32,7 @@ fn wanted(events: &[Kind]) -> WantedEntries {
             .iter()
             .map(|kind| WantedEvent { name: kind.name(), kind: *kind, timeout: 60 })
             .collect(),
+        off: Vec::new(),
         server: Vec::new(),
         fail_closed: Some(true),
         bridge: None,
