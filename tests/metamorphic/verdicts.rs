@@ -67,7 +67,7 @@ impl Judge {
         let (_, event) = dry::parse_event(payload, None);
         let analysis = effect::analyse_event(&event, place);
         let bases = Bases::new(&place.home, &place.project);
-        let subject = Subject { event: &event, analysis: &analysis, bases: &bases, place: &place };
+        let subject = Subject { event: &event, analysis: &analysis, bases: &bases, place };
         let case = RuleContext {
             subject,
             profile: rule::Profile::default(),
