@@ -11,6 +11,8 @@ use std::time::Instant;
 use hookctl::agent::settled::settle_answer;
 use hookctl::agent::{self, Agent, Output};
 use hookctl::config::Config;
+use hookctl::effect::program::table::{self, Class};
+use hookctl::effect::tool::names_line;
 use hookctl::effect::{self, Analysis};
 use hookctl::event::{Event, Kind};
 use hookctl::hook;
@@ -243,7 +245,8 @@ fn one_rule_file_in_every_client() {
     common::made::check_part("README.md", "verdicts", &text);
 }
 
-/// Says the payload more than that a tool is about to run? Puts the command in place of what is there.
+/// Puts the command where the payload has one, and says in how many places. A key that holds a line is one that the
+/// program itself takes for that.
 fn put_command(value: &mut Value, command: &str) -> usize {
     let Value::Object(map) = value else {
         return match value {
@@ -254,7 +257,7 @@ fn put_command(value: &mut Value, command: &str) -> usize {
     let mut count = 0;
     for (key, value) in map.iter_mut().filter(|(key, _)| *key != "mcp_context") {
         match (key.as_str(), &value) {
-            ("command" | "command_line", Value::String(_)) => *value = command.into(),
+            (key, Value::String(_)) if names_line(key) => *value = command.into(),
             ("commands", Value::Array(_)) => *value = json!(["ls", command]),
             ("commands", Value::String(_)) => *value = json!(["ls", command]).to_string().into(),
             ("toolArgs", Value::String(_)) => {
@@ -317,8 +320,48 @@ fn a_dangerous_command_is_stopped_in_every_agents_words() {
             assert_eq!(judged(expected.id(), &payload).0, None, "{place}");
             stopped += 1;
         }
-        assert!(stopped > 0, "{}: no payload with a command", expected.id());
+        assert!(
+            stopped > 0,
+            "{}: no payload with a command that `put_command` finds",
+            expected.id()
+        );
     }
+}
+
+#[test]
+fn no_call_changes_an_agents_settings() {
+    let (home, project) =
+        (PathBuf::from(common::nobody::HOME), PathBuf::from(common::nobody::project()));
+    let mut files = 0;
+    for agent in agent::AGENTS {
+        let wiring = agent.wiring().expect("its settings");
+        for place in wiring.files {
+            let path = wiring.resolve(place, &home, &project, &project);
+            let path = path.to_str().expect("text").replace('*', "any");
+            for payload in [
+                json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": "x" } }),
+                json!({ "tool_name": "Bash", "tool_input": { "command": format!("rm '{path}'") } }),
+            ] {
+                let mut payload = payload;
+                payload["hook_event_name"] = "PreToolUse".into();
+                payload["cwd"] = common::nobody::project().into();
+                let (verb, _) = judged("claude", &payload);
+                let title = agent.title();
+                assert_eq!(
+                    verb,
+                    Some(Verb::Deny),
+                    "{title}: config/packs/self-protection.toml: {payload}"
+                );
+                files += 1;
+            }
+        }
+        // Humans type into the terminal of an editor: what runs there is not an agent's for that.
+        for program in wiring.programs.iter().filter(|name| !name.starts_with("code")) {
+            let known = table::has_class(program, Class::Agent, &[]);
+            assert!(known, "config/programs/classes.toml: `{program}` is no agent");
+        }
+    }
+    assert!(files > 40, "{files}");
 }
 
 #[test]

@@ -10,9 +10,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::env;
+#[cfg(target_os = "linux")]
+use crate::files;
 
 /// How often is looked whether it has ended.
 const TICK: Duration = Duration::from_millis(20);
+/// The most of a process's environment that is looked at, in bytes: Linux gives a process no more by itself.
+#[cfg(target_os = "linux")]
+const ENVIRONMENT: u64 = 6 << 20;
 /// How much of the end of its output is read, in bytes.
 const TAIL: u64 = 4096;
 /// How many of its last lines are kept.
@@ -137,7 +142,8 @@ fn end_marked(token: &str) {
         let number = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok());
         let Some(pid) = number.and_then(Pid::from_raw) else { continue };
         // Of other users' processes it cannot be read.
-        let Ok(variables) = std::fs::read(entry.path().join("environ")) else { continue };
+        let environment = files::kernel_bytes(&entry.path().join("environ"), ENVIRONMENT);
+        let Ok(variables) = environment else { continue };
         if variables.split(|byte| *byte == 0).any(|variable| variable == mark) {
             let _ = kill_process(pid, Signal::KILL);
         }
