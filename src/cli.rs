@@ -21,7 +21,7 @@ pub mod check;
 pub mod explain;
 pub mod flush;
 mod generated;
-mod human;
+pub mod human;
 pub mod init;
 pub mod install;
 pub mod log;
@@ -32,6 +32,7 @@ pub mod packs;
 pub mod pause;
 pub mod ping;
 pub mod scope;
+pub mod serve;
 pub mod status;
 pub mod test;
 pub mod trust;
@@ -185,6 +186,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         CliCommand::Flush(args) => flush::run(&context, &args),
         CliCommand::Memory(args) => memory::run(&context, &args),
         CliCommand::Migrate(args) => migrate::run(&context, &args),
+        CliCommand::Serve(args) => serve::run(&context, &args),
         CliCommand::ClaudeHook(args) => bridge::run(&context, "claude", &args),
         CliCommand::ClineHook(args) => bridge::run(&context, "cline", &args),
         CliCommand::GeminiHook(args) => bridge::run(&context, "gemini", &args),
