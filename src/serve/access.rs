@@ -25,6 +25,8 @@ pub const CODE: u64 = 10 * 60_000;
 /// Guesses a minute: of one address, and of all.
 const GUESSES: u32 = 20;
 const ALL_GUESSES: u32 = 200;
+/// Frames a minute of one address, all its sockets together.
+const FRAMES: u32 = 600;
 const MINUTE: Duration = Duration::from_secs(60);
 /// The cookie of a browser.
 const COOKIE: &str = "hookctl_session";
@@ -344,6 +346,27 @@ fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(ip) => IpAddr::V6((u128::from(ip) & (u128::MAX << 64)).into()),
         ip => ip,
+    }
+}
+
+/// How many frames came from whom in this minute.
+#[derive(Debug, Default)]
+pub struct Frames(Mutex<HashMap<IpAddr, (Option<Instant>, u32)>>);
+
+impl Frames {
+    /// One more; false = it is one too many.
+    pub fn take(&self, address: IpAddr) -> bool {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = |since: Option<Instant>| since.is_none_or(|since| since.elapsed() > MINUTE);
+        if all.len() > 10_000 {
+            all.retain(|_, (since, _)| !old(*since));
+        }
+        let (since, count) = all.entry(address).or_default();
+        if old(*since) {
+            (*since, *count) = (Some(Instant::now()), 0);
+        }
+        *count += 1;
+        *count <= FRAMES
     }
 }
 

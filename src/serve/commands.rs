@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,15 +18,15 @@ use qrcode::render::unicode::Dense1x2;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-use crate::access::{self, Access, PublicUrl};
+use crate::access::{self, Access, Frames, PublicUrl};
 use crate::bus::Bus;
+use crate::context::{Server, Times};
 use crate::install;
 use crate::judge::Judge;
 use crate::notify::Notifier;
 use crate::options::{AuditAction, Command, DevicesAction, Format, Options, Serving};
 use crate::questions::Questions;
-use crate::rpc::Frames;
-use crate::server::{self, Server, Times};
+use crate::server;
 use crate::sessions::Sessions;
 use crate::store::audit::{self, Record};
 use crate::store::{DataDirectory, Store, device};
@@ -363,16 +363,6 @@ fn csv_cell(value: &Value) -> String {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text,
     }
-}
-
-/// What the server says of itself to `install`.
-pub fn own_program() -> Result<PathBuf> {
-    std::env::current_exe().context("cannot tell where this program is")
-}
-
-/// Is it a path that stays?
-pub fn absolute(path: &Path) -> Result<PathBuf> {
-    std::path::absolute(path).with_context(|| format!("cannot tell where {} is", path.display()))
 }
 
 #[cfg(test)]

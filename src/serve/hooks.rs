@@ -8,11 +8,11 @@ use axum::extract::{Path, Request, State};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use hookctl::payload;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use crate::access::{Peer, new_token};
 use crate::cdev::{Hook, Post};
-use crate::server::{Server, json_response, read_body, refuse};
+use crate::context::{Server, json_response, read_body, refuse};
 use crate::store::question::Answer;
 
 /// How long a post that is only told may take.
@@ -45,7 +45,7 @@ pub async fn receive(
             Ok(mut post) => ask(&server, &mut post).await,
             Err(_) => Answer::ask("invalid_request"),
         };
-        return json_response(StatusCode::OK, &answer_json(&answer));
+        return json_response(StatusCode::OK, &answer.to_hook_json());
     }
     // Of what cannot be read, upstream publishes an event without fields.
     let post = post.unwrap_or_else(|_| Post::new(Map::new()));
@@ -101,20 +101,4 @@ async fn ask(server: &Server, post: &mut Post) -> Answer {
         tracing::error!("an answer is not noted in its session: {error}");
     }
     answer
-}
-
-/// The answer as cdev's clients read it.
-pub fn answer_json(answer: &Answer) -> Value {
-    let mut out = json!({ "decision": answer.decision });
-    if answer.decision != "ask" {
-        out["pattern"] = answer.pattern.clone().into();
-        out["scope"] = answer.scope.clone().into();
-    }
-    if !answer.reason.is_empty() {
-        out["message"] = answer.reason.clone().into();
-    }
-    if answer.source == "memory" {
-        out["source"] = "memory".into();
-    }
-    out
 }

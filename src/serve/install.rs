@@ -1,13 +1,12 @@
 //! The server in this user's session: a systemd user unit, or a launchd agent.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use hookctl::cli::{self, Exit};
 use hookctl::files;
 use hookctl::paths::Paths;
 
-use crate::commands::{absolute, own_program};
 use crate::options::Options;
 
 /// What tells our file from another's.
@@ -151,6 +150,16 @@ fn quote_for_systemd(text: &str) -> String {
 
 fn escape_xml(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// What the server says of itself to `install`.
+fn own_program() -> Result<PathBuf> {
+    std::env::current_exe().context("cannot tell where this program is")
+}
+
+/// Is it a path that stays?
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).with_context(|| format!("cannot tell where {} is", path.display()))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod access;
 mod bus;
 mod cdev;
 mod commands;
+mod context;
 mod hooks;
 mod install;
 mod judge;

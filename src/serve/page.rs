@@ -12,9 +12,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::access::{Paired, Peer, Visitor};
-use crate::questions::Refused;
-use crate::rpc::read_answer;
-use crate::server::{Server, failure, json_response, read_body, too_many};
+use crate::context::{Server, failure, json_response, read_body, refuse, too_many};
+use crate::questions::{Given, Refused};
 use crate::store::question::{self, State as Stands};
 
 /// How many entries of history there are at once.
@@ -152,7 +151,7 @@ pub async fn answer(
         Ok(params) => params,
         Err(refused) => return refused,
     };
-    let given = match read_answer(&params, &visitor.name()) {
+    let given = match Given::read(&params, &visitor.name()) {
         Ok(given) => given,
         Err(why) => return json_response(StatusCode::BAD_REQUEST, &json!({ "error": why })),
     };
@@ -242,7 +241,7 @@ pub async fn refresh(State(server): State<Arc<Server>>, request: Request) -> Res
 pub async fn revoke(State(server): State<Arc<Server>>, request: Request) -> Response {
     match server.access.visitor(request.headers()).await {
         Ok(Some(visitor)) if !visitor.by_cookie => shut_out(&server, &visitor).await,
-        Ok(_) => crate::server::refuse(&server, &request),
+        Ok(_) => refuse(&server, &request),
         Err(error) => failure(&error),
     }
 }

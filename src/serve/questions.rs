@@ -381,6 +381,33 @@ impl Drop for Waiter {
     }
 }
 
+impl Given {
+    /// An answer as apps and the page send it.
+    ///
+    /// # Errors
+    /// What is wrong with it, in cdev's words.
+    pub fn read(params: &Map<String, Value>, by: &str) -> Result<Given, &'static str> {
+        let text = |key: &str| params.get(key).and_then(Value::as_str).unwrap_or_default();
+        if text("tool_use_id").is_empty() {
+            return Err("tool_use_id is required");
+        }
+        let allow = match text("decision") {
+            "allow" => true,
+            "deny" => false,
+            "" => return Err("decision is required"),
+            _ => return Err("decision must be 'allow' or 'deny'"),
+        };
+        let reason = text("reason");
+        let reason = &reason[..reason.floor_char_boundary(4_000)];
+        Ok(Given {
+            allow,
+            for_session: text("scope") == "session",
+            reason: hookctl::text::make_visible(reason.trim()),
+            by: by.into(),
+        })
+    }
+}
+
 /// Puts the question into the table, or finds it there; and until when it can be answered.
 fn enter(
     tx: &rusqlite::Transaction<'_>,

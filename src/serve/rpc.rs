@@ -2,8 +2,7 @@
 //! contract, parts B1, B3, C2 and C3.
 
 use std::collections::{BTreeSet, HashMap};
-use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Extension;
@@ -20,9 +19,8 @@ use tokio::sync::mpsc;
 use crate::access::{Peer, Visitor, new_token};
 use crate::bus::Event;
 use crate::cdev::{self, Post};
-use crate::hooks::answer_json;
+use crate::context::Server;
 use crate::questions::{Given, Refused};
-use crate::server::Server;
 use crate::store::question;
 
 /// The largest message, in bytes.
@@ -32,8 +30,6 @@ const PING: Duration = Duration::from_secs(81);
 const SILENCE: Duration = Duration::from_secs(90);
 /// How long a frame may take to leave.
 const WRITE: Duration = Duration::from_secs(15);
-/// Frames a minute of one address, all its sockets together.
-const FRAMES: u32 = 600;
 /// Answers that wait to be sent: who reads none gets no more.
 const QUEUE: usize = 256;
 /// How long a question over the socket waits.
@@ -41,28 +37,6 @@ const REQUEST: Duration = Duration::from_secs(300);
 
 const PARAMS: i64 = -32602;
 const INTERNAL: i64 = -32603;
-
-/// How many frames came from whom in this minute.
-#[derive(Debug, Default)]
-pub struct Frames(Mutex<HashMap<IpAddr, (Option<Instant>, u32)>>);
-
-impl Frames {
-    fn take(&self, address: IpAddr) -> bool {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let old = |since: Option<Instant>| {
-            since.is_none_or(|since| since.elapsed() > Duration::from_secs(60))
-        };
-        if all.len() > 10_000 {
-            all.retain(|_, (since, _)| !old(*since));
-        }
-        let (since, count) = all.entry(address).or_default();
-        if old(*since) {
-            (*since, *count) = (Some(Instant::now()), 0);
-        }
-        *count += 1;
-        *count <= FRAMES
-    }
-}
 
 /// A client connects.
 pub async fn connect(
@@ -281,7 +255,7 @@ impl Client {
     }
 
     async fn respond(&self, params: &Map<String, Value>) -> Outcome {
-        let given = read_answer(params, &self.by).map_err(|why| RpcError(PARAMS, why.into()))?;
+        let given = Given::read(params, &self.by).map_err(|why| RpcError(PARAMS, why.into()))?;
         let id = params.get("tool_use_id").and_then(Value::as_str).unwrap_or_default();
         let decision = if given.allow { "allow" } else { "deny" };
         match self.server.questions.answer(id, given).await {
@@ -398,7 +372,7 @@ impl Client {
                         answer = server.questions.ask(&post, REQUEST) => answer,
                         () = answers.closed() => return,
                     };
-                    let mut out = answer_json(&answer);
+                    let mut out = answer.to_hook_json();
                     if answer.decision == "ask" {
                         out["decision"] = "deny".into();
                     }
@@ -411,31 +385,6 @@ impl Client {
             }
         });
     }
-}
-
-/// An answer as apps and the page send it.
-///
-/// # Errors
-/// What is wrong with it, in cdev's words.
-pub fn read_answer(params: &Map<String, Value>, by: &str) -> Result<Given, &'static str> {
-    let text = |key: &str| params.get(key).and_then(Value::as_str).unwrap_or_default();
-    if text("tool_use_id").is_empty() {
-        return Err("tool_use_id is required");
-    }
-    let allow = match text("decision") {
-        "allow" => true,
-        "deny" => false,
-        "" => return Err("decision is required"),
-        _ => return Err("decision must be 'allow' or 'deny'"),
-    };
-    let reason = text("reason");
-    let reason = &reason[..reason.floor_char_boundary(4_000)];
-    Ok(Given {
-        allow,
-        for_session: text("scope") == "session",
-        reason: hookctl::text::make_visible(reason.trim()),
-        by: by.into(),
-    })
 }
 
 fn internal(error: crate::store::StoreError) -> RpcError {

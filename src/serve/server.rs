@@ -4,70 +4,27 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get, post};
 use hookctl::dialect::format_time;
 use hookctl::remote::breaker::unix_milliseconds;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::access::{Access, Peer, Visitor};
-use crate::bus::Bus;
-use crate::judge::Judge;
-use crate::questions::Questions;
-use crate::rpc::Frames;
-use crate::sessions::Sessions;
-use crate::store::{Store, question, session};
+use crate::access::Visitor;
+use crate::context::{Server, failure, json_response, refuse};
+use crate::store::{question, session};
 use crate::{hooks, listen, page, rpc};
 
-/// The largest body, in bytes (cdev's contract, S3).
-const LARGEST: usize = 1 << 20;
-/// How long a body may take.
-const SLOW: Duration = Duration::from_secs(10);
 /// How often it is looked what others did to our questions.
 const TICK: Duration = Duration::from_millis(500);
 /// How often what is old is taken away.
 const SWEEP: Duration = Duration::from_secs(5);
 /// How long history is kept, in milliseconds.
 const HISTORY: u64 = 30 * 86_400_000;
-
-/// How long things take.
-#[derive(Debug, Clone, Copy)]
-pub struct Times {
-    /// How long a hook waits for a human.
-    pub answer: Duration,
-    /// After so long without an event a session is forgotten.
-    pub stale: Duration,
-    /// Between two signs of life to every client.
-    pub heartbeat: Duration,
-}
-
-/// What every request may need.
-#[derive(Debug)]
-pub struct Server {
-    /// What lasts.
-    pub store: Store,
-    /// Who may do what.
-    pub access: Access,
-    /// Events.
-    pub bus: Arc<Bus>,
-    /// Questions.
-    pub questions: Arc<Questions>,
-    /// Sessions.
-    pub sessions: Arc<Sessions>,
-    /// What hookctl sees in calls.
-    pub judge: Arc<Judge>,
-    /// How long things take.
-    pub times: Times,
-    /// How many frames came from whom.
-    pub frames: Frames,
-    /// When it began.
-    pub started: Instant,
-}
 
 /// Answers until the process ends.
 pub async fn run(server: Arc<Server>, listener: TcpListener) {
@@ -142,22 +99,6 @@ async fn admit_device(
     next.run(request).await
 }
 
-/// Whoever shows no token that is known; too often, and it is not even looked at for a while.
-pub fn refuse(server: &Server, request: &Request) -> Response {
-    let shows = [header::AUTHORIZATION, header::COOKIE];
-    let guesses = shows.iter().any(|name| request.headers().contains_key(name));
-    let peer = request.extensions().get::<Peer>();
-    if guesses && peer.is_some_and(|peer| !server.access.may_guess(*peer)) {
-        return too_many();
-    }
-    (StatusCode::UNAUTHORIZED, "Unauthorized").into_response()
-}
-
-/// Too many guesses.
-pub fn too_many() -> Response {
-    (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "60")], "Too many tries").into_response()
-}
-
 /// What every answer says to browsers: nothing of others, nothing kept, in no frame.
 async fn harden(mut response: Response) -> Response {
     const ALL: [(&str, &str); 7] = [
@@ -177,36 +118,6 @@ async fn harden(mut response: Response) -> Response {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response
-}
-
-/// The body of a request, where it is neither too large nor too slow.
-///
-/// # Errors
-/// The answer for one that is.
-pub async fn read_body(body: Body) -> Result<Bytes, Response> {
-    match tokio::time::timeout(SLOW, to_bytes(body, LARGEST)).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        // Whatever else breaks a body breaks its connection, and nobody reads this.
-        Ok(Err(_)) => Err((StatusCode::PAYLOAD_TOO_LARGE, "Body too large").into_response()),
-        Err(_) => {
-            Err((StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")], "Body too slow")
-                .into_response())
-        }
-    }
-}
-
-/// An answer in JSON.
-pub fn json_response(status: StatusCode, body: &Value) -> Response {
-    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
-}
-
-/// The database did not do its part.
-pub fn failure(error: &crate::store::StoreError) -> Response {
-    tracing::error!("{error}");
-    json_response(
-        StatusCode::SERVICE_UNAVAILABLE,
-        &json!({ "error": "the database cannot be used" }),
-    )
 }
 
 /// What happens by the clock.

@@ -89,6 +89,23 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// The answer as cdev's clients read it.
+    pub fn to_hook_json(&self) -> Value {
+        let answer = self;
+        let mut out = json!({ "decision": answer.decision });
+        if answer.decision != "ask" {
+            out["pattern"] = answer.pattern.clone().into();
+            out["scope"] = answer.scope.clone().into();
+        }
+        if !answer.reason.is_empty() {
+            out["message"] = answer.reason.clone().into();
+        }
+        if answer.source == "memory" {
+            out["source"] = "memory".into();
+        }
+        out
+    }
+
     /// Nobody answered, and that is why.
     pub fn ask(why: &str) -> Answer {
         let text = |text: &str| text.to_string();
@@ -172,8 +189,8 @@ pub fn insert(tx: &Transaction<'_>, question: &Question) -> rusqlite::Result<()>
     let answer = &question.answer;
     tx.execute(
         "INSERT INTO question (id, session, workspace, cwd, tool, input, shown, digest, state, created, expires,
-         decision, scope, pattern, reason, source, answered_by, answered)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+         decision, scope, pattern, reason, source, answered_by, answered, words)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
         params![
             question.id,
             question.session,
@@ -193,6 +210,7 @@ pub fn insert(tx: &Transaction<'_>, question: &Question) -> rusqlite::Result<()>
             answer.source,
             answer.by,
             question.answered as i64,
+            words(question),
         ],
     )?;
     let kind = if question.state == State::Open { "asked" } else { "answered" };
@@ -292,9 +310,8 @@ pub fn history(
     let pattern = like_pattern(search);
     select(
         tx,
-        "WHERE state <> 'open' AND created < $1 AND (lower(tool) LIKE $2 ESCAPE '!' OR lower(input) LIKE $2 ESCAPE '!'
-         OR lower(workspace) LIKE $2 ESCAPE '!' OR lower(session) LIKE $2 ESCAPE '!' OR lower(shown) LIKE $2 ESCAPE '!'
-         OR lower(reason) LIKE $2 ESCAPE '!' OR decision LIKE $2 ESCAPE '!') ORDER BY created DESC, id LIMIT $3",
+        "WHERE state <> 'open' AND created < $1 AND (words LIKE $2 ESCAPE '!' OR lower(reason) LIKE $2 ESCAPE '!'
+         OR decision LIKE $2 ESCAPE '!') ORDER BY created DESC, id LIMIT $3",
         &[&(before.min(i64::MAX as u64) as i64), &pattern, &(most as i64)],
     )
 }
@@ -308,6 +325,22 @@ pub fn since(tx: &Transaction<'_>, start: u64) -> rusqlite::Result<Vec<(Answer, 
 /// Forgets those that were asked before that time and are over.
 pub fn prune(tx: &Transaction<'_>, before: u64) -> rusqlite::Result<usize> {
     tx.execute("DELETE FROM question WHERE state <> 'open' AND created < $1", [before as i64])
+}
+
+/// What a question is found by: small letters, and no names of fields.
+fn words(question: &Question) -> String {
+    let shown = |key: &str| question.shown.get(key).and_then(Value::as_str).unwrap_or_default();
+    let Question { tool, cwd, session, .. } = question;
+    let all = [
+        tool,
+        cwd,
+        session,
+        shown("target"),
+        shown("description"),
+        shown("preview"),
+        shown("rule"),
+    ];
+    all.join("\n").to_lowercase()
 }
 
 /// The text as a pattern of LIKE that means itself.

@@ -17,7 +17,8 @@ CREATE TABLE IF NOT EXISTS question (
     reason TEXT NOT NULL DEFAULT '',
     source TEXT NOT NULL DEFAULT '',
     answered_by TEXT NOT NULL DEFAULT '',
-    answered BIGINT NOT NULL DEFAULT 0
+    answered BIGINT NOT NULL DEFAULT 0,
+    words TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS question_state ON question (state, created);
 CREATE INDEX IF NOT EXISTS question_created ON question (created);
