@@ -156,11 +156,10 @@ impl Serve {
     /// A hook that waits.
     fn ask(&self, question: Value) -> JoinHandle<Value> {
         let address = self.address;
-        let asking = thread::spawn(move || {
+        thread::spawn(move || {
             send(address, "POST", "/api/hooks/permission-request", &[], &question.to_string())
                 .json()
-        });
-        asking
+        })
     }
 
     /// Waits until so many questions are open.
@@ -237,11 +236,12 @@ impl App {
 
     fn call(&mut self, method: &str, params: Value) -> Value {
         self.next += 1;
-        let frame = json!({ "jsonrpc": "2.0", "id": self.next.to_string(), "method": method, "params": params });
+        let own = self.next.to_string();
+        let frame = json!({ "jsonrpc": "2.0", "id": own, "method": method, "params": params });
         self.socket.send(Message::text(frame.to_string())).unwrap();
         loop {
             let frame = self.read();
-            if frame["id"] == self.next.to_string() {
+            if frame["id"] == own {
                 assert_eq!(frame["jsonrpc"], "2.0");
                 return frame;
             }
@@ -576,7 +576,7 @@ fn s0_41_without_an_answer_it_is_a_question_again() {
 }
 
 #[test]
-fn s0_42_to_s0_46_the_table_of_sessions_follows_the_events() {
+fn s0_42_s0_43_s0_44_s0_45_s0_46_the_table_of_sessions_follows_the_events() {
     let serve = Serve::new(&[]);
     let session = || {
         let all = serve.get("/api/state")["sessions"].clone();

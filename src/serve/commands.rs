@@ -140,7 +140,7 @@ fn build_server(serving: &Serving, store: Store, access: Access, judge: Arc<Judg
 
 /// What other machines reach must let somebody in, and nobody else.
 fn check_reach(serving: &Serving, store: &Store) -> Result<()> {
-    let paired = store.run_blocking(|tx| device::all(tx))?.iter().any(|device| !device.revoked);
+    let paired = store.run_blocking(device::all)?.iter().any(|device| !device.revoked);
     if !serving.listen.is_loopback() && !paired && !serving.pair {
         bail!(
             "{} is reached by other machines, and no device is paired: add --pair, or run `hookctl serve pair` first",
@@ -275,7 +275,7 @@ fn devices(store: &Store, action: &DevicesAction) -> Result<Exit> {
             cli::print(&format!("{id} is shut out.\n"))
         }
         DevicesAction::List => {
-            let all = store.run_blocking(|tx| device::all(tx))?;
+            let all = store.run_blocking(device::all)?;
             if all.is_empty() {
                 return cli::print("No device is paired: `hookctl serve pair`.\n");
             }

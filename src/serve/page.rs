@@ -198,7 +198,9 @@ pub async fn exchange(State(server): State<Arc<Server>>, request: Request) -> Re
 }
 
 async fn let_in(server: &Server, request: Request) -> Result<(Paired, String), Response> {
-    guess(server, &request)?;
+    if let Some(refused) = refuse_guess(server, &request) {
+        return Err(refused);
+    }
     let params = read_object(request).await?;
     let text = |key: &str| params.get(key).and_then(Value::as_str).unwrap_or_default();
     let code =
@@ -220,7 +222,7 @@ async fn let_in(server: &Server, request: Request) -> Result<(Paired, String), R
 
 /// `POST /api/auth/refresh`: a new token for an old one.
 pub async fn refresh(State(server): State<Arc<Server>>, request: Request) -> Response {
-    if let Err(refused) = guess(&server, &request) {
+    if let Some(refused) = refuse_guess(&server, &request) {
         return refused;
     }
     let params = match read_object(request).await {
@@ -261,12 +263,11 @@ async fn shut_out(server: &Server, visitor: &Visitor) -> Response {
     }
 }
 
-fn guess(server: &Server, request: &Request) -> Result<(), Response> {
+/// What is said to whoever guesses too often.
+fn refuse_guess(server: &Server, request: &Request) -> Option<Response> {
     let peer = request.extensions().get::<Peer>();
-    match peer.is_some_and(|peer| server.access.may_guess(*peer)) {
-        true => Ok(()),
-        false => Err(too_many()),
-    }
+    let may = peer.is_some_and(|peer| server.access.may_guess(*peer));
+    (!may).then(too_many)
 }
 
 fn tokens(paired: &Paired) -> Value {

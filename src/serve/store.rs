@@ -177,7 +177,7 @@ mod tests {
         let store = Store::open(&dir.path().join("x.db")).unwrap();
         let failed = store.run_blocking(|tx| {
             tx.execute("INSERT INTO secret (name, value) VALUES ('a', 'b')", [])?;
-            tx.execute("INSERT INTO nothing VALUES (1)", [])
+            tx.execute("INSERT INTO missing VALUES (1)", [])
         });
         assert!(failed.unwrap_err().to_string().contains("no such table"));
         let count = |tx: &Transaction<'_>| {
