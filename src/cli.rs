@@ -22,7 +22,7 @@ pub mod events;
 pub mod explain;
 pub mod flush;
 mod generated;
-mod human;
+pub mod human;
 pub mod init;
 pub mod install;
 pub mod log;
@@ -34,6 +34,7 @@ pub mod pause;
 pub mod ping;
 mod report;
 pub mod scope;
+pub mod serve;
 pub mod status;
 pub mod test;
 pub mod trust;
@@ -188,6 +189,7 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
         CliCommand::Flush(args) => flush::run(&context, &args, report),
         CliCommand::Memory(args) => memory::run(&context, &args),
         CliCommand::Migrate(args) => migrate::run(&context, &args),
+        CliCommand::Serve(args) => serve::run(&context, &args),
         CliCommand::ClaudeHook(args) => bridge::run(&context, "claude", &args),
         CliCommand::ClineHook(args) => bridge::run(&context, "cline", &args),
         CliCommand::GeminiHook(args) => bridge::run(&context, "gemini", &args),

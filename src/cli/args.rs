@@ -14,7 +14,7 @@ mod hook;
 pub mod server;
 
 pub use self::hook::{BridgeArgs, HookArgs};
-pub use self::server::{FlushArgs, MemoryArgs, PingArgs, ServerArgs};
+pub use self::server::{FlushArgs, MemoryArgs, PingArgs, ServeArgs, ServerArgs};
 
 /// Rules for what coding agents may do, judged at every hook event.
 #[derive(Debug, Parser)]
@@ -92,6 +92,9 @@ pub enum CliCommand {
     Flush(FlushArgs),
     /// What humans at servers said for a session: list it, or forget it.
     Memory(MemoryArgs),
+    /// Start the approval server: answer what rules ask from a browser or a phone.
+    #[command(hide = true)]
+    Serve(ServeArgs),
     /// Take the hooks of one agent's settings over into another's.
     Migrate(MigrateArgs),
     /// Hand Claude Code's events to the listener of agent-hooks; without a flag, it is that hook.

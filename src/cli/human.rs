@@ -22,7 +22,7 @@ pub(super) const DECLINED: &str = "Nothing was changed.";
 
 /// What says that an agent started this process: its own environment, or that of the processes that it
 /// comes from, or one of those itself.
-pub(super) fn detect_agent() -> Option<String> {
+pub fn detect_agent() -> Option<String> {
     match env::agent_mark() {
         Some(mark) => Some(mark.to_string()),
         None => Lineage::of_this().agent,

@@ -126,12 +126,7 @@ impl Memory {
         allow: bool,
     ) -> Option<String> {
         let cwd = &call.place.cwd;
-        let mut known = call_patterns(remote, call);
-        // What lies elsewhere is like nothing else.
-        if allow && !is_below(call.analysis, cwd) {
-            known.retain(|one| one.whole);
-        }
-        let pattern = known.into_iter().next()?;
+        let pattern = kept_pattern(remote, call, allow)?;
         let time = unix_milliseconds();
         let answer = RememberedAnswer {
             time,
@@ -281,6 +276,22 @@ fn call_patterns(remote: &Remote, call: &AskedCall<'_>) -> Vec<Pattern> {
         true => event_patterns(call.event, call.analysis, call.place),
         false => Vec::new(),
     }
+}
+
+/// What an answer for the session would be remembered by.
+fn kept_pattern(remote: &Remote, call: &AskedCall<'_>, allow: bool) -> Option<Pattern> {
+    let mut known = call_patterns(remote, call);
+    // What lies elsewhere is like nothing else.
+    if allow && !is_below(call.analysis, &call.place.cwd) {
+        known.retain(|one| one.whole);
+    }
+    known.into_iter().next()
+}
+
+/// What an allow for the session would be remembered by, for the human who is asked; None where only this
+/// one call would be allowed.
+pub fn session_pattern(remote: &Remote, call: &AskedCall<'_>) -> Option<String> {
+    kept_pattern(remote, call, true).map(|pattern| redact_and_cut(&pattern.text))
 }
 
 /// A command is another one in another directory.

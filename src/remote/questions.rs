@@ -187,7 +187,7 @@ fn short_hash(text: &str) -> String {
 }
 
 /// What cdev would remember an answer to this question by. Source: contracts of its server, by experiment.
-fn answer_pattern(shown: &Event) -> String {
+pub fn answer_pattern(shown: &Event) -> String {
     let (tool, text) = (&shown.tool, |key| shown.input.get(key).and_then(|value| value.as_str()));
     let what = match tool.as_str() {
         "Bash" => {

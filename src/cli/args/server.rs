@@ -1,5 +1,7 @@
 //! `hookctl ping`, and the settings of the user's server as options: `hookctl hook` takes them too.
 
+use std::ffi::OsString;
+
 use clap::{Args, Subcommand};
 
 /// What holds in place of what `server.json` says; checked like the file itself.
@@ -95,4 +97,13 @@ pub struct PingArgs {
     /// The user's server.
     #[command(flatten)]
     pub server: ServerArgs,
+}
+
+/// `hookctl serve`: all of it is for the server's own program.
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub struct ServeArgs {
+    /// What `hookctl serve --help` lists.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+    pub rest: Vec<OsString>,
 }

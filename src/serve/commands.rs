@@ -1,0 +1,386 @@
+//! One function per command: the server itself, and what is done beside it.
+
+use std::io::IsTerminal as _;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use clap::Parser as _;
+use hookctl::cli::{self, Exit, human};
+use hookctl::dialect::format_time;
+use hookctl::files;
+use hookctl::paths::Paths;
+use qrcode::QrCode;
+use qrcode::render::unicode::Dense1x2;
+use serde_json::Value;
+use tokio::net::TcpListener;
+
+use crate::access::{self, Access, Frames, PublicUrl};
+use crate::bus::Bus;
+use crate::context::{Server, Times};
+use crate::install;
+use crate::judge::Judge;
+use crate::notify::Notifier;
+use crate::options::{AuditAction, Command, DevicesAction, Format, Options, Serving};
+use crate::questions::Questions;
+use crate::server;
+use crate::sessions::Sessions;
+use crate::store::audit::{self, Record};
+use crate::store::{DataDirectory, Store, device};
+
+/// The longest token of hooks, in bytes.
+const TOKEN: u64 = 1_024;
+
+/// argv to exit status.
+pub fn main() -> ExitCode {
+    let options = match Options::try_parse() {
+        Ok(options) => options,
+        Err(error) => {
+            // Nobody may be reading.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Failed } else { Exit::Ok }.into();
+        }
+    };
+    match dispatch(&options) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            cli::print_stderr(&format!("error: {error:#}"));
+            Exit::Failed.into()
+        }
+    }
+}
+
+fn dispatch(options: &Options) -> Result<Exit> {
+    let paths = Paths::discover(options.config.clone(), options.state.clone())
+        .map_err(anyhow::Error::msg)?;
+    let data = DataDirectory(paths.state.join("serve"));
+    match &options.command {
+        None => serve(options, paths, &data),
+        Some(Command::Pair) => pair(options, &data),
+        Some(Command::Devices { action }) => {
+            devices(&open_store(options, &data)?, action.as_ref().unwrap_or(&DevicesAction::List))
+        }
+        Some(Command::Audit { action }) => audit_command(&open_store(options, &data)?, action),
+        Some(Command::Install) => install::install(&paths, options),
+        Some(Command::Uninstall) => install::uninstall(&paths),
+    }
+}
+
+/// The database that is named, or the server's own.
+fn open_store(options: &Options, data: &DataDirectory) -> Result<Store> {
+    let path = match options.database.as_deref() {
+        None => {
+            files::private_dir(&data.0)
+                .with_context(|| format!("cannot make {}", data.0.display()))?;
+            data.database()
+        }
+        Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+            bail!("this build has no PostgreSQL: name a file, or leave --database out")
+        }
+        Some(url) if url.contains("://") => bail!("`{url}` is no database: name a file"),
+        Some(path) => PathBuf::from(path),
+    };
+    Store::open(&path)
+}
+
+/// Serves until it is stopped.
+fn serve(options: &Options, paths: Paths, data: &DataDirectory) -> Result<Exit> {
+    let serving = &options.serving;
+    let logs = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false);
+    logs.with_ansi(std::io::stderr().is_terminal()).with_max_level(tracing::Level::INFO).init();
+    let public = serving.public_url.as_deref().map(PublicUrl::parse).transpose()?;
+    let store = open_store(options, data)?;
+    if serving.open || serving.pair {
+        refuse_agents()?;
+    }
+    check_reach(serving, &store)?;
+    let access = Access::new(store.clone(), public, &hook_token(data)?)?;
+    let judge = Arc::new(Judge::new(paths, serving.rules.as_deref(), data.0.join("answers"))?);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let address = SocketAddr::new(serving.listen, serving.port);
+        let listener = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("cannot listen on {address}: is another server there?"))?;
+        let address = listener.local_addr()?;
+        let server = build_server(serving, store.clone(), access, judge);
+        tracing::info!("listening on http://{address}");
+        greet(serving, &store, address.port()).await?;
+        tokio::select! {
+            () = server::run(server, listener) => {}
+            () = stopped() => tracing::info!("stopped"),
+        }
+        Ok(Exit::Ok)
+    })
+}
+
+fn build_server(serving: &Serving, store: Store, access: Access, judge: Arc<Judge>) -> Arc<Server> {
+    let bus = Arc::new(Bus::new());
+    let notifier = Notifier::new(serving.ntfy.clone(), serving.webhook.clone());
+    let times = Times {
+        answer: Duration::from_secs(serving.answer_within),
+        stale: Duration::from_secs(serving.stale_after),
+        heartbeat: Duration::from_secs(serving.heartbeat),
+    };
+    Arc::new(Server {
+        questions: Questions::new(store.clone(), Arc::clone(&bus), Arc::clone(&judge), notifier),
+        sessions: Sessions::new(store.clone(), times.stale),
+        store,
+        access,
+        bus,
+        judge,
+        times,
+        frames: Frames::default(),
+        started: Instant::now(),
+    })
+}
+
+/// What other machines reach must let somebody in, and nobody else.
+fn check_reach(serving: &Serving, store: &Store) -> Result<()> {
+    let paired = store.run_blocking(device::all)?.iter().any(|device| !device.revoked);
+    if !serving.listen.is_loopback() && !paired && !serving.pair {
+        bail!(
+            "{} is reached by other machines, and no device is paired: add --pair, or run `hookctl serve pair` first",
+            serving.listen
+        );
+    }
+    Ok(())
+}
+
+/// The page, where it is wanted.
+async fn greet(serving: &Serving, store: &Store, port: u16) -> Result<()> {
+    if !serving.open && !serving.pair {
+        return Ok(());
+    }
+    let code = store.run(access::make_code).await?;
+    let url = pairing_url(serving, port, &code);
+    if serving.pair {
+        cli::print(&pairing_text(&url, &code)?)?;
+    }
+    if serving.open {
+        open_page(&format!("http://127.0.0.1:{port}/pair#{code}"));
+    }
+    Ok(())
+}
+
+/// Ends with the signal that everybody sends first.
+async fn stopped() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut term) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = term.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+/// The token of hooks on other machines: made once, for this user alone.
+fn hook_token(data: &DataDirectory) -> Result<String> {
+    let path = data.hook_token();
+    if let Ok(text) = files::read_text(&path, TOKEN)
+        && text.trim().len() >= 32
+    {
+        return Ok(text.trim().into());
+    }
+    let token = access::new_token();
+    cli::write_private(&path, format!("{token}\n").as_bytes())?;
+    Ok(token)
+}
+
+/// Whoever is paired answers questions: an agent that pairs itself would answer its own.
+fn refuse_agents() -> Result<()> {
+    match human::detect_agent() {
+        Some(mark) => bail!("{mark} says that an agent started this, and pairing is for humans"),
+        None => Ok(()),
+    }
+}
+
+fn pair(options: &Options, data: &DataDirectory) -> Result<Exit> {
+    refuse_agents()?;
+    let code = open_store(options, data)?.run_blocking(access::make_code)?;
+    let url = pairing_url(&options.serving, options.serving.port, &code);
+    cli::print(&pairing_text(&url, &code)?)
+}
+
+/// Where the code is to be used. It stands behind `#`, which no server and no log is told.
+fn pairing_url(serving: &Serving, port: u16, code: &str) -> String {
+    let base = match &serving.public_url {
+        Some(url) => url.trim_end_matches('/').to_string(),
+        None => format!("http://{}", SocketAddr::new(reachable(serving.listen), port)),
+    };
+    format!("{base}/pair#{code}")
+}
+
+/// An address that leads here, where the server listens on all of them: the one that this machine would
+/// send from. Nothing is sent.
+fn reachable(listen: IpAddr) -> IpAddr {
+    if !listen.is_unspecified() {
+        return listen;
+    }
+    let own = || {
+        let socket = std::net::UdpSocket::bind("0.0.0.0:0").ok()?;
+        // A documentation address: connecting a datagram socket only picks the way.
+        socket.connect("192.0.2.1:9").ok()?;
+        Some(socket.local_addr().ok()?.ip())
+    };
+    own().filter(|ip| !ip.is_unspecified()).unwrap_or(listen)
+}
+
+fn pairing_text(url: &str, code: &str) -> Result<String> {
+    let qr = QrCode::new(url).context("the address is too long for a QR code")?;
+    let picture = qr.render::<Dense1x2>().quiet_zone(true).build();
+    let minutes = access::CODE / 60_000;
+    Ok(format!(
+        "{picture}\nOpen {url}\nor type the code {code} there. It pairs one device, within {minutes} minutes.\n"
+    ))
+}
+
+fn open_page(url: &str) {
+    let program = if cfg!(target_os = "macos") {
+        "open"
+    } else if cfg!(windows) {
+        "explorer"
+    } else {
+        "xdg-open"
+    };
+    let null = std::process::Stdio::null;
+    let started = std::process::Command::new(program)
+        .arg(url)
+        .stdin(null())
+        .stdout(null())
+        .stderr(null())
+        .spawn();
+    match started {
+        // It is waited for, or it would stay as a dead child for as long as this runs.
+        Ok(mut child) => drop(std::thread::spawn(move || child.wait())),
+        Err(error) => tracing::warn!("{program} cannot open the page: {error}"),
+    }
+}
+
+fn devices(store: &Store, action: &DevicesAction) -> Result<Exit> {
+    match action {
+        DevicesAction::Revoke { id } => {
+            let own = id.clone();
+            if !store.run_blocking(move |tx| access::revoke(tx, &own))? {
+                bail!("no device `{id}` is paired: `hookctl serve devices` lists them");
+            }
+            cli::print(&format!("{id} is shut out.\n"))
+        }
+        DevicesAction::List => {
+            let all = store.run_blocking(device::all)?;
+            if all.is_empty() {
+                return cli::print("No device is paired: `hookctl serve pair`.\n");
+            }
+            let lines = all.iter().map(|one| {
+                let state = if one.revoked { "shut out" } else { "paired" };
+                let (since, seen) = (format_time(one.created), format_time(one.last_seen));
+                format!(
+                    "{}  {state}  since {since}, last here {seen}  {}\n",
+                    one.id,
+                    cli::one_line(&one.name, 60)
+                )
+            });
+            cli::print(&lines.collect::<String>())
+        }
+    }
+}
+
+fn audit_command(store: &Store, action: &AuditAction) -> Result<Exit> {
+    let (records, wrong) = store.run_blocking(|tx| {
+        let mut records = Vec::new();
+        let wrong = audit::walk(tx, |record| records.push(record.clone()))?;
+        Ok((records, wrong))
+    })?;
+    match action {
+        AuditAction::Verify => match wrong {
+            None => cli::print(&format!("{} records, all as they were written.\n", records.len())),
+            Some(wrong) => {
+                cli::print_stderr(&format!("the audit was changed: {wrong}"));
+                Ok(Exit::Found)
+            }
+        },
+        AuditAction::Export { format } => {
+            let lines = records.iter().map(|record| match format {
+                Format::Jsonl => {
+                    format!("{}\n", hookctl::text::escape_json(&record.to_json().to_string()))
+                }
+                Format::Csv => csv_line(record),
+            });
+            let head =
+                if *format == Format::Csv { CSV_COLUMNS.join(",") + "\n" } else { String::new() };
+            cli::print(&(head + &lines.collect::<String>()))
+        }
+    }
+}
+
+const CSV_COLUMNS: [&str; 16] = [
+    "seq",
+    "time",
+    "kind",
+    "tool_use_id",
+    "session_id",
+    "cwd",
+    "tool_name",
+    "target",
+    "decision",
+    "scope",
+    "pattern",
+    "reason",
+    "source",
+    "by",
+    "prev",
+    "hash",
+];
+
+fn csv_line(record: &Record) -> String {
+    let mut all = record.to_json();
+    let body = all["body"].take();
+    let cells = CSV_COLUMNS.iter().map(|column| {
+        let value = all.get(*column).filter(|value| !value.is_null()).or(body.get(*column));
+        csv_cell(value.unwrap_or(&Value::Null))
+    });
+    cells.collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// One cell (RFC 4180). What a spreadsheet would take for a formula is text.
+fn csv_cell(value: &Value) -> String {
+    let text = match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let text = if formula { format!("'{text}") } else { text };
+    match text.contains(['"', ',', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_cell_is_no_formula_and_one_cell() {
+        for (value, cell) in [
+            (json!("a"), "a"),
+            (json!("=1+1"), "'=1+1"),
+            (json!("-x"), "'-x"),
+            (json!("a,\"b\"\n"), "\"a,\"\"b\"\"\n\""),
+            (json!(7), "7"),
+            (Value::Null, ""),
+        ] {
+            assert_eq!(csv_cell(&value), cell);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What hooks post: told to everybody, or asked of a human. A hook always gets an answer, and soon where no human
+//! is to give it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Path, Request, State};
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use hookctl::payload;
+use serde_json::{Map, json};
+
+use crate::access::{Peer, new_token};
+use crate::cdev::{Hook, Post};
+use crate::context::{Server, json_response, read_body, refuse};
+use crate::store::question::Answer;
+
+/// How long a post that is only told may take.
+const TELL: Duration = Duration::from_secs(2);
+
+/// One post.
+pub async fn receive(
+    State(server): State<Arc<Server>>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Response {
+    let peer = request.extensions().get::<Peer>().copied();
+    if !peer.is_some_and(|peer| server.access.admits_hook(peer, request.headers())) {
+        return refuse(&server, &request);
+    }
+    if request.method() != Method::POST {
+        return (StatusCode::METHOD_NOT_ALLOWED, "Method not allowed").into_response();
+    }
+    let bytes = match read_body(request.into_body()).await {
+        Ok(bytes) => bytes,
+        Err(refused) => return refused,
+    };
+    let Some(hook) = Hook::from_path(&name) else {
+        tracing::warn!("a post to an unknown path: {}", hookctl::cli::one_line(&name, 60));
+        return told();
+    };
+    let post = payload::parse(&bytes).map(Post::new);
+    if hook == Hook::Question {
+        let answer = match post {
+            Ok(mut post) => ask(&server, &mut post).await,
+            Err(_) => Answer::ask("invalid_request"),
+        };
+        return json_response(StatusCode::OK, &answer.to_hook_json());
+    }
+    // Of what cannot be read, upstream publishes an event without fields.
+    let post = post.unwrap_or_else(|_| Post::new(Map::new()));
+    tell(&server, hook, &post).await;
+    told()
+}
+
+fn told() -> Response {
+    json_response(StatusCode::OK, &json!({ "ok": true }))
+}
+
+/// Tells everybody. What cannot be kept is told all the same.
+async fn tell(server: &Server, hook: Hook, post: &Post) {
+    note(server, hook, post).await;
+    server.bus.publish(hook.event(), &post.session(), &post.workspace(), post.payload(hook));
+    if hook == Hook::ToolEnd && !post.call().is_empty() {
+        // The call was made: nobody waits for leave any more.
+        use crate::store::question::State;
+        server.questions.drop_question(&post.call(), State::Cancelled, "cancelled").await;
+    }
+}
+
+async fn note(server: &Server, hook: Hook, post: &Post) {
+    match tokio::time::timeout(TELL, server.sessions.note(hook, post)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::error!("an event is not kept: {error}"),
+        Err(_) => tracing::error!("an event is not kept: the database takes too long"),
+    }
+}
+
+/// Asks a human.
+async fn ask(server: &Server, post: &mut Post) -> Answer {
+    if post.bypasses() {
+        let text = |text: &str| text.to_string();
+        return Answer {
+            decision: text("allow"),
+            scope: text("session"),
+            reason: text("bypass_permissions"),
+            source: text("server"),
+            ..Answer::default()
+        };
+    }
+    // PermissionRequest has none (cdev's contract, C1), and questions are known by it.
+    if post.call().is_empty() {
+        let id = format!("serve-{}", &new_token()[..32]);
+        post.raw.insert("tool_use_id".into(), id.clone().into());
+        post.masked.insert("tool_use_id".into(), id.into());
+    }
+    note(server, Hook::Question, post).await;
+    let answer = server.questions.ask(post, server.times.answer).await;
+    let goes_ahead = answer.decision == "allow";
+    if let Err(error) = server.sessions.note_answer(post, goes_ahead).await {
+        tracing::error!("an answer is not noted in its session: {error}");
+    }
+    answer
+}

@@ -1,0 +1,526 @@
+//! Questions that wait for a human: who asks, who waits, who answers first.
+//!
+//! The table owns a question's state; here is only who waits for it. A hook that goes away takes its question
+//! with it, unless another of the same call waits as well.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use hookctl::remote::breaker::unix_milliseconds;
+use hookctl::trust::sha256_hex;
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
+
+use crate::bus::Bus;
+use crate::cdev::{self, Post};
+use crate::judge::{Judge, Remembered, SeenCall, on_thread};
+use crate::notify::Notifier;
+use crate::store::question::{self, Answer, Question, State};
+use crate::store::{Store, StoreError, session};
+
+/// How many questions may be open in one session, and in all.
+const MOST_IN_SESSION: usize = 200;
+const MOST: usize = 5_000;
+/// How long an answer can be fetched once more: by a hook whose server died before it could tell.
+const KEPT: u64 = 60_000;
+/// A question whose time has been over for so long is closed for whoever should have done it.
+const OVERDUE: u64 = 2_000;
+
+/// The questions that hooks of this server wait for, and all that answering takes.
+#[derive(Debug)]
+pub struct Questions {
+    store: Store,
+    bus: Arc<Bus>,
+    judge: Arc<Judge>,
+    notifier: Notifier,
+    waiting: Mutex<HashMap<String, Waiting>>,
+    numbers: AtomicU64,
+    /// Whoever registers a hook, or takes a question away from hooks that are gone, does it alone.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// The hooks that wait for one question.
+#[derive(Debug)]
+struct Waiting {
+    hooks: usize,
+    /// Which asking of this id it is: a hook that leaves late takes nothing from those of a later one.
+    number: u64,
+    seen: Arc<SeenCall>,
+    answer: watch::Sender<Option<Answer>>,
+}
+
+/// A hook that waits. Dropped, it is gone.
+#[derive(Debug)]
+struct Waiter {
+    id: String,
+    number: u64,
+    questions: Arc<Questions>,
+    answer: watch::Receiver<Option<Answer>>,
+    end: Instant,
+}
+
+/// What became of a hook's wish to ask.
+enum Begun {
+    /// It waits.
+    Waits(Waiter),
+    /// There is an answer already.
+    Answered(Answer),
+}
+
+/// What stands in the table when a hook comes.
+enum Entry {
+    New,
+    Joined,
+    Answered(Answer),
+    Refused(&'static str),
+}
+
+/// Why an answer is not taken.
+#[derive(Debug)]
+pub enum Refused {
+    /// There is no such question, or it is over.
+    Over,
+    /// The database says no.
+    Store(StoreError),
+}
+
+/// An answer as a human gives it.
+#[derive(Debug, Clone)]
+pub struct Given {
+    /// Yes or no.
+    pub allow: bool,
+    /// For calls like it as well, in this session.
+    pub for_session: bool,
+    /// For the model.
+    pub reason: String,
+    /// Who gives it.
+    pub by: String,
+}
+
+impl Questions {
+    /// With nobody waiting yet.
+    pub fn new(
+        store: Store,
+        bus: Arc<Bus>,
+        judge: Arc<Judge>,
+        notifier: Notifier,
+    ) -> Arc<Questions> {
+        let (waiting, turn) = (Mutex::default(), tokio::sync::Mutex::default());
+        Arc::new(Questions {
+            store,
+            bus,
+            judge,
+            notifier,
+            waiting,
+            numbers: AtomicU64::new(0),
+            turn,
+        })
+    }
+
+    /// Asks a human, and waits for the answer for that long at most. Never fails: where nobody can be asked, the
+    /// answer is `ask`, and why.
+    pub async fn ask(self: &Arc<Self>, post: &Post, wait: Duration) -> Answer {
+        let end = Instant::now() + wait;
+        match timeout_at(end, self.begin(post, wait)).await {
+            Ok(Ok(Begun::Waits(waiter))) => waiter.wait().await,
+            Ok(Ok(Begun::Answered(answer))) => answer,
+            Ok(Err(error)) => {
+                tracing::error!("the question cannot be kept: {error}");
+                Answer::ask("store_failed")
+            }
+            Err(_) => Answer::ask("timeout"),
+        }
+    }
+
+    async fn begin(self: &Arc<Self>, post: &Post, wait: Duration) -> Result<Begun, StoreError> {
+        let (judge, payload) = (Arc::clone(&self.judge), post.raw.clone());
+        let session = post.session();
+        let looked = on_thread(move || {
+            let seen = judge.see(&payload);
+            let remembered = judge.recall(&session, &seen);
+            (seen, remembered)
+        });
+        let Some((seen, remembered)) = looked.await else {
+            return Ok(Begun::Answered(Answer::ask("not_understood")));
+        };
+        let mut question = new_question(post, &seen, wait);
+        if let Some(remembered) = remembered {
+            let answer = from_memory(&remembered);
+            (question.state, question.answered) = (State::Answered, question.created);
+            question.answer = answer.clone();
+            self.store.run(move |tx| question::insert(tx, &question)).await?;
+            return Ok(Begun::Answered(answer));
+        }
+        self.register(question, Arc::new(seen)).await
+    }
+
+    async fn register(
+        self: &Arc<Self>,
+        question: Question,
+        seen: Arc<SeenCall>,
+    ) -> Result<Begun, StoreError> {
+        let _turn = self.turn.lock().await;
+        let waits = self.waiting().contains_key(&question.id);
+        let asked = question.clone();
+        let (entry, expires) = self.store.run(move |tx| enter(tx, &asked, waits)).await?;
+        match entry {
+            Entry::Answered(answer) => return Ok(Begun::Answered(answer)),
+            Entry::Refused(why) => return Ok(Begun::Answered(Answer::ask(why))),
+            Entry::New => {
+                self.tell_asked(&question);
+                self.notifier.tell(&question.tool, &question.workspace);
+            }
+            Entry::Joined => {}
+        }
+        let left = Duration::from_millis(expires.saturating_sub(unix_milliseconds()));
+        let mut waiting = self.waiting();
+        let entry = waiting.entry(question.id.clone()).or_insert_with(|| Waiting {
+            hooks: 0,
+            number: self.numbers.fetch_add(1, Ordering::Relaxed),
+            seen,
+            answer: watch::Sender::new(None),
+        });
+        entry.hooks += 1;
+        Ok(Begun::Waits(Waiter {
+            id: question.id,
+            number: entry.number,
+            questions: Arc::clone(self),
+            answer: entry.answer.subscribe(),
+            end: Instant::now() + left,
+        }))
+    }
+
+    /// Takes an answer: the first one counts.
+    ///
+    /// # Errors
+    /// Where there is nothing to answer any more.
+    pub async fn answer(&self, id: &str, given: Given) -> Result<Answer, Refused> {
+        let mut answer = Answer {
+            decision: if given.allow { "allow" } else { "deny" }.into(),
+            scope: "once".into(),
+            reason: given.reason,
+            source: "human".into(),
+            by: given.by,
+            pattern: String::new(),
+        };
+        let question = self.close(id, State::Answered, &answer).await.map_err(Refused::Store)?;
+        let question = question.ok_or(Refused::Over)?;
+        if given.for_session
+            && let Some(kept) = self.keep(&question, given.allow).await
+        {
+            answer.scope = "session".into();
+            answer.pattern = kept.pattern.clone();
+            let (id, pattern) = (id.to_string(), kept.pattern);
+            // What the memory has holds whether the table says so or not.
+            if let Err(error) =
+                self.store.run(move |tx| question::set_remembered(tx, &id, &pattern)).await
+            {
+                tracing::warn!("what is remembered is not noted: {error}");
+            }
+            self.finish(
+                &question,
+                &Answer {
+                    pattern: shown_pattern(&answer.pattern, kept.is_usual),
+                    ..answer.clone()
+                },
+            );
+            return Ok(answer);
+        }
+        self.finish(&question, &answer);
+        Ok(answer)
+    }
+
+    /// The memory keeps it where the call is known here; what another server was asked holds once.
+    async fn keep(&self, question: &Question, allow: bool) -> Option<Remembered> {
+        let seen = self.waiting().get(&question.id).map(|waiting| Arc::clone(&waiting.seen))?;
+        let (judge, session) = (Arc::clone(&self.judge), question.session.clone());
+        on_thread(move || judge.keep(&session, &seen, allow)).await.flatten()
+    }
+
+    /// Ends a question that no human answered: its hook is gone, its time is over, its call was made.
+    pub async fn drop_question(&self, id: &str, state: State, why: &str) {
+        let answer = Answer::ask(why);
+        match self.close(id, state, &answer).await {
+            Ok(Some(question)) => self.finish(&question, &answer),
+            Ok(None) => {}
+            Err(error) => tracing::error!("a question cannot be closed: {error}"),
+        }
+    }
+
+    async fn close(
+        &self,
+        id: &str,
+        state: State,
+        answer: &Answer,
+    ) -> Result<Option<Question>, StoreError> {
+        let (id, answer) = (id.to_string(), answer.clone());
+        let now = unix_milliseconds();
+        self.store.run(move |tx| question::close(tx, &id, state, &answer, now)).await
+    }
+
+    /// Wakes the hooks, and tells everybody.
+    fn finish(&self, question: &Question, answer: &Answer) {
+        if let Some(waiting) = self.waiting().remove(&question.id) {
+            waiting.answer.send_replace(Some(answer.clone()));
+        }
+        self.tell_resolved(question, answer);
+    }
+
+    fn tell_asked(&self, question: &Question) {
+        if let Value::Object(payload) = question_event(question) {
+            self.bus.publish(cdev::QUESTION, &question.session, &question.workspace, payload);
+        }
+    }
+
+    fn tell_resolved(&self, question: &Question, answer: &Answer) {
+        // Of a hook that is gone, apps are told so in the place of the answer.
+        let input = match answer.decision.as_str() {
+            "ask" => answer.reason.as_str(),
+            decision => decision,
+        };
+        let payload = json!({
+            "tool_use_id": question.id,
+            "input": input,
+            "decision": answer.decision,
+            "scope": answer.scope,
+            "pattern": answer.pattern,
+            "resolved_by": answer.by,
+            "source": answer.source,
+        });
+        if let Value::Object(payload) = payload {
+            self.bus.publish(cdev::RESOLVED, &question.session, &question.workspace, payload);
+        }
+    }
+
+    /// What other servers on the same database did to questions that hooks here wait for, and what nobody
+    /// closed in time.
+    pub async fn reconcile(&self) -> Result<(), StoreError> {
+        let ids: Vec<String> = self.waiting().keys().cloned().collect();
+        let before = unix_milliseconds().saturating_sub(OVERDUE);
+        let (closed, overdue) = self
+            .store
+            .run(move |tx| {
+                let mut closed = Vec::new();
+                for id in ids {
+                    closed.extend(question::find(tx, &id)?.filter(|one| one.state != State::Open));
+                }
+                Ok((closed, question::overdue(tx, before)?))
+            })
+            .await?;
+        for question in closed {
+            // Ours are gone from the list before anybody can look.
+            if self.waiting().contains_key(&question.id) {
+                self.finish(&question, &question.answer);
+            }
+        }
+        for question in overdue {
+            self.drop_question(&question.id, State::Expired, "timeout").await;
+        }
+        Ok(())
+    }
+
+    /// One hook less waits for it.
+    fn leave(self: Arc<Self>, id: String, number: u64) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
+            let _turn = self.turn.lock().await;
+            let is_last = {
+                let mut waiting = self.waiting();
+                let entry = waiting.get_mut(&id).filter(|entry| entry.number == number);
+                let Some(entry) = entry else { return };
+                entry.hooks -= 1;
+                if entry.hooks == 0 {
+                    waiting.remove(&id);
+                    true
+                } else {
+                    false
+                }
+            };
+            if is_last {
+                self.drop_question(&id, State::Cancelled, "cancelled").await;
+            }
+        });
+    }
+
+    fn waiting(&self) -> std::sync::MutexGuard<'_, HashMap<String, Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many hooks of this server wait.
+    pub fn waiting_hooks(&self) -> usize {
+        self.waiting().values().map(|waiting| waiting.hooks).sum()
+    }
+}
+
+impl Waiter {
+    async fn wait(mut self) -> Answer {
+        let end = self.end;
+        if let Ok(Ok(answer)) = timeout_at(end, self.answer.wait_for(Option::is_some)).await
+            && let Some(answer) = answer.clone()
+        {
+            return answer;
+        }
+        let timeout = || Answer::ask("timeout");
+        self.questions.drop_question(&self.id, State::Expired, "timeout").await;
+        // Whoever was first decides: perhaps a human in the last moment, whose answer is under way.
+        let patience = Duration::from_millis(500);
+        let last = tokio::time::timeout(patience, self.answer.wait_for(Option::is_some)).await;
+        match last {
+            Ok(Ok(answer)) => answer.clone().unwrap_or_else(timeout),
+            _ => timeout(),
+        }
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        Arc::clone(&self.questions).leave(std::mem::take(&mut self.id), self.number);
+    }
+}
+
+impl Given {
+    /// An answer as apps and the page send it.
+    ///
+    /// # Errors
+    /// What is wrong with it, in cdev's words.
+    pub fn read(params: &Map<String, Value>, by: &str) -> Result<Given, &'static str> {
+        let text = |key: &str| params.get(key).and_then(Value::as_str).unwrap_or_default();
+        if text("tool_use_id").is_empty() {
+            return Err("tool_use_id is required");
+        }
+        let allow = match text("decision") {
+            "allow" => true,
+            "deny" => false,
+            "" => return Err("decision is required"),
+            _ => return Err("decision must be 'allow' or 'deny'"),
+        };
+        let reason = text("reason");
+        let reason = &reason[..reason.floor_char_boundary(4_000)];
+        Ok(Given {
+            allow,
+            for_session: text("scope") == "session",
+            reason: hookctl::text::make_visible(reason.trim()),
+            by: by.into(),
+        })
+    }
+}
+
+/// Puts the question into the table, or finds it there; and until when it can be answered.
+fn enter(
+    tx: &rusqlite::Transaction<'_>,
+    asked: &Question,
+    waits: bool,
+) -> rusqlite::Result<(Entry, u64)> {
+    let now = unix_milliseconds();
+    let found = question::find(tx, &asked.id)?;
+    if let Some(found) = found {
+        let over = found.state == State::Open && found.expires <= now;
+        let fetched = found.state == State::Answered && found.answered.saturating_add(KEPT) > now;
+        let alike = found.digest == asked.digest;
+        match found.state {
+            // An answer to one call never answers another under the same id.
+            _ if !alike && (fetched || found.state == State::Open && !over) => {
+                return Ok((Entry::Refused("duplicate_tool_use_id"), 0));
+            }
+            State::Answered if fetched => return Ok((Entry::Answered(found.answer), 0)),
+            State::Open if !over => {
+                let expires = if waits { found.expires } else { asked.expires };
+                question::extend(tx, &asked.id, expires)?;
+                return Ok((Entry::Joined, expires));
+            }
+            State::Open => {
+                question::close(tx, &asked.id, State::Expired, &Answer::ask("timeout"), now)?;
+            }
+            _ => {}
+        }
+    }
+    let (here, all) = question::count_open(tx, &asked.session)?;
+    if here >= MOST_IN_SESSION || all >= MOST {
+        return Ok((Entry::Refused("too_many_questions"), 0));
+    }
+    question::insert(tx, asked)?;
+    if !asked.session.is_empty() {
+        session::set_tool(tx, &asked.session, &asked.tool)?;
+    }
+    Ok((Entry::New, asked.expires))
+}
+
+/// The question that a post asks.
+fn new_question(post: &Post, seen: &SeenCall, wait: Duration) -> Question {
+    let (tool, input, now) = (post.tool(), post.input(), unix_milliseconds());
+    let described = cdev::describe(&tool, &input);
+    let raw = post.raw.get("tool_input").cloned().unwrap_or_default();
+    let digest = sha256_hex(
+        json!([post.field("session_id"), post.field("tool_name"), post.field("cwd"), raw])
+            .to_string()
+            .as_bytes(),
+    );
+    let shown = json!({
+        "type": described.kind,
+        "target": described.target,
+        "description": described.description,
+        "preview": described.preview,
+        "effects": seen.effects,
+        "rule": seen.rule,
+        "why": seen.why,
+        "session_pattern": seen.pattern,
+        // A hook that had to cut says so in the text.
+        "cut": input.to_string().contains("… [truncated"),
+    });
+    Question {
+        id: post.call(),
+        session: post.session(),
+        workspace: post.workspace(),
+        cwd: post.cwd(),
+        tool,
+        input,
+        shown,
+        digest,
+        state: State::Open,
+        created: now,
+        expires: now + wait.as_millis() as u64,
+        answer: Answer::default(),
+        answered: 0,
+    }
+}
+
+/// What apps are told of it: cdev's fields, and behind them ours.
+fn question_event(question: &Question) -> Value {
+    let mut payload = Map::new();
+    payload.insert("tool_use_id".into(), question.id.clone().into());
+    let shown = question.shown.as_object();
+    for key in ["type", "target", "description", "preview"] {
+        payload.insert(
+            key.into(),
+            shown.and_then(|shown| shown.get(key)).cloned().unwrap_or_default(),
+        );
+    }
+    payload.insert("options".into(), cdev::options());
+    if let Value::Object(rest) = question.to_json() {
+        for (key, value) in rest {
+            payload.entry(key).or_insert(value);
+        }
+    }
+    payload.into()
+}
+
+fn from_memory(remembered: &Remembered) -> Answer {
+    let text = |text: &str| text.to_string();
+    Answer {
+        decision: text(if remembered.allow { "allow" } else { "deny" }),
+        scope: text("session"),
+        pattern: shown_pattern(&remembered.pattern, remembered.is_usual),
+        reason: String::new(),
+        source: text("memory"),
+        by: String::new(),
+    }
+}
+
+/// The pattern as clients of cdev may read it: one that cdev itself would not have made tells them that the
+/// answer is for something else.
+fn shown_pattern(pattern: &str, is_usual: bool) -> String {
+    if is_usual { pattern.into() } else { String::new() }
+}

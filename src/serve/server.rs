@@ -1,0 +1,147 @@
+//! The server: what its parts share, which path leads where, and what happens by the clock.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{any, get, post};
+use hookctl::dialect::format_time;
+use hookctl::remote::breaker::unix_milliseconds;
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use crate::access::Visitor;
+use crate::context::{Server, failure, json_response, refuse};
+use crate::store::{question, session};
+use crate::{hooks, listen, page, rpc};
+
+/// How often it is looked what others did to our questions.
+const TICK: Duration = Duration::from_millis(500);
+/// How often what is old is taken away.
+const SWEEP: Duration = Duration::from_secs(5);
+/// How long history is kept, in milliseconds.
+const HISTORY: u64 = 30 * 86_400_000;
+
+/// Answers until the process ends.
+pub async fn run(server: Arc<Server>, listener: TcpListener) {
+    tokio::spawn(keep_order(Arc::clone(&server)));
+    listen::serve(listener, router(server)).await;
+}
+
+fn router(server: Arc<Server>) -> Router {
+    let hooks = Router::new().route("/api/hooks/{name}", any(hooks::receive));
+    let devices = Router::new()
+        .route("/api/state", get(page::state))
+        .route("/api/history", get(page::history))
+        .route("/api/counts", get(page::counts))
+        .route("/api/answer", post(page::answer))
+        .route("/api/logout", post(page::logout))
+        .route("/ws", get(rpc::connect))
+        .layer(middleware::from_fn_with_state(Arc::clone(&server), admit_device));
+    let open = Router::new()
+        .route("/api/pair", post(page::pair))
+        .route("/api/auth/exchange", post(page::exchange))
+        .route("/api/auth/refresh", post(page::refresh))
+        .route("/api/auth/revoke", post(page::revoke))
+        .route("/", get(page::index))
+        .route("/pair", get(page::index))
+        .route("/app.js", get(page::script))
+        .route("/style.css", get(page::style));
+    Router::new()
+        .merge(hooks)
+        .merge(devices)
+        .merge(open)
+        .layer(middleware::from_fn_with_state(Arc::clone(&server), check_caller))
+        // Nothing is behind it, so nothing can keep it waiting.
+        .route("/health", get(health))
+        .layer(middleware::map_response(harden))
+        .with_state(server)
+}
+
+async fn health() -> Response {
+    let now = format_time(unix_milliseconds());
+    let time = now.split_once('.').map_or(now.as_str(), |(seconds, _)| seconds);
+    json_response(StatusCode::OK, &json!({ "status": "ok", "time": format!("{time}Z") }))
+}
+
+/// Refuses what was sent to another name, or by another's page.
+async fn check_caller(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+    if !server.access.knows_host(request.headers()) {
+        return (StatusCode::FORBIDDEN, "Host not allowed").into_response();
+    }
+    if !server.access.knows_origin(request.headers()) {
+        return (StatusCode::FORBIDDEN, "Origin not allowed").into_response();
+    }
+    next.run(request).await
+}
+
+/// Lets devices through that are paired, and says who it is.
+async fn admit_device(
+    State(server): State<Arc<Server>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let visitor = match server.access.visitor(request.headers()).await {
+        Ok(Some(visitor)) => visitor,
+        Ok(None) => return refuse(&server, &request),
+        Err(error) => return failure(&error),
+    };
+    // A browser sends its cookie along with whatever a page of others asks it to.
+    let changes = request.method() != axum::http::Method::GET || request.uri().path() == "/ws";
+    if visitor.by_cookie && changes && !server.access.is_same_origin(request.headers()) {
+        return (StatusCode::FORBIDDEN, "Origin not allowed").into_response();
+    }
+    request.extensions_mut().insert::<Visitor>(visitor);
+    next.run(request).await
+}
+
+/// What every answer says to browsers: nothing of others, nothing kept, in no frame.
+async fn harden(mut response: Response) -> Response {
+    const ALL: [(&str, &str); 7] = [
+        (
+            "content-security-policy",
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+             manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        ),
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("cache-control", "no-store"),
+    ];
+    for (name, value) in ALL {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// What happens by the clock.
+async fn keep_order(server: Arc<Server>) {
+    let mut swept = Instant::now();
+    loop {
+        tokio::time::sleep(TICK).await;
+        if let Err(error) = server.questions.reconcile().await {
+            tracing::error!("questions: {error}");
+        }
+        if swept.elapsed() < SWEEP.min(server.times.stale) {
+            continue;
+        }
+        swept = Instant::now();
+        let before = unix_milliseconds().saturating_sub(HISTORY);
+        let pruned = server.store.run(move |tx| {
+            question::prune(tx, before)?;
+            session::prune(tx, before)
+        });
+        if let Err(error) = pruned.await {
+            tracing::error!("history: {error}");
+        }
+        if let Err(error) = server.sessions.sweep().await {
+            tracing::error!("sessions: {error}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What lasts: one database, behind one thread. SQLite needs no more, and who waits for it never holds up
+//! the threads that talk to hooks.
+//!
+//! The statements of `store/` are written so that PostgreSQL takes them as well: `$1` parameters in the order in
+//! which they first appear, `ON CONFLICT`, no function that only one of the two has.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use hookctl::files;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use tokio::sync::oneshot;
+
+pub mod audit;
+pub mod device;
+pub mod question;
+pub mod session;
+
+const SCHEMA: &str = include_str!("store/schema.sql");
+/// How long a statement waits for another process that writes.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Work on the database, in a transaction of its own.
+type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+
+/// The database did not do what it was asked to.
+#[derive(Debug, Clone)]
+pub struct StoreError(String);
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+/// The database.
+#[derive(Debug, Clone)]
+pub struct Store {
+    jobs: mpsc::Sender<Job>,
+}
+
+impl Store {
+    /// Opens the file, and makes it where it is not there.
+    ///
+    /// # Errors
+    /// Where it cannot be made, or is no database.
+    pub fn open(path: &Path) -> Result<Store> {
+        let connection = open_connection(path)
+            .with_context(|| format!("cannot open the database {}", path.display()))?;
+        let (jobs, todo) = mpsc::channel::<Job>();
+        std::thread::Builder::new().name("store".into()).spawn(move || {
+            let mut connection = connection;
+            while let Ok(job) = todo.recv() {
+                job(&mut connection);
+            }
+        })?;
+        Ok(Store { jobs })
+    }
+
+    /// Does the work in one transaction: all of it lasts, or nothing.
+    ///
+    /// # Errors
+    /// What the database said.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.begin(work).await.map_err(|_| gone())?
+    }
+
+    /// The same for the commands that have nothing else to do.
+    ///
+    /// # Errors
+    /// What the database said.
+    pub fn run_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.begin(work).blocking_recv().map_err(|_| gone())?
+    }
+
+    fn begin<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+    ) -> oneshot::Receiver<Result<T, StoreError>> {
+        let (done, answer) = oneshot::channel();
+        let job = move |connection: &mut Connection| {
+            let result = in_transaction(connection, work);
+            // Whoever asked may be gone.
+            let _ = done.send(result.map_err(|error| StoreError(error.to_string())));
+        };
+        // Where the thread is gone, so is the sender of the answer, and that is told.
+        let _ = self.jobs.send(Box::new(job));
+        answer
+    }
+}
+
+fn gone() -> StoreError {
+    StoreError("the database's thread has ended".into())
+}
+
+fn in_transaction<T>(
+    connection: &mut Connection,
+    work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    // A transaction that turns from reading to writing could fail half-way where another process writes.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let result = work(&transaction)?;
+    transaction.commit()?;
+    Ok(result)
+}
+
+fn open_connection(path: &Path) -> Result<Connection> {
+    let directory = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    if let Some(directory) = directory
+        && !directory.exists()
+    {
+        files::private_dir(directory)?;
+    }
+    make_private(path)?;
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(BUSY)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // What is committed survives the server's own death; a machine that loses power has no hook that waits.
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.execute_batch(SCHEMA)?;
+    Ok(connection)
+}
+
+/// Commands of agents are in it: SQLite would make it readable for all.
+#[cfg(unix)]
+fn make_private(path: &Path) -> Result<()> {
+    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+    let file = std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(path)?;
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_private(_: &Path) -> Result<()> {
+    Ok(())
+}
+
+/// Where the server keeps its own things.
+#[derive(Debug, Clone)]
+pub struct DataDirectory(pub PathBuf);
+
+impl DataDirectory {
+    /// The database that is used unless another is named.
+    pub fn database(&self) -> PathBuf {
+        self.0.join("serve.db")
+    }
+
+    /// The token by which hooks on other machines post.
+    pub fn hook_token(&self) -> PathBuf {
+        self.0.join("hook-token")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails_half_way_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("x.db")).unwrap();
+        let failed = store.run_blocking(|tx| {
+            tx.execute("INSERT INTO secret (name, value) VALUES ('a', 'b')", [])?;
+            tx.execute("INSERT INTO missing VALUES (1)", [])
+        });
+        assert!(failed.unwrap_err().to_string().contains("no such table"));
+        let count = |tx: &Transaction<'_>| {
+            tx.query_one("SELECT count(*) FROM secret", [], |row| row.get::<_, i64>(0))
+        };
+        assert_eq!(store.run_blocking(count).unwrap(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_reads_it() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("serve/x.db");
+        let _store = Store::open(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            std::fs::metadata(path.parent().unwrap()).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
+    }
+}

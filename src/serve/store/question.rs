@@ -1,0 +1,390 @@
+//! The table of questions: the one owner of a question's state. A question is open; it leaves that state once,
+//! by one statement that asks for it, and so whoever comes second is told so.
+
+use rusqlite::{Row, Transaction, params};
+use serde_json::{Value, json};
+
+use super::audit;
+
+/// Where a question stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// A human can answer it.
+    Open,
+    /// One has, or the memory.
+    Answered,
+    /// Its hook is gone.
+    Cancelled,
+    /// Nobody answered in time.
+    Expired,
+}
+
+impl State {
+    /// Its name in the table and on the page.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Open => "open",
+            State::Answered => "answered",
+            State::Cancelled => "cancelled",
+            State::Expired => "expired",
+        }
+    }
+
+    fn from_name(name: &str) -> State {
+        match name {
+            "open" => State::Open,
+            "answered" => State::Answered,
+            "cancelled" => State::Cancelled,
+            _ => State::Expired,
+        }
+    }
+}
+
+/// A question, as humans are shown it: secrets in it are masked.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// The call's `tool_use_id`.
+    pub id: String,
+    /// The session.
+    pub session: String,
+    /// The base name of its directory.
+    pub workspace: String,
+    /// That directory.
+    pub cwd: String,
+    /// The tool.
+    pub tool: String,
+    /// Its input.
+    pub input: Value,
+    /// What is made of it for humans: type, target, effects ...
+    pub shown: Value,
+    /// The call's hash: another call under the same id is another question.
+    pub digest: String,
+    /// Where it stands.
+    pub state: State,
+    /// When it was asked, in milliseconds since 1970.
+    pub created: u64,
+    /// Until when it can be answered.
+    pub expires: u64,
+    /// What came of it.
+    pub answer: Answer,
+    /// When.
+    pub answered: u64,
+}
+
+/// What a human, or the memory, says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// `allow`, `deny`, or `ask` where nobody answered.
+    pub decision: String,
+    /// `once` or `session`.
+    pub scope: String,
+    /// What an answer for the session is remembered by; empty where it is not.
+    pub pattern: String,
+    /// For the model, or why nobody answered.
+    pub reason: String,
+    /// `human`, `memory` or `server`.
+    pub source: String,
+    /// Which human: their device.
+    pub by: String,
+}
+
+impl Answer {
+    /// The answer as cdev's clients read it.
+    pub fn to_hook_json(&self) -> Value {
+        let answer = self;
+        let mut out = json!({ "decision": answer.decision });
+        if answer.decision != "ask" {
+            out["pattern"] = answer.pattern.clone().into();
+            out["scope"] = answer.scope.clone().into();
+        }
+        if !answer.reason.is_empty() {
+            out["message"] = answer.reason.clone().into();
+        }
+        if answer.source == "memory" {
+            out["source"] = "memory".into();
+        }
+        out
+    }
+
+    /// Nobody answered, and that is why.
+    pub fn ask(why: &str) -> Answer {
+        let text = |text: &str| text.to_string();
+        Answer {
+            decision: text("ask"),
+            reason: text(why),
+            source: text("server"),
+            ..Answer::default()
+        }
+    }
+}
+
+impl Question {
+    /// For the page.
+    pub fn to_json(&self) -> Value {
+        let mut out = json!({
+            "tool_use_id": self.id,
+            "session_id": self.session,
+            "workspace_id": self.workspace,
+            "cwd": self.cwd,
+            "tool_name": self.tool,
+            "tool_input": self.input,
+            "state": self.state.name(),
+            "created": self.created,
+            "expires": self.expires,
+        });
+        if let (Some(out), Some(shown)) = (out.as_object_mut(), self.shown.as_object()) {
+            out.extend(shown.clone());
+        }
+        if self.state != State::Open {
+            out["answered"] = self.answered.into();
+            out["decision"] = self.answer.decision.clone().into();
+            out["scope"] = self.answer.scope.clone().into();
+            out["pattern"] = self.answer.pattern.clone().into();
+            out["reason"] = self.answer.reason.clone().into();
+            out["source"] = self.answer.source.clone().into();
+            out["by"] = self.answer.by.clone().into();
+        }
+        out
+    }
+
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Question> {
+        let text = |name: &str| row.get::<_, String>(name);
+        let time = |name: &str| row.get::<_, i64>(name).map(|time| time.max(0) as u64);
+        let object =
+            |name: &str| text(name).map(|text| serde_json::from_str(&text).unwrap_or(Value::Null));
+        Ok(Question {
+            id: text("id")?,
+            session: text("session")?,
+            workspace: text("workspace")?,
+            cwd: text("cwd")?,
+            tool: text("tool")?,
+            input: object("input")?,
+            shown: object("shown")?,
+            digest: text("digest")?,
+            state: State::from_name(&text("state")?),
+            created: time("created")?,
+            expires: time("expires")?,
+            answer: Answer {
+                decision: text("decision")?,
+                scope: text("scope")?,
+                pattern: text("pattern")?,
+                reason: text("reason")?,
+                source: text("source")?,
+                by: text("answered_by")?,
+            },
+            answered: time("answered")?,
+        })
+    }
+}
+
+/// The question of that id.
+pub fn find(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<Question>> {
+    let mut found = select(tx, "WHERE id = $1", &[&id])?;
+    Ok(found.pop())
+}
+
+/// Asks it: open, or answered at once from memory. One of that id that is over makes room.
+pub fn insert(tx: &Transaction<'_>, question: &Question) -> rusqlite::Result<()> {
+    tx.execute("DELETE FROM question WHERE id = $1 AND state <> 'open'", [&question.id])?;
+    let answer = &question.answer;
+    tx.execute(
+        "INSERT INTO question (id, session, workspace, cwd, tool, input, shown, digest, state, created, expires,
+         decision, scope, pattern, reason, source, answered_by, answered, words)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
+        params![
+            question.id,
+            question.session,
+            question.workspace,
+            question.cwd,
+            question.tool,
+            question.input.to_string(),
+            question.shown.to_string(),
+            question.digest,
+            question.state.name(),
+            question.created as i64,
+            question.expires as i64,
+            answer.decision,
+            answer.scope,
+            answer.pattern,
+            answer.reason,
+            answer.source,
+            answer.by,
+            question.answered as i64,
+            words(question),
+        ],
+    )?;
+    let kind = if question.state == State::Open { "asked" } else { "answered" };
+    record(tx, kind, question, question.created)
+}
+
+/// Gives an open question that lost its hook a new time to be answered in.
+pub fn extend(tx: &Transaction<'_>, id: &str, expires: u64) -> rusqlite::Result<()> {
+    tx.execute(
+        "UPDATE question SET expires = $1 WHERE id = $2 AND state = 'open'",
+        params![expires as i64, id],
+    )?;
+    Ok(())
+}
+
+/// Takes the question out of the open ones: only the first who does gets it.
+pub fn close(
+    tx: &Transaction<'_>,
+    id: &str,
+    state: State,
+    answer: &Answer,
+    now: u64,
+) -> rusqlite::Result<Option<Question>> {
+    // Who answers too late is told so, although nobody may have noted yet that its time is over.
+    let soonest = if state == State::Answered { now } else { 0 };
+    let taken = tx.execute(
+        "UPDATE question SET state = $1, decision = $2, scope = $3, pattern = $4, reason = $5, source = $6,
+         answered_by = $7, answered = $8 WHERE id = $9 AND state = 'open' AND expires > $10",
+        params![
+            state.name(),
+            answer.decision,
+            answer.scope,
+            answer.pattern,
+            answer.reason,
+            answer.source,
+            answer.by,
+            now as i64,
+            id,
+            soonest as i64,
+        ],
+    )?;
+    if taken == 0 {
+        return Ok(None);
+    }
+    let question = find(tx, id)?;
+    if let Some(question) = &question {
+        record(tx, state.name(), question, now)?;
+        tx.execute("UPDATE session SET notified = 0 WHERE id = $1", [&question.session])?;
+    }
+    Ok(question)
+}
+
+/// Notes what the answer of a question is remembered by: known only once it is taken.
+pub fn set_remembered(tx: &Transaction<'_>, id: &str, pattern: &str) -> rusqlite::Result<()> {
+    tx.execute("UPDATE question SET scope = 'session', pattern = $1 WHERE id = $2", [pattern, id])?;
+    audit::append(tx, "remembered", &json!({ "tool_use_id": id, "pattern": pattern }))
+}
+
+/// The open ones, oldest first; of one session where one is named.
+pub fn open(
+    tx: &Transaction<'_>,
+    session: Option<&str>,
+    now: u64,
+) -> rusqlite::Result<Vec<Question>> {
+    let now = now as i64;
+    match session {
+        Some(session) => select(
+            tx,
+            "WHERE state = 'open' AND expires > $1 AND session = $2 ORDER BY created, id",
+            &[&now, &session],
+        ),
+        None => select(tx, "WHERE state = 'open' AND expires > $1 ORDER BY created, id", &[&now]),
+    }
+}
+
+/// How many are open: in that session, and in all.
+pub fn count_open(tx: &Transaction<'_>, session: &str) -> rusqlite::Result<(usize, usize)> {
+    tx.query_row(
+        "SELECT count(*), count(CASE WHEN session = $1 THEN 1 END) FROM question WHERE state = 'open'",
+        [session],
+        |row| Ok((row.get::<_, i64>(1)? as usize, row.get::<_, i64>(0)? as usize)),
+    )
+}
+
+/// The open ones whose time has been over for that long: no hook waits for them any more.
+pub fn overdue(tx: &Transaction<'_>, before: u64) -> rusqlite::Result<Vec<Question>> {
+    select(tx, "WHERE state = 'open' AND expires < $1 ORDER BY created", &[&(before as i64)])
+}
+
+/// What is over, newest first: at most `most`, asked before that time, with the text anywhere in it.
+pub fn history(
+    tx: &Transaction<'_>,
+    search: &str,
+    before: u64,
+    most: usize,
+) -> rusqlite::Result<Vec<Question>> {
+    let pattern = like_pattern(search);
+    select(
+        tx,
+        "WHERE state <> 'open' AND created < $1 AND (words LIKE $2 ESCAPE '!' OR lower(reason) LIKE $2 ESCAPE '!'
+         OR decision LIKE $2 ESCAPE '!') ORDER BY created DESC, id LIMIT $3",
+        &[&(before.min(i64::MAX as u64) as i64), &pattern, &(most as i64)],
+    )
+}
+
+/// The answers since that time: what they say, who says it, and which rules asked.
+pub fn since(tx: &Transaction<'_>, start: u64) -> rusqlite::Result<Vec<(Answer, State, Value)>> {
+    let all = select(tx, "WHERE created >= $1 ORDER BY created", &[&(start as i64)])?;
+    Ok(all.into_iter().map(|one| (one.answer, one.state, one.shown)).collect())
+}
+
+/// Forgets those that were asked before that time and are over.
+pub fn prune(tx: &Transaction<'_>, before: u64) -> rusqlite::Result<usize> {
+    tx.execute("DELETE FROM question WHERE state <> 'open' AND created < $1", [before as i64])
+}
+
+/// What a question is found by: small letters, and no names of fields.
+fn words(question: &Question) -> String {
+    let shown = |key: &str| question.shown.get(key).and_then(Value::as_str).unwrap_or_default();
+    let Question { tool, cwd, session, .. } = question;
+    let all = [
+        tool,
+        cwd,
+        session,
+        shown("target"),
+        shown("description"),
+        shown("preview"),
+        shown("rule"),
+    ];
+    all.join("\n").to_lowercase()
+}
+
+/// The text as a pattern of LIKE that means itself.
+fn like_pattern(text: &str) -> String {
+    let mut pattern = String::from("%");
+    for c in text.to_lowercase().chars() {
+        if matches!(c, '!' | '%' | '_') {
+            pattern.push('!');
+        }
+        pattern.push(c);
+    }
+    pattern + "%"
+}
+
+fn select(
+    tx: &Transaction<'_>,
+    which: &str,
+    parameters: &[&dyn rusqlite::ToSql],
+) -> rusqlite::Result<Vec<Question>> {
+    let mut statement = tx.prepare_cached(&format!("SELECT * FROM question {which}"))?;
+    let rows = statement.query_map(parameters, Question::from_row)?;
+    rows.collect()
+}
+
+/// A line of the audit for what became of it.
+fn record(tx: &Transaction<'_>, kind: &str, question: &Question, at: u64) -> rusqlite::Result<()> {
+    let answer = &question.answer;
+    let target = question.shown.get("target").cloned().unwrap_or_default();
+    let mut body = json!({
+        "tool_use_id": question.id,
+        "session_id": question.session,
+        "cwd": question.cwd,
+        "tool_name": question.tool,
+        "target": target,
+    });
+    if question.state == State::Open {
+        body["digest"] = question.digest.clone().into();
+    } else {
+        body["decision"] = answer.decision.clone().into();
+        body["scope"] = answer.scope.clone().into();
+        body["pattern"] = answer.pattern.clone().into();
+        body["reason"] = answer.reason.clone().into();
+        body["source"] = answer.source.clone().into();
+        body["by"] = answer.by.clone().into();
+    }
+    audit::append_at(tx, kind, &body, at)
+}
