@@ -33,6 +33,7 @@ fn wanted(events: &[Kind]) -> WantedEntries {
             .map(|kind| WantedEvent { name: kind.name(), kind: *kind, timeout: 60 })
             .collect(),
         server: Vec::new(),
+        off: Vec::new(),
         fail_closed: Some(true),
         bridge: None,
     }
