@@ -34,6 +34,7 @@ fn wanted(events: &[Kind]) -> WantedEntries {
             .collect(),
         off: Vec::new(),
         server: Vec::new(),
+        off: Vec::new(),
         fail_closed: Some(true),
         bridge: None,
     }
