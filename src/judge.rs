@@ -586,8 +586,8 @@ impl<'a> Judge<'a> {
     }
 
     fn add_voice(&mut self, rule: &Rule, verb: Verb, reason: String) {
-        let Rule { priority, severity, .. } = *rule;
-        let (layer, rule) = (rule.layer(), rule.qualified_name());
+        let (layer, priority, severity) = rule.telling_order();
+        let rule = rule.qualified_name();
         self.voices.push(Voice { verb, layer, priority, severity, rule, reason });
     }
 
@@ -611,9 +611,7 @@ impl<'a> Judge<'a> {
             .collect();
         let strongest = stops.iter().filter_map(|one| one.verb()).max();
         stops.retain(|one| one.verb() == strongest);
-        crate::order::sort_by_key(&mut stops, |one| {
-            Reverse((one.rule.authority(), one.rule.severity))
-        });
+        crate::order::sort_by_key(&mut stops, |one| Reverse(one.rule.telling_order()));
         stops.truncate(limits::REASONS);
         let of_files = stops.iter().filter(|one| one.rule.layer() != Layer::Pack).count();
         stops.truncate(of_files + 1);

@@ -181,6 +181,13 @@ impl Rule {
         (self.layer(), self.priority)
     }
 
+    /// Whose reason is told first: of the same authority that of the graver one. Shipped rules stand in the order in
+    /// which they say best what is wrong.
+    pub fn telling_order(&self) -> (Layer, u8, Severity) {
+        let shipped = self.layer() == Layer::Pack;
+        (self.layer(), self.priority, if shipped { Severity::default() } else { self.severity })
+    }
+
     /// The verb of its verdict.
     pub fn verb(&self) -> Option<Verb> {
         self.verdict.verb()

@@ -118,6 +118,9 @@ fn what_overflowed_the_parsers_stack_is_asked_about() {
 /// Numbers in the analysis and in judging that are no caps: text of the line, and why.
 const NO_CAPS: &[(&str, &str)] = &[
     ("const SUM: usize", "the format of an index"),
+    ("const PREVIEW: usize", "what a placeholder prints unless it says so"),
+    ("const PRIORITY: u8", "what a rule has that names none"),
+    ("const HIGHEST: u8", "the scale of priorities"),
     ("const ALL: u64", "a set of bits"),
     ("pub const LENGTH: usize", "the format of an index"),
     ("const SIGNS: usize", "how many printable signs there are"),

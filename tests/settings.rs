@@ -34,7 +34,6 @@ fn wanted(events: &[Kind]) -> WantedEntries {
             .collect(),
         off: Vec::new(),
         server: Vec::new(),
-        off: Vec::new(),
         fail_closed: Some(true),
         bridge: None,
     }

@@ -94,8 +94,13 @@ fn s1_17_a_block_on_every_event() {
         let wanted = match spec.name {
             "PreToolUse" | "PreModelSwitch" => denied(spec.name),
             "PermissionRequest" => permission.clone(),
-            "PostToolUse" | "PostToolBatch" | "UserPromptSubmit" | "UserPromptExpansion"
-            | "Stop" | "SubagentStop" | "PreCompact" => block(),
+            "PostToolUse"
+            | "PostToolBatch"
+            | "UserPromptSubmit"
+            | "UserPromptExpansion"
+            | "Stop"
+            | "SubagentStop"
+            | "PreCompact" => block(),
             _ => notice(),
         };
         let server = Server::start(vec![ok(r#"{"decision":"block","reason":"no"}"#)]);
