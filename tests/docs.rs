@@ -397,7 +397,7 @@ fn the_table_of_agents_is_the_programs() {
 }
 
 #[test]
-fn the_guide_of_each_agent_is_the_programs() {
+fn s3_45_the_guide_of_each_agent_is_the_programs() {
     let mut text = String::new();
     for agent in AGENTS {
         text.push_str(&format!("## {}\n\n`--agent {}`. ", agent.title(), agent.id()));
@@ -495,7 +495,7 @@ fn every_link_leads_somewhere() {
 }
 
 #[test]
-fn s3_45_the_readme_guides_through_each_agent() {
+fn s3_45_the_readme_names_each_agent() {
     let readme = read("README.md");
     for agent in AGENTS {
         assert!(readme.contains(agent.title()), "README.md does not speak of {}", agent.title());

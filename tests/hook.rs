@@ -455,6 +455,97 @@ fn a_file_that_others_can_write_is_refused() {
     assert!(out.contains("\"ask\"") && out.contains("chmod go-w"), "{out}");
 }
 
+/// `$ARGUMENTS` is the payload, the others are what they are called: in texts as values, in scripts as variables, on
+/// every event.
+#[test]
+fn s4_20_placeholders_of_prompts_in_texts_and_scripts() {
+    let names = ["ARGUMENTS", "PROMPT", "TRANSCRIPT_PATH", "CLAUDE_PROJECT_DIR"];
+    let text = names.map(|name| format!("{name}=<${name}>")).join(" ");
+    // Not through the templates' own names: what the shell makes of them.
+    let script = names.map(|name| format!("{name}=<${name}>")).join(" ");
+    let rules = format!(
+        "[rule.text]\non = [\"UserPromptSubmit\", \"SessionStart\"]\ncontext = \"TEXT {text}\"\n\
+         [rule.script]\non = [\"UserPromptSubmit\", \"SessionStart\"]\n\
+         context = {{ run = 'echo \"SCRIPT {script}\"' }}\n\
+         [rule.reason]\ntool = \"Bash\"\ndeny = \"$TRANSCRIPT_PATH of $CLAUDE_PROJECT_DIR: $ARGUMENTS\"\n"
+    );
+    let home = Home::new(&rules);
+    let project = home.path().join("project").canonicalize().unwrap();
+    fs::create_dir_all(project.join(".git")).unwrap();
+    let project = project.to_str().unwrap();
+    let transcript = "/t/$(touch x) 'é'.jsonl";
+    for (name, own) in [
+        ("UserPromptSubmit", json!({"prompt": "do `it` \"now\""})),
+        ("SessionStart", json!({"source": "startup"})),
+    ] {
+        let mut payload = json!({"hook_event_name": name, "session_id": "s", "cwd": project,
+            "transcript_path": transcript});
+        payload.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+        let output = home.hook(&payload);
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let context = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+        for which in ["TEXT", "SCRIPT"] {
+            let line = context.lines().find(|line| line.starts_with(which)).expect(context);
+            let value = |name: &str| {
+                let start = line.find(&format!("{name}=<")).expect(line) + name.len() + 2;
+                let rest = &line[start..];
+                rest[..rest.find("> ").unwrap_or(rest.rfind('>').unwrap())].to_string()
+            };
+            let whole: Value = serde_json::from_str(&value("ARGUMENTS")).unwrap();
+            assert_eq!(whole, payload, "{name} {which}");
+            assert_eq!(value("TRANSCRIPT_PATH"), transcript, "{name} {which}");
+            assert_eq!(value("CLAUDE_PROJECT_DIR"), project, "{name} {which}");
+            if let Some(prompt) = own["prompt"].as_str() {
+                assert_eq!(value("PROMPT"), prompt, "{name} {which}");
+            }
+        }
+    }
+    let mut call = bash("ls");
+    call["transcript_path"] = "/t/x.jsonl".into();
+    call["cwd"] = project.into();
+    let output = home.hook(&call);
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let reason = told["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap();
+    assert!(reason.starts_with(&format!("/t/x.jsonl of {project}: {{")), "{reason}");
+    assert!(reason.contains("\"command\":\"ls\""), "{reason}");
+    assert!(!home.path().join("project/x").exists(), "what a value says is not run");
+}
+
+/// What the client sets for its hooks reaches what rules run.
+#[test]
+fn s4_21_the_clients_variables_reach_commands_of_rules() {
+    let rules = "[rule.env]\non = \"SessionStart\"\ncontext = { run = 'echo \"plugin=$CLAUDE_PLUGIN_ROOT \
+                 remote=$CLAUDE_CODE_REMOTE env=$CLAUDE_ENV_FILE project=$CLAUDE_PROJECT_DIR\"' }\n";
+    let home = Home::new(rules);
+    let project = home.path().join("project").canonicalize().unwrap();
+    fs::create_dir_all(project.join(".git")).unwrap();
+    let payload = json!({"hook_event_name": "SessionStart", "session_id": "s", "source": "startup",
+        "cwd": project});
+    let run = |session: &str, set: &[(&str, &str)]| {
+        let mut payload = payload.clone();
+        // The same event again would be a second registration of this one.
+        payload["session_id"] = session.into();
+        let mut command = home.command(&["hook"]);
+        for name in ["CLAUDE_PLUGIN_ROOT", "CLAUDE_CODE_REMOTE", "CLAUDE_ENV_FILE"] {
+            command.env_remove(name);
+        }
+        let mut child = command.envs(set.iter().copied()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        told["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_string()
+    };
+    let project = project.display();
+    let set = [
+        ("CLAUDE_PLUGIN_ROOT", "/opt/a plugin"),
+        ("CLAUDE_CODE_REMOTE", "true"),
+        ("CLAUDE_ENV_FILE", "/tmp/e"),
+    ];
+    let all = format!("plugin=/opt/a plugin remote=true env=/tmp/e project={project}");
+    assert_eq!(run("s1", &set), all);
+    assert_eq!(run("s2", &[]), format!("plugin= remote= env= project={project}"));
+}
+
 #[test]
 fn s4_22_the_env_file_gets_quoted_exports_only_where_there_is_one() {
     let home = Home::new(

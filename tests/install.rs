@@ -1419,6 +1419,40 @@ fn s3_05_s3_06_s3_07_s3_61_bridges_of_other_agents() {
     }
 }
 
+/// Entries of type `prompt` (a model judges) and the like are nobody's command.
+#[test]
+fn hooks_that_run_no_command_are_told_and_left_alone() {
+    let world = World::new();
+    let before = json!({"hooks": {
+        "Stop": [{"hooks": [
+            {"type": "prompt", "prompt": "Is all done? $ARGUMENTS"},
+            {"type": "command", "command": "/opt/g"},
+        ]}],
+        "PreToolUse": [{"matcher": "Bash", "hooks": [
+            {"type": "prompt", "prompt": "Is it safe?", "command": "npx @principal-ai/agent-hooks claude-hook"},
+            {"type": "agent", "prompt": "look"},
+        ]}],
+    }});
+    let text = serde_json::to_string_pretty(&before).unwrap();
+    world.put(&world.user(), &text);
+    let done = world.ok(&["install", "--replace"]);
+    assert!(!done.out.contains("replaces"), "{}", done.out);
+    let after = world.json(&world.user());
+    for event in ["Stop", "PreToolUse"] {
+        assert_eq!(after["hooks"][event][0], before["hooks"][event][0]);
+        assert_eq!(entries(&after, event).len(), 3);
+    }
+    let note = "left alone: Stop (prompt), PreToolUse (prompt), PreToolUse (agent)";
+    assert!(world.ok(&["status"]).out.contains(note), "{}", world.ok(&["status"]).out);
+    let sorts = world.user_status()["other_hooks"].clone();
+    assert_eq!(sorts[0], json!({"event": "Stop", "type": "prompt"}));
+    assert_eq!(sorts.as_array().unwrap().len(), 3);
+    let (_, report) = world.status();
+    assert!(!report["guards"].to_string().contains("agent-hooks"), "{report:#}");
+    world.ok(&["uninstall"]);
+    assert_eq!(fs::read_to_string(world.user()).unwrap(), text);
+}
+
 #[test]
 fn s3_52_hooks_of_claude_code_are_taken_to_cline() {
     let world = World::new();

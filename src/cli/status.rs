@@ -250,6 +250,7 @@ fn of_file(file: &FileReport, covered: &BTreeSet<String>, said: &mut Said) {
         let cost = if file.valid { "" } else { "the agent drops the whole file: " };
         said.problem(format!("{name} settings: {cost}{error}"));
     }
+    said.notes.extend(file.other_hooks_line().map(|line| format!("{name} settings: {line}")));
     if !file.is_ours() {
         return;
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::edit::{Doc, NodePath};
 use super::hooks::{self, Change};
 use super::program::{self, Lead, Roots};
-use super::survey::{self, survey_hooks};
+use super::survey::{self, other_sort, survey_hooks};
 use crate::agent::claude::ENTRIES;
 use crate::dialect::DIALECTS;
 pub use crate::dialect::Rival as Program;
@@ -168,14 +168,23 @@ pub(super) fn take_out(
         let found = survey_hooks(doc, &ENTRIES).foreign.into_iter().find_map(|foreign| {
             let known = foreign.known.filter(|known| asked(known))?;
             let mut group = doc.node_at(&foreign.path[..3])?.to_value();
-            if known.group_key.is_none() {
-                group["hooks"] = json!([doc.node_at(&foreign.path)?.to_value()]);
-            }
-            Some((known, foreign, group))
+            let stays = match known.group_key {
+                Some(key) => split_group(&mut group, key),
+                None => {
+                    group["hooks"] = json!([doc.node_at(&foreign.path)?.to_value()]);
+                    None
+                }
+            };
+            Some((known, foreign, group, stays))
         });
-        let Some((known, foreign, group)) = found else { return Ok(taken) };
-        let path = emptied_container(doc, &foreign.path, known.group_key.is_some());
-        doc.remove(&path)?;
+        let Some((known, foreign, group, stays)) = found else { return Ok(taken) };
+        match stays {
+            Some(stays) => doc.replace(&foreign.path[..3], &stays)?,
+            None => {
+                let path = emptied_container(doc, &foreign.path, known.group_key.is_some());
+                doc.remove(&path)?;
+            }
+        }
         let mut one = Taken {
             program: known.name.to_string(),
             event: foreign.event,
@@ -191,6 +200,22 @@ pub(super) fn take_out(
         one.files = needed.filter_map(file).collect();
         taken.push(one);
     }
+}
+
+/// Takes out of the group of a program what is none of its own: entries that run no command, such as a prompt for a
+/// model. A group with these, without the program's mark; none = there are none.
+fn split_group(group: &mut Value, mark: &str) -> Option<Value> {
+    let mut stays = group.clone();
+    let is_other = |entry: &Value| entry.as_object().is_some_and(|it| other_sort(it).is_some());
+    let (left, own): (Vec<Value>, Vec<Value>) =
+        group["hooks"].as_array()?.iter().cloned().partition(is_other);
+    if left.is_empty() {
+        return None;
+    }
+    group["hooks"] = own.into();
+    stays["hooks"] = left.into();
+    stays.as_object_mut()?.remove(mark);
+    Some(stays)
 }
 
 /// The outermost container that holds nothing but the entry at `path`, or but its group.

@@ -12,8 +12,10 @@ use crate::json::{JsonFault, Node};
 use crate::rule::file::server::Typed;
 use crate::script::line::{is_assignment, is_own_program, split_words};
 
+/// The type of entries that run a command.
+const COMMAND: &str = "command";
 /// The entry types of the client.
-const TYPES: &[&str] = &["command", "http", "prompt", "agent", "mcp_tool"];
+const TYPES: &[&str] = &[COMMAND, "http", "prompt", "agent", "mcp_tool"];
 
 /// What an entry of ours is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +79,15 @@ pub struct Foreign {
     pub(super) path: NodePath,
 }
 
+/// An entry that runs no command: a model judges, a server or a tool is called. It stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Uncommanded {
+    /// The event it stands under.
+    pub event: String,
+    /// Its type: prompt, agent, http, mcp_tool.
+    pub sort: String,
+}
+
 /// An entry that the client refuses.
 #[derive(Debug, Clone)]
 pub struct Invalid {
@@ -95,6 +106,8 @@ pub struct Survey {
     pub bridge: Vec<Own>,
     /// Commands of others.
     pub foreign: Vec<Foreign>,
+    /// Entries of others that run no command.
+    pub uncommanded: Vec<Uncommanded>,
     /// Entries that the client refuses.
     pub invalid: Vec<Invalid>,
     /// `disableAllHooks`.
@@ -191,10 +204,20 @@ fn survey_event(survey: &mut Survey, list: &Node, path: &[usize], spot: Spot<'_>
 /// One entry, and the group that it stands in (itself, where there are none).
 fn survey_entry(survey: &mut Survey, group: &Node, node: &Node, path: NodePath, spot: Spot<'_>) {
     let Value::Object(entry) = node.to_value() else { return };
-    let Some((command, args)) = called(&entry, spot.form) else { return };
+    let called = called(&entry, spot.form);
+    let own = called.as_ref().and_then(|(command, args)| own_call(command, args.as_deref()));
+    if let Some(sort) = other_sort(&entry).filter(|_| own.is_none()) {
+        // What such an entry says under `command` runs nothing.
+        if spot.seen {
+            let (event, sort) = (spot.event.to_string(), sort.to_string());
+            survey.uncommanded.push(Uncommanded { event, sort });
+        }
+        return;
+    }
+    let Some((command, args)) = called else { return };
     let owner = others::group_owner(group);
     let shell = args.is_none();
-    match own_call(&command, args.as_deref()) {
+    match own {
         Some(call) => {
             let own = match detect_role(&call.args) {
                 Role::Guard => &mut survey.own,
@@ -226,6 +249,11 @@ fn survey_entry(survey: &mut Survey, group: &Node, node: &Node, path: NodePath, 
         }
         None => {}
     }
+}
+
+/// The type of an entry, where it is not that of a command.
+pub(super) fn other_sort(entry: &Map<String, Value>) -> Option<&str> {
+    entry.get("type").and_then(Value::as_str).filter(|sort| *sort != COMMAND)
 }
 
 /// The matcher of a group or entry, where it is not "everything".

@@ -11,8 +11,9 @@ assert.equal(text.match(/^const COMMAND = \[.*\]$/gm).length, 1, "one line for i
 let copies = 0
 
 /** The plugin with that command and those limits. */
-async function load(command, seconds = "{ PreToolUse: 5, other: 5 }", context = {}) {
+async function load(command, seconds = "{ PreToolUse: 5, other: 5 }", context = {}, off = []) {
   const written = text
+    .replace(/^const OFF = \[\]$/m, () => `const OFF = ${JSON.stringify(off)}`)
     .replace(/^const COMMAND = .*$/m, () => `const COMMAND = ${JSON.stringify(command)}`)
     .replace(/^const SECONDS = .*$/m, `const SECONDS = ${seconds}`)
   const path = join(dir, `plugin-${copies++}.mjs`)
@@ -159,6 +160,15 @@ const tests = {
     await hooks.event({ event: { type: "session.idle", properties: { sessionID: "ses_2" } } })
     const names = program.seen().map((event) => [event.hook_event_name, event.agent_id])
     assert.deepEqual(names, [["SubagentStart", "ses_2"], ["PreToolUse", "ses_2"], ["SubagentStop", "ses_2"]])
+  },
+  async "nobody is told of what is switched off"() {
+    const program = fake({ decision: "deny", reason: "no" })
+    const hooks = await load(program.command, undefined, {}, ["PreToolUse"])
+    await before(hooks, { command: "ls" })
+    assert.equal(program.called(), false)
+    const output = { title: "ls", output: "a.txt", metadata: {} }
+    await after(hooks, output)
+    assert.deepEqual(program.seen().map((event) => event.hook_event_name), ["PostToolUse"])
   },
   async "a notice is shown to the human"() {
     const shown = []

@@ -78,38 +78,52 @@ fn fields(name: &str) -> Value {
 }
 
 /// The block column of the protocol's table for Claude Code, for every event that the client has. Where the client
-/// differs from the table it is the client that counts: a call that failed or was denied has nothing to block.
+/// does otherwise than the table, the client counts: a call that failed has nothing to block, so the model is told;
+/// tasks, idle teammates and changed settings are blocked by exit status 2, where the table only has a notice; what is
+/// printed for a new worktree is taken for its path.
 #[test]
 fn s1_17_a_block_on_every_event() {
     let reason = "no [user:remote.x]";
-    let block = || json!({ "decision": "block", "reason": reason });
-    let notice = || json!({ "systemMessage": "no" });
-    let denied = |name: &str| {
-        json!({"hookSpecificOutput": {"hookEventName": name,
-            "permissionDecision": "deny", "permissionDecisionReason": reason}})
+    let specific = |name: &str, more: Value| {
+        let mut told = json!({ "hookEventName": name });
+        told.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({ "hookSpecificOutput": told })
     };
-    let permission = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest",
-        "decision": {"behavior": "deny", "message": reason}}});
+    let block = || json!({ "decision": "block", "reason": reason });
+    let denied = || json!({ "permissionDecision": "deny", "permissionDecisionReason": reason });
     for spec in hookctl::agent::default_agent().events() {
-        let wanted = match spec.name {
-            "PreToolUse" | "PreModelSwitch" => denied(spec.name),
-            "PermissionRequest" => permission.clone(),
+        let name = spec.name;
+        let (code, wanted) = match name {
+            "PreToolUse" | "PreModelSwitch" => (0, specific(name, denied())),
+            "PermissionRequest" => {
+                let decision = json!({ "behavior": "deny", "message": reason });
+                (0, specific(name, json!({ "decision": decision })))
+            }
+            "PostToolUseFailure" => (0, specific(name, json!({ "additionalContext": reason }))),
             "PostToolUse"
             | "PostToolBatch"
             | "UserPromptSubmit"
             | "UserPromptExpansion"
             | "Stop"
             | "SubagentStop"
-            | "PreCompact" => block(),
-            _ => notice(),
+            | "PreCompact" => (0, block()),
+            "TaskCreated" | "TaskCompleted" | "TeammateIdle" | "ConfigChange" => (2, Value::Null),
+            "WorktreeCreate" => (0, Value::Null),
+            _ => (0, json!({ "systemMessage": "no" })),
         };
         let server = Server::start(vec![ok(r#"{"decision":"block","reason":"no"}"#)]);
         let home = Home::new(&forward(&server.url, ""));
-        let out = home.run(&["hook"], &event(spec.name, fields(spec.name)).to_string());
-        println!("{} {:?} {}", spec.name, out.status.code(), String::from_utf8_lossy(&out.stdout));
-        let _ = wanted;
+        let out = home.run(&["hook"], &event(name, fields(name)).to_string());
+        assert_eq!(out.status.code(), Some(code), "{name}");
+        let told = serde_json::from_slice(&out.stdout).unwrap_or(Value::Null);
+        assert_eq!(told, wanted, "{name}: {}", String::from_utf8_lossy(&out.stdout));
+        assert_eq!(out.stdout.is_empty(), wanted.is_null(), "{name}");
+        if code == 2 {
+            assert_eq!(String::from_utf8_lossy(&out.stderr).trim(), reason, "{name}");
+        }
+        assert_eq!(server.connections(), 1, "{name}: the server was asked");
     }
-    panic!();
+    // A stop that was blocked already is not blocked again.
     for (payload, wanted) in blocked(reason) {
         let server = Server::start(vec![ok(r#"{"decision":"block","reason":"no"}"#)]);
         assert_eq!(Home::new(&forward(&server.url, "")).hook(&payload), wanted, "{payload}");

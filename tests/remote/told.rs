@@ -489,3 +489,38 @@ fn sx_07_the_path_of_a_webhook_is_its_key() {
         assert!(!text.contains("s3cretpath"), "{text}");
     }
 }
+
+/// The client's own event, through the script that install wrote: whoever is told gets it, and the human is told.
+#[cfg(unix)]
+#[test]
+fn s3_38_the_end_of_a_task_is_forwarded_by_clines_own_script() {
+    let server = Server::start(vec![ok("{}")]);
+    let rule = "[rule.done]\non = \"Stop\"\nnotify = { run = \"cat > ~/done.json\" }\n";
+    let home = Home::new(&told("webhook", &server.url, rule));
+    let output = finish(home.command(&["install", "--agent", "cline"]).spawn().unwrap(), "");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let script = home.path().join("Documents/Cline/Hooks/TaskComplete");
+    let payload = include_str!("../payloads/cline/TaskComplete.json");
+    let mut command = std::process::Command::new(script);
+    command.env("HOME", home.path()).current_dir(home.path());
+    for stream in [std::process::Command::stdin, std::process::Command::stdout] {
+        stream(&mut command, std::process::Stdio::piped());
+    }
+    let output = finish(command.spawn().unwrap(), payload);
+    assert_eq!(output.status.code(), Some(0));
+    let seen = server.seen_when(1);
+    let told = seen[0].json();
+    for (key, value) in
+        [("agent", "cline"), ("event", "Stop"), ("session", "conv_1795183520347_5y7s6e0")]
+    {
+        assert_eq!(told[key], value, "{told}");
+    }
+    let end = Instant::now() + Duration::from_secs(20);
+    let done = home.path().join("done.json");
+    let noted = || fs::read_to_string(&done).ok().filter(|text| !text.is_empty());
+    while noted().is_none() && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let noted: Value = serde_json::from_str(&noted().expect("the human was told")).unwrap();
+    assert_eq!(noted["turn"]["outputText"], "All done.");
+}

@@ -109,6 +109,7 @@ fn take_file(row: &mut AgentRow, place: &SettingsFile, report: &FileReport) {
         }
     }
     row.problems.extend(report.error.clone());
+    row.notes.extend(report.other_hooks_line());
     if let Some(line) = report.off_line() {
         let list = if report.off_needed.is_empty() { &mut row.notes } else { &mut row.problems };
         if !list.contains(&line) {

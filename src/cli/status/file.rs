@@ -59,6 +59,8 @@ pub(super) struct FileReport {
     pub(super) allow_managed_hooks_only: bool,
     /// The events that are handed to a bridge (`hookctl claude-hook`).
     pub(super) bridge: Vec<String>,
+    /// Hooks that run no command: a prompt for a model, a server, a tool. hookctl leaves them alone.
+    pub(super) other_hooks: Vec<OtherHook>,
     /// What the entries say of the user's server.
     #[serde(skip)]
     pub(super) server: Typed,
@@ -66,6 +68,15 @@ pub(super) struct FileReport {
     pub(super) own: Vec<Own>,
     #[serde(skip)]
     pub(super) guarded: BTreeSet<String>,
+}
+
+/// A hook of somebody else that runs no command.
+#[derive(Debug, Serialize)]
+pub(super) struct OtherHook {
+    event: String,
+    /// `prompt`, `agent`, `http`, `mcp_tool`.
+    #[serde(rename = "type")]
+    sort: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -146,6 +157,18 @@ fn wanted(
 }
 
 impl FileReport {
+    /// The hooks that run no command, in words.
+    pub(super) fn other_hooks_line(&self) -> Option<String> {
+        let named = self.other_hooks.iter().map(|one| format!("{} ({})", one.event, one.sort));
+        let mut named: Vec<String> = named.collect();
+        named.dedup();
+        let text = format!(
+            "hooks of other types answer beside hookctl, and are left alone: {}",
+            named.join(", ")
+        );
+        (!named.is_empty()).then(|| super::super::make_visible(&text))
+    }
+
     /// That events were switched off by hand, in words.
     pub(super) fn off_line(&self) -> Option<String> {
         let names = super::super::make_visible(&self.off.join(", "));
@@ -175,7 +198,11 @@ impl FileReport {
     /// Takes in what the file says.
     fn take(&mut self, read: Read) {
         self.server = read.survey.typed_server();
-        let Survey { own, bridge, invalid, disabled, managed_only, .. } = read.survey;
+        let Survey { own, bridge, invalid, disabled, managed_only, uncommanded, .. } = read.survey;
+        self.other_hooks = uncommanded
+            .into_iter()
+            .map(|one| OtherHook { event: one.event, sort: one.sort })
+            .collect();
         self.disable_all_hooks = disabled;
         self.allow_managed_hooks_only = managed_only;
         if let Some(fatal) = invalid.iter().find(|invalid| invalid.fatal) {
