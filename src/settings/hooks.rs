@@ -616,6 +616,7 @@ mod tests {
                 .map(|kind| WantedEvent { name: kind.name(), kind, timeout: 600 })
                 .to_vec(),
             server: Typed::new(),
+            off: Vec::new(),
             fail_closed: Some(false),
             bridge: None,
         }

@@ -231,7 +231,7 @@ mod tests {
             (format!("{{ {url}, }}"), "syntax", ","),
             ("[]".into(), "wrong-type", "[]"),
             (r#"{ "server_url": null }"#.into(), "wrong-type", "null"),
-            (r#"{ "server_urls": [] }"#.into(), "bad-remote", "[]"),
+            (r#"{ "server_urls": [] }"#.into(), "empty-list", "[]"),
             (format!("{{ {url}, \"retries\": 3 }}"), "unknown-key", "\"retries\""),
             (format!("{{ {url}, \"token_file\": \"x\" }}"), "unknown-key", "\"token_file\""),
             (format!("{{ {url}, \"timeout_ms\": \"5 s\" }}"), "wrong-type", "\"5 s\""),
