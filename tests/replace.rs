@@ -606,3 +606,39 @@ fn s0_29_s3_06_what_was_replaced_outlives_either_kind_of_ours() {
         }
     }
 }
+
+/// cdev takes such a group along when it goes; a prompt for a model in it is the user's own all the same.
+#[test]
+fn s0_29_a_prompt_in_a_group_of_cdevs_stays() {
+    for touched in [false, true] {
+        let world = World::with(PHONE);
+        let mut hooks = cdev();
+        let prompt = json!({"type": "prompt", "prompt": "Is it safe?"});
+        hooks["PreToolUse"][0]["hooks"].as_array_mut().unwrap().insert(0, prompt.clone());
+        let before = text(&hooks);
+        world.write(&world.settings(), &before);
+        world.ok(&["install", "--replace"]);
+        let settings: Value = serde_json::from_str(&world.read(&world.settings())).unwrap();
+        assert_eq!(count(&settings.to_string(), ".cdev/hooks/"), 0, "{settings:#}");
+        let left = &settings["hooks"]["PreToolUse"][0];
+        assert_eq!(left["hooks"], json!([prompt]), "{settings:#}");
+        assert_eq!(left["matcher"], hooks["PreToolUse"][0]["matcher"]);
+        assert!(left.get("_cdev_managed").is_none(), "it is no group of cdev's any more");
+        assert_eq!(world.report()["files"][1]["other_hooks"][0]["type"], "prompt");
+        world.ok(&["install", "--replace"]);
+        if touched {
+            let mut more = settings.clone();
+            more["theirs"] = json!(1);
+            world.write(&world.settings(), &more.to_string());
+        }
+        world.ok(&["uninstall"]);
+        let after = world.read(&world.settings());
+        assert_eq!(
+            after.matches("Is it safe?").count(),
+            1,
+            "neither lost nor there twice: {after}"
+        );
+        assert_eq!(count(&after, ".cdev/hooks/"), 4, "{after}");
+        assert!(touched || after == before, "{after}");
+    }
+}

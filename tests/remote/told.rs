@@ -511,7 +511,7 @@ fn s3_38_the_end_of_a_task_is_forwarded_by_clines_own_script() {
     let seen = server.seen_when(1);
     let told = seen[0].json();
     for (key, value) in
-        [("agent", "cline"), ("event", "Stop"), ("session", "conv_1795183520347_5y7s6e0")]
+        [("agent", "cline"), ("event", "TaskComplete"), ("session", "1795183519904_pjcmt")]
     {
         assert_eq!(told[key], value, "{told}");
     }
