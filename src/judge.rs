@@ -614,7 +614,7 @@ impl<'a> Judge<'a> {
         crate::order::sort_by_key(&mut stops, |one| Reverse(one.rule.telling_order()));
         stops.truncate(limits::REASONS);
         let of_files = stops.iter().filter(|one| one.rule.layer() != Layer::Pack).count();
-        stops.truncate(of_files + 1);
+        stops.truncate(of_files.max(1));
         for one in stops {
             let verb = one.verb().unwrap_or(Verb::Deny);
             let mut reason = told_reason(one.rule, verb, &self.values_of(event, analysis, one));
