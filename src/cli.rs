@@ -188,7 +188,7 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
         CliCommand::Ping(args) => ping::run(&context, &args, report),
         CliCommand::Flush(args) => flush::run(&context, &args, report),
         CliCommand::Memory(args) => memory::run(&context, &args),
-        CliCommand::Migrate(args) => migrate::run(&context, &args),
+        CliCommand::Migrate(args) => migrate::run(&context, &args, report),
         CliCommand::Serve(args) => serve::run(&context, &args),
         CliCommand::ClaudeHook(args) => bridge::run(&context, "claude", &args),
         CliCommand::ClineHook(args) => bridge::run(&context, "cline", &args),

@@ -1470,6 +1470,10 @@ fn s3_52_hooks_of_claude_code_are_taken_to_cline() {
     world.ok(&["install"]);
     let dry = world.ok(&["migrate", "claude", "cline", "--dry-run"]);
     assert!(dry.out.contains("+++ ") && !world.home().join(".cline").exists(), "{}", dry.out);
+    let told = world.ok(&["migrate", "claude", "cline", "--dry-run", "--json"]).out;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert!(told["files"][0]["diff"].as_str().unwrap().contains("+++ "), "{told:#}");
+    assert!(told["messages"].to_string().contains("ConfigChange"), "{told:#}");
     let done = world.ok(&["migrate", "claude", "cline"]);
     for note in ["type \"http\"", "ConfigChange", "became `Task|Bash`", "60 s", "own entry"] {
         assert!(done.out.contains(note), "{note}: {}", done.out);
@@ -1486,5 +1490,7 @@ fn s3_52_hooks_of_claude_code_are_taken_to_cline() {
     assert_eq!(world.json(&file), wanted);
     assert!(world.ok(&["migrate", "claude", "cline"]).out.contains("Nothing to take"));
     assert_eq!(world.json(&file), wanted);
-    assert_eq!(world.run(&["migrate", "cline", "claude"]).code, 2);
+    let wrong = world.run(&["migrate", "cline", "claude", "--json"]);
+    let told: Value = serde_json::from_str(&wrong.out).unwrap();
+    assert_eq!((wrong.code, &told["ok"], wrong.err.as_str()), (2, &json!(false), ""));
 }

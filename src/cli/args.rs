@@ -232,6 +232,9 @@ pub struct MigrateArgs {
     /// Print the edit as a diff and write nothing.
     #[arg(long)]
     pub dry_run: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `hookctl agents`.

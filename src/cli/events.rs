@@ -370,7 +370,7 @@ fn check_names(
             || format!(": `hookctl events --agent {}` lists them", first.agent.id()),
             |near| format!(", did you mean `{near}`?"),
         );
-        bail!("{} has no event `{name}`{hint}", first.agent.title());
+        bail!("{} has no event `{}`{hint}", first.agent.title(), make_visible(name));
     }
     Ok(())
 }

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use anyhow::{Context as _, Result, bail};
 
 use super::args::{MigrateArgs, SettingsScope};
-use super::install::unified_diff;
-use super::{Context, Exit, make_visible, print, scope};
+use super::install::{edit_as_json, unified_diff};
+use super::report::Report;
+use super::{Context, Exit, make_visible, scope};
 use crate::settings::migrate::{append_groups, convert_settings};
 use crate::settings::{self, EditMode};
 
@@ -19,7 +20,7 @@ const TO: &[(&str, &str)] = &[("cline", "cline-fork"), ("cline-fork", "cline-for
 ///
 /// # Errors
 /// On other agents, and where a file cannot be read or edited.
-pub fn run(context: &Context, args: &MigrateArgs) -> Result<Exit> {
+pub(super) fn run(context: &Context, args: &MigrateArgs, report: &mut Report) -> Result<Exit> {
     let to = TO.iter().find(|(name, _)| *name == args.to).map(|(_, id)| *id);
     let Some(to) = to.filter(|_| args.from == FROM) else {
         bail!("hookctl takes hooks from {FROM} to cline, and no other way");
@@ -32,6 +33,7 @@ pub fn run(context: &Context, args: &MigrateArgs) -> Result<Exit> {
     let migration = convert_settings(&source, read, to)?;
     let mode = EditMode { dry_run: args.dry_run, may_loosen: true };
     let outcome = append_groups(&context.paths, &target, write, &migration.groups, mode)?;
+    report.push("files", edit_as_json(&outcome, args.dry_run));
     let mut text = String::new();
     if args.dry_run {
         text.push_str(&unified_diff(&outcome));
@@ -45,8 +47,12 @@ pub fn run(context: &Context, args: &MigrateArgs) -> Result<Exit> {
             let _ = writeln!(text, "  {}", make_visible(&settings::describe_change(change)));
         }
     }
+    // For people on standard output, beside what they are about.
     for note in &migration.notes {
-        let _ = writeln!(text, "note: {}", make_visible(note));
+        let note = make_visible(note);
+        let _ = writeln!(text, "note: {note}");
+        report.note_silently(note);
     }
-    print(&text)
+    report.tell(&text)?;
+    Ok(Exit::Ok)
 }

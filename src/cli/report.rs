@@ -58,6 +58,7 @@ impl Report {
         let (command, json, dry_run) = match &cli.command {
             Some(CliCommand::Install(args)) => ("install", args.json, args.dry_run),
             Some(CliCommand::Uninstall(args)) => ("uninstall", args.json, args.dry_run),
+            Some(CliCommand::Migrate(args)) => ("migrate", args.json, args.dry_run),
             Some(CliCommand::Events(args)) => ("events", args.json, args.dry_run),
             Some(CliCommand::Init(args)) => ("init", args.json, false),
             Some(CliCommand::Ping(args)) => ("ping", args.json, false),
@@ -104,6 +105,11 @@ impl Report {
     pub(super) fn refuse_silently(&mut self, why: impl Into<String>) -> Exit {
         self.messages.push(Message { level: Level::Refused, text: why.into() });
         Exit::Found
+    }
+
+    /// A note that people read elsewhere.
+    pub(super) fn note_silently(&mut self, text: impl Into<String>) {
+        self.messages.push(Message { level: Level::Note, text: text.into() });
     }
 
     /// What a program reads under that key.
