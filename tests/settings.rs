@@ -314,7 +314,14 @@ fn meaning(text: &str) -> (Vec<String>, serde_json::Value) {
         for group in groups.as_array().unwrap() {
             let mut group = group.clone();
             let entries = group.as_object_mut().unwrap().remove("hooks").unwrap();
-            rows.extend(entries.as_array().unwrap().iter().map(|e| format!("{event} {group} {e}")));
+            for entry in entries.as_array().unwrap() {
+                let mut group = group.clone();
+                // What runs no command is not cdev's: its mark goes from it when cdev's part is taken out.
+                if entry["type"].as_str().is_some_and(|kind| kind != "command") {
+                    group.as_object_mut().unwrap().remove("_cdev_managed");
+                }
+                rows.push(format!("{event} {group} {entry}"));
+            }
         }
     }
     rows.sort();

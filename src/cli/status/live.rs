@@ -2,7 +2,6 @@
 //!
 //! Judged is by facts alone: what the journal has of the call, and whether the command left its trace.
 
-use std::fs;
 use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -370,7 +369,7 @@ impl Canary {
              refused as it should be. Do not try again; you are done.\"\n",
             canary.command()
         );
-        fs::write(canary.root.join(PROJECT_FILE), rule)?;
+        files::replace_file(&canary.root.join(PROJECT_FILE), rule.as_bytes())?;
         Ok(canary)
     }
 
