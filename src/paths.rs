@@ -36,7 +36,8 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// The places of this user, with the directories of `--config` and `--state` where given.
+    /// The places of this user, with the directories of `--config` and `--state` where given. A state of no
+    /// name, as of a variable that is not set, is none; such a config is told by `check_config_directory`.
     ///
     /// # Errors
     /// A sentence for people when no home directory can be found.
@@ -45,6 +46,7 @@ impl Paths {
             .filter(|home| home.is_absolute())
             .ok_or("no home directory: set HOME to an absolute path")?;
         let (own_config, own_state) = platform_directories(&home);
+        let state = state.filter(|state| !state.as_os_str().is_empty());
         Ok(Paths {
             managed: PathBuf::from(MANAGED_CONFIG),
             config: config.map_or(own_config, to_absolute),
