@@ -529,7 +529,9 @@ fn odd_homes_and_directories_change_no_answer_that_could_be_given() {
     let (file, pipe) = (file.to_str().unwrap(), pipe.to_str().unwrap());
     let long = format!("/{}", "x".repeat(5_000));
     let config = home.at(".config/hookctl/config.toml");
-    for state in [file, pipe, "/dev/null", "/proc", "/proc/self/fd", "", ".", "/sys", &long, "\u{1}"] {
+    for state in
+        [file, pipe, "/dev/null", "/proc", "/proc/self/fd", "", ".", "/sys", &long, "\u{1}"]
+    {
         let answer = hook(state, &["--state", state], &[]);
         assert!(answer.contains("\"deny\""), "--state {state}: {answer}");
     }
