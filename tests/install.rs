@@ -1323,6 +1323,21 @@ fn s3_17_without_a_name_only_one_agent_is_meant() {
     assert!(row("codex")["problems"].to_string().contains("not approved"), "{rows:#?}");
     assert_eq!(row("cursor")["in_effect"], false);
     assert_eq!(row("cursor")["files"], json!([]));
+
+    // What is guarded stands at the head, and no other agent does.
+    let head = |out: &str| out.lines().next().unwrap_or_default().to_string();
+    let alone = World::new();
+    alone.ok(&["install", "--agent", "gemini"]);
+    let told = head(&alone.ok(&["status"]).out);
+    assert!(told.contains("in effect for Gemini CLI (hookctl"), "{told}");
+
+    let named = alone.ok(&["agents", "gemini", "codex", "--json"]).out;
+    let named: Value = serde_json::from_str(&named).unwrap();
+    let ids: Vec<&Value> = named.as_array().unwrap().iter().map(|one| &one["agent"]).collect();
+    assert_eq!(ids, ["gemini", "codex"]);
+    let unknown = alone.run(&["agents", "gemin"]);
+    assert_eq!(unknown.code, 2, "{}", unknown.out);
+    assert!(unknown.err.contains("did you mean `gemini`?"), "{}", unknown.err);
 }
 
 #[test]

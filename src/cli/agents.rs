@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::args::AgentsArgs;
-use super::{BOLD, Context, Exit, print, print_json};
+use super::{BOLD, Context, Exit, print, print_json, scope};
 use crate::agent::wiring::{Form, Wiring};
 use crate::agent::{AGENTS, Agent, EventSpec};
 use crate::settings::place;
@@ -56,9 +56,12 @@ impl EventFacts {
 /// Prints the table.
 ///
 /// # Errors
-/// Where stdout cannot be written.
+/// Where an agent is not known, or stdout cannot be written.
 pub fn run(context: &Context, args: &AgentsArgs) -> Result<Exit> {
-    let all: Vec<AgentFacts> = AGENTS.iter().map(|agent| facts_of(context, *agent)).collect();
+    let named = args.names.iter().map(|id| scope::find_agent(id));
+    let named = named.collect::<Result<Vec<&'static dyn Agent>>>()?;
+    let asked = if named.is_empty() { AGENTS } else { &named[..] };
+    let all: Vec<AgentFacts> = asked.iter().map(|agent| facts_of(context, *agent)).collect();
     if args.json {
         return print_json(&all);
     }

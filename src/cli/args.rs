@@ -240,6 +240,9 @@ pub struct MigrateArgs {
 /// `hookctl agents`.
 #[derive(Debug, Args)]
 pub struct AgentsArgs {
+    /// Only these agents: `codex`, `gemini`; without, all.
+    #[arg(value_name = "AGENT")]
+    pub names: Vec<String>,
     /// Print a JSON list, one object for each agent.
     #[arg(long)]
     pub json: bool,

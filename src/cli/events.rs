@@ -80,7 +80,7 @@ pub(super) fn run(context: &Context, args: &EventsArgs, report: &mut Report) -> 
 fn registrations(context: &Context, args: &EventsArgs) -> Result<Vec<Registration>> {
     let mut agents: Vec<&'static dyn Agent> = Vec::new();
     for id in &args.agent {
-        agents.push(scope::find_agent(id.trim())?);
+        agents.push(scope::find_agent(id)?);
     }
     if agents.is_empty() {
         agents = scope::wired_agents().map(|(agent, _)| agent).collect();

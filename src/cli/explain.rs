@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::Value;
 
 use super::args::ExplainArgs;
-use super::{BOLD, Context, Exit, generated, print, print_json, print_stderr};
+use super::{BOLD, Context, Exit, generated, print, print_json, print_stderr, scope};
 use crate::agent::{self, Agent};
 use crate::config::Config;
 use crate::dry::{self, Dry};
@@ -36,7 +36,8 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
             false => print(&failures::render_text(&rows, &|text| context.paint(BOLD, text))),
         };
     }
-    let agent = find_agent(args.agent.as_deref())?;
+    let agent =
+        args.agent.as_deref().map_or_else(|| Ok(agent::default_agent()), scope::find_agent)?;
     let given = args.file.is_some() || args.tool.is_some() || !args.command.is_empty();
     if let Some(name) = args.event.as_deref().filter(|_| !given) {
         return event::run(context, agent, name, args.json);
@@ -96,17 +97,6 @@ fn read_payload(file: Option<&Path>) -> Result<Option<Vec<u8>>> {
     let limit = (hook::LARGEST + 1) as u64;
     io::stdin().take(limit).read_to_end(&mut bytes).context("cannot read stdin")?;
     Ok(Some(bytes))
-}
-
-/// The agent of that name; without one, the default.
-fn find_agent(id: Option<&str>) -> Result<&'static dyn Agent> {
-    let Some(id) = id else { return Ok(agent::default_agent()) };
-    agent::by_id(id).with_context(|| {
-        let ids: Vec<&str> = agent::AGENTS.iter().map(|agent| agent.id()).collect();
-        let near = did_you_mean(id, ids.iter().copied());
-        let near = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
-        format!("unknown agent `{id}`{near}\nhookctl knows {}", ids.join(", "))
-    })
 }
 
 /// The event of the payload; of one that `made` was made for, that agent's.

@@ -11,6 +11,7 @@ use crate::agent::wiring::{Scope, Wiring};
 use crate::agent::{self, Agent, EventSpec};
 use crate::config::Config;
 use crate::event::KindSet;
+use crate::rule::fault::did_you_mean;
 use crate::rule::file::server::Typed;
 use crate::settings;
 use crate::settings::consent;
@@ -41,9 +42,14 @@ pub fn wired_agents() -> impl Iterator<Item = (&'static dyn Agent, &'static Wiri
 /// # Errors
 /// Where there is none.
 pub fn find_agent(id: &str) -> Result<&'static dyn Agent> {
-    let names = || wired_agents().map(|(agent, _)| agent.id()).collect::<Vec<_>>().join(", ");
+    let id = id.trim();
     let agent = wired_agents().map(|(agent, _)| agent).find(|agent| agent.id() == id);
-    agent.with_context(|| format!("unknown agent `{id}`: hookctl knows {}", names()))
+    agent.with_context(|| {
+        let ids: Vec<&str> = wired_agents().map(|(agent, _)| agent.id()).collect();
+        let near = did_you_mean(id, ids.iter().copied());
+        let near = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
+        format!("unknown agent `{id}`{near}\nhookctl knows {}", ids.join(", "))
+    })
 }
 
 /// The agents that are here, and what shows it.

@@ -121,7 +121,7 @@ fn withdraw_consent(context: &Context, place: &SettingsFile, mode: EditMode) -> 
 /// first, where people look for it.
 fn chosen_agents(context: &Context, args: &UninstallArgs) -> Result<Vec<&'static dyn Agent>> {
     if !args.agent.is_empty() {
-        return args.agent.iter().map(|id| scope::find_agent(id.trim())).collect();
+        return args.agent.iter().map(|id| scope::find_agent(id)).collect();
     }
     let records = Records::load(&context.paths).files;
     let noted = |one: &SettingsFile| {

@@ -260,6 +260,10 @@ impl PathPattern {
         };
         let hits = |base: &BaseForm| match relate_to_base(&base.names, path) {
             Inside::Elsewhere => Truth::No,
+            // Most of a long list lies below such a target: one look at the base tells it.
+            Inside::Above([_, _, ..]) if matches!(extent, Extent::Tree | Extent::Children) => {
+                Truth::Maybe
+            }
             Inside::Above(left) => read(&|parts| match_above(left, parts, extent)),
             Inside::Below(rest) if self.is_elsewhere(path, rest) => {
                 match (self.base, extent) {

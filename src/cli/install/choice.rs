@@ -32,7 +32,7 @@ pub(super) fn choose_agents(
     if !args.agent.is_empty() {
         let mut agents: Vec<&'static dyn Agent> = Vec::new();
         for id in &args.agent {
-            let agent = scope::find_agent(id.trim())?;
+            let agent = scope::find_agent(id)?;
             if agents.iter().all(|other| other.id() != agent.id()) {
                 agents.push(agent);
             }

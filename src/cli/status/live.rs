@@ -223,7 +223,7 @@ fn chosen_targets(rows: &[AgentRow], named: &[String]) -> Result<Vec<Target>> {
     let row_of = |agent: &dyn Agent| rows.iter().find(|row| row.agent == agent.id());
     let mut targets: Vec<Target> = Vec::new();
     for name in named {
-        let agent = scope::find_agent(name.trim())?;
+        let agent = scope::find_agent(name)?;
         let version = row_of(agent).and_then(|row| row.version.clone());
         if targets.iter().any(|target| target.agent.id() == agent.id()) {
             continue;

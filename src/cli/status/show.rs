@@ -18,11 +18,13 @@ pub(super) fn render_report(context: &Context, report: &StatusReport) -> String 
         let value = indent_following_lines(value, 12);
         let _ = writeln!(text, "{} {value}", context.paint(BOLD, &format!("{name:<11}")));
     };
+    let guarded = report.agents.iter().filter(|row| row.in_effect).map(|row| row.title);
+    let guarded: Vec<&str> = guarded.collect();
     let verdict = match report.in_effect {
-        true => context.paint(GREEN, "in effect"),
+        true => format!("{} for {}", context.paint(GREEN, "in effect"), guarded.join(", ")),
         false => context.paint(RED, "NOT in effect"),
     };
-    line("guard", &format!("{verdict} (hookctl {}, Claude Code)", report.version));
+    line("guard", &format!("{verdict} (hookctl {})", report.version));
     for file in report.files.iter().filter(|file| file.scope != "managed" || file.exists) {
         for (name, value) in of_file(context, file) {
             line(name, &value);
