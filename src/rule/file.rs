@@ -195,10 +195,14 @@ pub fn unpack_rule(
 ) -> Option<Option<Rc<Rule>>> {
     let table = packed::unpack_table(packed)?;
     let mut r = sound_reader(path, layer, only);
-    let mut rule = Rule { id: id.to_string(), layer: Some(layer), line: 1, ..new_rule() };
-    let read = read_rule_table(&table, &mut rule, &mut r).is_some();
+    // In its place from the start: a rule is long, and moving it costs as much as reading it.
+    let mut rule = Rc::<Rule>::default();
+    let own = Rc::get_mut(&mut rule)?;
+    set_unsaid(own);
+    (own.id, own.layer, own.line) = (id.to_string(), Some(layer), 1);
+    let read = read_rule_table(&table, own, &mut r).is_some();
     std::mem::forget(table);
-    r.faults.is_empty().then(|| read.then(|| Rc::new(rule)))
+    r.faults.is_empty().then(|| read.then_some(rule))
 }
 
 fn sound_reader(path: &Path, layer: Layer, only: Option<Kind>) -> Reader<'static> {
@@ -346,8 +350,9 @@ fn read_rule(id: &Key<'_>, body: &Item<'_>, layer: Layer, file: &mut RuleFile, r
             id.span(),
         );
     }
-    let mut rule =
-        Rule { id: name, layer: Some(layer), line: r.line_number(id.span().start), ..new_rule() };
+    let line = r.line_number(id.span().start);
+    let mut rule = Rule { id: name, layer: Some(layer), line, ..Rule::default() };
+    set_unsaid(&mut rule);
     let seen = match r.table(body, "rule") {
         Some(table) => read_rule_table(table, &mut rule, r),
         None => {
@@ -373,9 +378,9 @@ fn read_rule(id: &Key<'_>, body: &Item<'_>, layer: Layer, file: &mut RuleFile, r
     }
 }
 
-/// What a rule is that says nothing of it.
-fn new_rule() -> Rule {
-    Rule { repeat: 1, priority: PRIORITY, ..Rule::default() }
+/// Sets what a rule is that says nothing of it, where that is no zero.
+fn set_unsaid(rule: &mut Rule) {
+    (rule.repeat, rule.priority) = (1, PRIORITY);
 }
 
 /// Reads what a rule says; None where it is about other events than the one at hand.
@@ -476,7 +481,7 @@ fn read_key(
         "on" | "limit" | "dialect" | "otherwise" => {}
         "unless" => {
             if let Some(table) = r.table(value, name) {
-                rule.unless = Some(Box::new(read_unless(table, r)));
+                rule.unless = Some(read_unless(table, r));
             }
         }
         "run" => seen.run = r.command(value),
@@ -510,8 +515,8 @@ fn read_verdict(key: &Key<'_>, value: &Item<'_>, seen: &mut Seen, r: &mut Reader
     true
 }
 
-fn read_unless(table: &Table<'_>, r: &mut Reader<'_>) -> Conditions {
-    let mut unless = Conditions::default();
+fn read_unless(table: &Table<'_>, r: &mut Reader<'_>) -> Box<Conditions> {
+    let mut unless = Box::<Conditions>::default();
     for (key, value) in table {
         if !unless.read_key(key.get_ref(), value, r) {
             r.unknown_key(key.get_ref(), key.span(), condition::KEYS.iter().map(|key| key.name));

@@ -337,7 +337,18 @@ impl<'t> Rest<'t> {
     }
 
     /// The next number.
+    #[inline]
     pub fn read_number(&mut self) -> Option<usize> {
+        // Most fit into one character.
+        let byte = *self.text.as_bytes().get(self.at)?;
+        if byte & 64 != 0 {
+            return self.read_long_number();
+        }
+        self.at += 1;
+        Some(usize::from(byte & 63))
+    }
+
+    fn read_long_number(&mut self) -> Option<usize> {
         let (mut number, mut shift) = (0, 0);
         while shift < 30 {
             let byte = self.byte()?;
