@@ -269,8 +269,14 @@ fn piece<'t>(
     Ok(variable.map(|variable| (TemplatePiece::Variable(variable), &text[variable.len()..])))
 }
 
-/// How much of a text is text for certain: a character, or two where one is escaped.
+/// How much of a text is text for certain: all up to what may mean more, else a character, or two where one is escaped.
 fn text_len(text: &str, quote: &mut Option<char>) -> usize {
+    let special = |byte: &u8| matches!(byte, b'{' | b'$' | b'\'' | b'"' | b'\\');
+    match text.as_bytes().iter().position(|byte| special(byte)) {
+        Some(0) => {}
+        Some(plain) => return plain,
+        None => return text.len(),
+    }
     let mut chars = text.chars();
     match (*quote, chars.next()) {
         (None, open @ Some('\'' | '"')) => *quote = open,
