@@ -990,6 +990,22 @@ fn text_of_agents_is_data_and_the_page_runs_only_its_own_script() {
         !page.body.contains("<script>") && !page.body.contains("http"),
         "nothing inline, nothing from outside"
     );
+    // What is asked of browsers is met by the files themselves.
+    for path in ["/app.js", "/view.js", "/style.css", "/pair"] {
+        let asset = send(serve.address, "GET", path, &[], "");
+        assert_eq!(asset.status, 200, "{path}");
+        for never in
+            ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "https://"]
+        {
+            assert!(!asset.body.contains(never), "{path}: {never}");
+        }
+    }
+    let paired = |headers: &[(&str, &str)]| send(serve.address, "GET", "/api/paired", headers, "");
+    assert_eq!(paired(&[]).json(), json!({ "paired": false }));
+    assert_eq!(paired(&[("Authorization", &serve.bearer())]).json(), json!({ "paired": true }));
+    let guesses: Vec<u16> =
+        (0..40).map(|_| paired(&[("Cookie", "hookctl_session=a.b")]).status).collect();
+    assert!(guesses.starts_with(&[200]) && guesses.ends_with(&[429]), "{guesses:?}");
     let asking = serve.ask(bash("<img src=x>", "t1", "echo '<script>alert(1)</script>\u{202e}'"));
     let pending = serve.pending(1);
     assert_eq!(pending[0]["target"], "echo '<script>alert(1)</script>\\u{202e}'");

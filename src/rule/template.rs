@@ -271,8 +271,8 @@ fn piece<'t>(
 
 /// How much of a text is text for certain: all up to what may mean more, else a character, or two where one is escaped.
 fn text_len(text: &str, quote: &mut Option<char>) -> usize {
-    let special = |byte: &u8| matches!(byte, b'{' | b'$' | b'\'' | b'"' | b'\\');
-    match text.as_bytes().iter().position(|byte| special(byte)) {
+    let is_special = |byte: &u8| matches!(byte, b'{' | b'$' | b'\'' | b'"' | b'\\');
+    match text.as_bytes().iter().position(is_special) {
         Some(0) => {}
         Some(plain) => return plain,
         None => return text.len(),

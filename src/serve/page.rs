@@ -21,23 +21,35 @@ const MOST: usize = 200;
 /// The longest search, in bytes.
 const SEARCH: usize = 200;
 
-/// The page itself: nothing in it is anybody's.
-pub async fn index() -> Response {
-    asset("text/html; charset=utf-8", include_str!("page/index.html"))
-}
+/// The files of the page, by their paths. Nothing in them is anybody's.
+pub const ASSETS: [(&str, &str, &str); 5] = [
+    ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
+    ("/pair", "text/html; charset=utf-8", include_str!("page/index.html")),
+    ("/app.js", "text/javascript; charset=utf-8", include_str!("page/app.js")),
+    ("/view.js", "text/javascript; charset=utf-8", include_str!("page/view.js")),
+    ("/style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
+];
 
-/// Its script.
-pub async fn script() -> Response {
-    asset("text/javascript; charset=utf-8", include_str!("page/app.js"))
-}
-
-/// Its style.
-pub async fn style() -> Response {
-    asset("text/css; charset=utf-8", include_str!("page/style.css"))
-}
-
-fn asset(kind: &'static str, text: &'static str) -> Response {
+/// One of them.
+pub fn asset(kind: &'static str, text: &'static str) -> Response {
     ([(header::CONTENT_TYPE, kind)], text).into_response()
+}
+
+/// `GET /api/paired`: is this browser let in? Unlike where a device is needed it is no fault if not, but a guess.
+pub async fn paired(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let found = match server.access.visitor(request.headers()).await {
+        Ok(found) => found,
+        Err(error) => return failure(&error),
+    };
+    let shows = request.headers().contains_key(header::COOKIE)
+        || request.headers().contains_key(header::AUTHORIZATION);
+    if found.is_none()
+        && shows
+        && let Some(refused) = refuse_guess(&server, &request)
+    {
+        return refused;
+    }
+    json_response(StatusCode::OK, &json!({ "paired": found.is_some() }))
 }
 
 /// `GET /api/state`: sessions, what waits, who is asking.

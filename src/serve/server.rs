@@ -47,10 +47,10 @@ fn router(server: Arc<Server>) -> Router {
         .route("/api/auth/exchange", post(page::exchange))
         .route("/api/auth/refresh", post(page::refresh))
         .route("/api/auth/revoke", post(page::revoke))
-        .route("/", get(page::index))
-        .route("/pair", get(page::index))
-        .route("/app.js", get(page::script))
-        .route("/style.css", get(page::style));
+        .route("/api/paired", get(page::paired));
+    let open = page::ASSETS.into_iter().fold(open, |open, (path, kind, text)| {
+        open.route(path, get(move || async move { page::asset(kind, text) }))
+    });
     Router::new()
         .merge(hooks)
         .merge(devices)
