@@ -141,7 +141,7 @@ export function sessionCard(session, now) {
   for (const step of session.tool_history) {
     const took = step.end ? duration(step.duration_ms ?? step.end - step.start) : `runs for ${duration(now - step.start)}`;
     const input = step.input ?? {};
-    const what = [input.command, input.file_path, input.url, input.pattern].find((text) => typeof text === "string");
+    const what = typeof input === "string" ? input : [input.command, input.file_path, input.url, input.pattern].find((text) => typeof text === "string");
     timeline.append(
       make(
         "li",
