@@ -13,6 +13,8 @@ import { parseArgs } from "node:util";
 
 const text = { type: "string" };
 const { values: args } = parseArgs({ options: { serve: text, hookctl: text, client: text, out: text, playwright: text } });
+// They are started in other directories.
+for (const name of ["serve", "hookctl", "client"]) args[name] &&= resolve(args[name]);
 const require = createRequire(join(resolve(args.playwright ?? "."), "x.js"));
 const { chromium } = require("playwright-core");
 const out = resolve(args.out ?? "browser-out");
@@ -45,6 +47,7 @@ function run(program, args, options = {}) {
   const child = spawn(program, args, { env: plain, stdio: ["ignore", "pipe", "pipe"], ...options });
   children.add(child);
   child.on("exit", () => children.delete(child));
+  child.on("error", (error) => assert.fail(`${program}: ${error}`));
   return child;
 }
 
