@@ -11,6 +11,9 @@ use tempfile::TempDir;
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::{Message, WebSocket};
 
+#[path = "serve/protocol.rs"]
+mod protocol;
+
 /// Whoever waits for another process looks again until then.
 const PATIENCE: Duration = Duration::from_secs(10);
 

@@ -58,7 +58,7 @@ fn told() -> Response {
 }
 
 /// Tells everybody. What cannot be kept is told all the same.
-async fn tell(server: &Server, hook: Hook, post: &Post) {
+pub async fn tell(server: &Server, hook: Hook, post: &Post) {
     note(server, hook, post).await;
     server.bus.publish(hook.event(), &post.session(), &post.workspace(), post.payload(hook));
     if hook == Hook::ToolEnd && !post.call().is_empty() {
@@ -76,7 +76,7 @@ async fn note(server: &Server, hook: Hook, post: &Post) {
     }
 }
 
-/// Asks a human.
+/// Asks a human, unless the agent asks nobody at all.
 async fn ask(server: &Server, post: &mut Post) -> Answer {
     if post.bypasses() {
         let text = |text: &str| text.to_string();
@@ -88,6 +88,11 @@ async fn ask(server: &Server, post: &mut Post) -> Answer {
             ..Answer::default()
         };
     }
+    ask_human(server, post).await
+}
+
+/// Asks a human.
+pub async fn ask_human(server: &Server, post: &mut Post) -> Answer {
     // PermissionRequest has none (cdev's contract, C1), and questions are known by it.
     if post.call().is_empty() {
         let id = format!("serve-{}", &new_token()[..32]);

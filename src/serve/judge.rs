@@ -20,7 +20,7 @@ use hookctl::remote::questions::answer_pattern;
 use hookctl::rule::Layer;
 use hookctl::rule::fault::Gravity;
 use hookctl::rule::file::Remote;
-use hookctl::verdict::Verb;
+use hookctl::verdict::{Answer, Verb};
 use serde_json::{Map, Value};
 
 /// The largest file of rules, in bytes.
@@ -53,6 +53,8 @@ pub struct SeenCall {
     pub rule: String,
     /// Its reason.
     pub why: String,
+    /// All that the rules say of it.
+    pub answer: Answer,
     /// What an answer for the session would be remembered by; None = such an answer holds once.
     pub pattern: Option<String>,
 }
@@ -122,6 +124,7 @@ impl Judge {
                 String::new()
             },
             pattern: None,
+            answer: dry.judgement.answer.clone(),
             event: dry.event,
             analysis: dry.analysis,
             place: dry.place,

@@ -1,6 +1,6 @@
 //! hookctl-serve: the approval server. Agents' hooks ask it, humans answer from a browser or a phone.
 //!
-//! `store` owns what lasts, `questions` who waits for what, `access` who may do what. `hooks` is the side of agents,
+//! `store` owns what lasts, `questions` who waits for what, `access` who may do what. `hooks` and `protocol` are the side of agents,
 //! `rpc` and `page` that of humans; `cdev` says how calls are told to them, and `judge` what hookctl sees in one.
 
 use std::process::ExitCode;
@@ -17,6 +17,7 @@ mod listen;
 mod notify;
 mod options;
 mod page;
+mod protocol;
 mod questions;
 mod rpc;
 mod server;

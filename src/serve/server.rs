@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use crate::access::Visitor;
 use crate::context::{Server, failure, json_response, refuse};
 use crate::store::{question, session};
-use crate::{hooks, listen, page, rpc};
+use crate::{hooks, listen, page, protocol, rpc};
 
 /// How often it is looked what others did to our questions.
 const TICK: Duration = Duration::from_millis(500);
@@ -33,7 +33,9 @@ pub async fn run(server: Arc<Server>, listener: TcpListener) {
 }
 
 fn router(server: Arc<Server>) -> Router {
-    let hooks = Router::new().route("/api/hooks/{name}", any(hooks::receive));
+    let hooks = Router::new()
+        .route("/api/hooks/{name}", any(hooks::receive))
+        .route("/hook", post(protocol::receive));
     let devices = Router::new()
         .route("/api/state", get(page::state))
         .route("/api/history", get(page::history))
