@@ -1,9 +1,15 @@
 // What is seen. Text of agents is only ever set as text: nothing here reads markup.
 
+/** Characters that show nothing, or turn around what is beside them, written out. */
+const visible = (text) =>
+  String(text).replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u3164\u115f\u1160\uffa0]/gu, (one) =>
+    one === "\n" || one === "\t" ? one : `\\u{${one.codePointAt(0).toString(16)}}`,
+  );
+
 /** An element with text and children. */
 export function make(name, { text, kind, ...attributes } = {}, ...children) {
   const element = document.createElement(name);
-  if (text !== undefined && text !== null) element.textContent = text;
+  if (text !== undefined && text !== null) element.textContent = visible(text);
   if (kind) element.className = kind;
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   element.append(...children.filter(Boolean));
@@ -62,16 +68,28 @@ function diff(before, after) {
 
 const asText = (value) => (typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value, null, 2));
 
-/** What the call would do, as its tool has it. */
+const isChange = (edit) => typeof edit?.old_string === "string" && typeof edit?.new_string === "string";
+
+/** What the call would do, as its tool has it: nothing of its input is left out. */
 function preview(question) {
-  const input = question.tool_input ?? {};
-  const edits = Array.isArray(input.edits) ? input.edits : [input];
-  if (edits.every((edit) => edit && typeof edit.old_string === "string" && typeof edit.new_string === "string")) {
-    return edits.map((edit) => diff(edit.old_string, edit.new_string));
+  const input = question.tool_input;
+  if (input === null || typeof input !== "object" || Array.isArray(input)) {
+    return [make("pre", { text: asText(input), tabindex: "0" })];
   }
-  if (typeof input.content === "string") return [diff("", input.content)];
-  if (typeof input.command === "string") return [make("pre", { text: input.command, kind: "command", tabindex: "0" })];
-  return [make("pre", { text: asText(input), tabindex: "0" })];
+  const { old_string, new_string, content, command, edits, ...rest } = input;
+  const boxes = [];
+  if (typeof command === "string") boxes.push(make("pre", { text: command, kind: "command", tabindex: "0" }));
+  else if (command !== undefined) rest.command = command;
+  if (isChange(input)) boxes.push(diff(old_string, new_string));
+  else Object.assign(rest, { old_string, new_string });
+  if (Array.isArray(edits) && edits.length && edits.every(isChange)) {
+    for (const { old_string, new_string, ...more } of edits) {
+      boxes.push(diff(old_string, new_string), facts(Object.entries(more).map(([key, value]) => [key, asText(value)])));
+    }
+  } else if (edits !== undefined) rest.edits = edits;
+  if (typeof content === "string") boxes.push(diff("", content));
+  else if (content !== undefined) rest.content = content;
+  return [...boxes, facts(Object.entries(rest).map(([key, value]) => [key, asText(value)]))];
 }
 
 /** A question with its answers. `answer` is called with what the human chose. */

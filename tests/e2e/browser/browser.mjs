@@ -190,6 +190,29 @@ const steps = {
     assert.equal((await one.answer).decision, "deny");
   },
 
+  async "nothing of a call is hidden"() {
+    for (const [tool, input, seen] of [
+      ["Bash", { command: "ls", dangerouslyDisableSandbox: true }, ["ls", "dangerouslyDisableSandbox", "true"]],
+      ["Edit", { file_path: "a", old_string: "x", new_string: "y", replace_all: true }, ["- x", "+ y", "replace_all"]],
+      ["MultiEdit", { file_path: "a", edits: [{ old_string: "x", new_string: "y", replace_all: true }] }, ["- x", "+ y", "replace_all"]],
+      ["MultiEdit", { file_path: "a", edits: [] }, ["edits", "[]"]],
+      ["MultiEdit", { edits: [{ old_string: 7, extra: "seven" }] }, ["seven"]],
+      ["Write", { file_path: "a", content: "line one\nline two" }, ["+ line one", "+ line two"]],
+      ["Bash", { command: ["ls", "-la"] }, ["-la"]],
+      ["mcp__x__y", { deep: { deeper: ["a\u202eb"] } }, ["deeper", "\\u{202e}"]],
+      ["Bash", { command: "", old_string: "lonely" }, ["lonely"]],
+      ["Bash", { command: `echo ${"long ".repeat(20_000)} end-of-it` }, ["echo long"]],
+    ]) {
+      const one = ask(tool, input, "shown");
+      await card(desk, one.id).waitFor();
+      const told = await card(desk, one.id).innerText();
+      for (const part of seen) assert.ok(told.includes(part), `${JSON.stringify(input).slice(0, 200)}: no ${part} in ${told.slice(0, 800)}`);
+      await fitsItsWidth(phone);
+      await card(desk, one.id).getByRole("button", { name: "Deny", exact: true }).click();
+      assert.equal((await one.answer).decision, "deny");
+    }
+  },
+
   async "a reason goes along with a deny"() {
     const one = ask("Bash", { command: "git push" });
     await card(desk, one.id).waitFor();
