@@ -33,8 +33,27 @@ impl Drop for Serve {
     }
 }
 
+/// Where the tests are to run on PostgreSQL: a schema of its own for each home. `HOOKCTL_TEST_POSTGRES` is an address
+/// of a database in which schemas may be made.
+fn database(home: &TempDir) -> Option<String> {
+    let url = std::env::var("HOOKCTL_TEST_POSTGRES").ok()?;
+    let name = home.path().file_name()?.to_str()?.to_ascii_lowercase();
+    let schema = format!("t{}_{}", std::process::id(), name.trim_start_matches('.'));
+    psql(&url, &format!("CREATE SCHEMA IF NOT EXISTS {schema}"));
+    let mark = if url.contains('?') { '&' } else { '?' };
+    Some(format!("{url}{mark}options=-c%20search_path%3D{schema}"))
+}
+
+fn psql(url: &str, sql: &str) {
+    let out = Command::new("psql").args(["-qc", sql, url]).output().expect("psql");
+    assert!(out.status.success(), "{sql}: {}", String::from_utf8_lossy(&out.stderr));
+}
+
 fn command(home: &TempDir, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hookctl-serve"));
+    if let Some(database) = database(home).filter(|_| !arguments.contains(&"--database")) {
+        command.args(["--database", &database]);
+    }
     command.args(arguments).env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin");
     command
 }

@@ -11,11 +11,11 @@ use axum::http::{HeaderMap, header};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use hookctl::remote::breaker::unix_milliseconds;
 use hookctl::trust::sha256_hex;
-use rusqlite::Transaction;
 use serde_json::json;
 use sha2::Sha256;
 
 use crate::store::device::{self, Device};
+use crate::store::sql::{SqlResult, Tx};
 use crate::store::{Store, StoreError, audit};
 
 /// How long a device stays paired that does not come back.
@@ -62,7 +62,7 @@ fn code_hash(code: &str) -> String {
 }
 
 /// Makes a code that lets one device in.
-pub fn make_code(tx: &Transaction<'_>) -> rusqlite::Result<String> {
+pub fn make_code(tx: &Tx<'_>) -> SqlResult<String> {
     let (code, now) = (new_code(), unix_milliseconds());
     device::insert_code(tx, &code_hash(&code), now, now + CODE)?;
     Ok(code)
@@ -309,7 +309,7 @@ impl Access {
 }
 
 /// Shuts a device out, and says so in the audit.
-pub fn revoke(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<bool> {
+pub fn revoke(tx: &Tx<'_>, id: &str) -> SqlResult<bool> {
     let gone = device::revoke(tx, id)?;
     if gone {
         audit::append(tx, "revoked", &json!({ "device": id }))?;

@@ -78,9 +78,11 @@ fn open_store(options: &Options, data: &DataDirectory) -> Result<Store> {
             data.database()
         }
         Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
-            bail!("this build has no PostgreSQL: name a file, or leave --database out")
+            return Store::connect(url);
         }
-        Some(url) if url.contains("://") => bail!("`{url}` is no database: name a file"),
+        Some(url) if url.contains("://") => {
+            bail!("`{url}` is no database: name a file, or postgres://...")
+        }
         Some(path) => PathBuf::from(path),
     };
     Store::open(&path)

@@ -21,8 +21,8 @@ pub struct Options {
     /// Directory of journal, trust and the server's own files [default: ~/.local/state/hookctl].
     #[arg(long, global = true, value_name = "DIR")]
     pub state: Option<PathBuf>,
-    /// The database [default: serve/serve.db in the state directory].
-    #[arg(long, global = true, value_name = "PATH")]
+    /// The database: a file of SQLite, or postgres://... [default: serve/serve.db in the state directory].
+    #[arg(long, global = true, value_name = "PATH|URL")]
     pub database: Option<String>,
     /// What the server does.
     #[command(flatten)]

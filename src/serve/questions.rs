@@ -19,6 +19,7 @@ use crate::cdev::{self, Post};
 use crate::judge::{Judge, Remembered, SeenCall, on_thread};
 use crate::notify::Notifier;
 use crate::store::question::{self, Answer, Question, State};
+use crate::store::sql::{SqlResult, Tx};
 use crate::store::{Store, StoreError, session};
 
 /// How many questions may be open in one session, and in all.
@@ -409,11 +410,7 @@ impl Given {
 }
 
 /// Puts the question into the table, or finds it there; and until when it can be answered.
-fn enter(
-    tx: &rusqlite::Transaction<'_>,
-    asked: &Question,
-    waits: bool,
-) -> rusqlite::Result<(Entry, u64)> {
+fn enter(tx: &Tx<'_>, asked: &Question, waits: bool) -> SqlResult<(Entry, u64)> {
     let now = unix_milliseconds();
     let found = question::find(tx, &asked.id)?;
     if let Some(found) = found {

@@ -1,8 +1,8 @@
-//! What lasts: one database, behind one thread. SQLite needs no more, and who waits for it never holds up
-//! the threads that talk to hooks.
+//! What lasts: one database, behind one thread. Who waits for it never holds up the threads that talk to hooks.
 //!
-//! The statements of `store/` are written so that PostgreSQL takes them as well: `$1` parameters in the order in
-//! which they first appear, `ON CONFLICT`, no function that only one of the two has.
+//! It is SQLite, or PostgreSQL where several servers are to share it. The statements of `store/` are written once
+//! for both: `$1` parameters in the order in which they first appear, `ON CONFLICT`, no function that only one of the
+//! two has. One transaction at a time, whichever it is.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,32 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use hookctl::files;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
+
+use postgresql::PostgreSql;
+use sql::{SqlResult, Tx};
 
 pub mod audit;
 pub mod device;
+pub mod postgresql;
 pub mod question;
 pub mod session;
+pub mod sql;
 
 const SCHEMA: &str = include_str!("store/schema.sql");
 /// How long a statement waits for another process that writes.
 const BUSY: Duration = Duration::from_secs(5);
 
 /// Work on the database, in a transaction of its own.
-type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+type Job = Box<dyn FnOnce(&mut Database) + Send>;
+
+/// Where it all is.
+#[derive(Debug)]
+enum Database {
+    Sqlite(Connection),
+    PostgreSql(Box<PostgreSql>),
+}
 
 /// The database did not do what it was asked to.
 #[derive(Debug, Clone)]
@@ -52,11 +64,25 @@ impl Store {
     pub fn open(path: &Path) -> Result<Store> {
         let connection = open_connection(path)
             .with_context(|| format!("cannot open the database {}", path.display()))?;
+        Store::start(Database::Sqlite(connection))
+    }
+
+    /// Connects to PostgreSQL.
+    ///
+    /// # Errors
+    /// Where the address is none, it cannot be reached, or the tables cannot be made.
+    pub fn connect(url: &str) -> Result<Store> {
+        let config =
+            postgresql::read_address(url).context("--database: no address of PostgreSQL")?;
+        let database = PostgreSql::open(config).context("cannot open the database")?;
+        Store::start(Database::PostgreSql(Box::new(database)))
+    }
+
+    fn start(mut database: Database) -> Result<Store> {
         let (jobs, todo) = mpsc::channel::<Job>();
         std::thread::Builder::new().name("store".into()).spawn(move || {
-            let mut connection = connection;
             while let Ok(job) = todo.recv() {
-                job(&mut connection);
+                job(&mut database);
             }
         })?;
         Ok(Store { jobs })
@@ -68,7 +94,7 @@ impl Store {
     /// What the database said.
     pub async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+        work: impl FnOnce(&Tx<'_>) -> SqlResult<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.begin(work).await.map_err(|_| gone())?
     }
@@ -79,18 +105,22 @@ impl Store {
     /// What the database said.
     pub fn run_blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+        work: impl FnOnce(&Tx<'_>) -> SqlResult<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.begin(work).blocking_recv().map_err(|_| gone())?
     }
 
     fn begin<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+        work: impl FnOnce(&Tx<'_>) -> SqlResult<T> + Send + 'static,
     ) -> oneshot::Receiver<Result<T, StoreError>> {
         let (done, answer) = oneshot::channel();
-        let job = move |connection: &mut Connection| {
-            let result = in_transaction(connection, work);
+        let job = move |database: &mut Database| {
+            // Whoever asked and went away is not to find it done later.
+            if done.is_closed() {
+                return;
+            }
+            let result = database.in_transaction(work);
             // Whoever asked may be gone.
             let _ = done.send(result.map_err(|error| StoreError(error.to_string())));
         };
@@ -104,14 +134,26 @@ fn gone() -> StoreError {
     StoreError("the database's thread has ended".into())
 }
 
-fn in_transaction<T>(
+impl Database {
+    fn in_transaction<T>(&mut self, work: impl FnOnce(&Tx<'_>) -> SqlResult<T>) -> SqlResult<T> {
+        match self {
+            Database::Sqlite(connection) => in_sqlite(connection, work),
+            Database::PostgreSql(database) => database.in_transaction(work),
+        }
+    }
+}
+
+fn in_sqlite<T>(
     connection: &mut Connection,
-    work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-) -> rusqlite::Result<T> {
+    work: impl FnOnce(&Tx<'_>) -> SqlResult<T>,
+) -> SqlResult<T> {
     // A transaction that turns from reading to writing could fail half-way where another process writes.
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let result = work(&transaction)?;
-    transaction.commit()?;
+    let tx = Tx::Sqlite(connection.transaction_with_behavior(TransactionBehavior::Immediate)?);
+    let result = work(&tx)?;
+    // Only what is SQLite's was made.
+    if let Tx::Sqlite(transaction) = tx {
+        transaction.commit()?;
+    }
     Ok(result)
 }
 
@@ -176,14 +218,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(&dir.path().join("x.db")).unwrap();
         let failed = store.run_blocking(|tx| {
-            tx.execute("INSERT INTO secret (name, value) VALUES ('a', 'b')", [])?;
-            tx.execute("INSERT INTO missing VALUES (1)", [])
+            tx.execute("INSERT INTO secret (name, value) VALUES ('a', 'b')", &[])?;
+            tx.execute("INSERT INTO missing VALUES (1)", &[])
         });
         assert!(failed.unwrap_err().to_string().contains("no such table"));
-        let count = |tx: &Transaction<'_>| {
-            tx.query_one("SELECT count(*) FROM secret", [], |row| row.get::<_, i64>(0))
-        };
-        assert_eq!(store.run_blocking(count).unwrap(), 0);
+        let count =
+            |tx: &Tx<'_>| tx.query_first("SELECT count(*) FROM secret", &[], |row| row.number(0));
+        assert_eq!(store.run_blocking(count).unwrap(), Some(0));
     }
 
     #[cfg(unix)]

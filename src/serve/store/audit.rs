@@ -4,8 +4,9 @@
 use hookctl::dialect::format_time;
 use hookctl::remote::breaker::unix_milliseconds;
 use hookctl::trust::sha256_hex;
-use rusqlite::{OptionalExtension as _, Transaction, params};
 use serde_json::{Value, json};
+
+use super::sql::{SqlResult, Tx, params};
 
 /// What the first record has in the place of the hash before it.
 const FIRST: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -44,12 +45,12 @@ impl Record {
 }
 
 /// Adds a record of now.
-pub fn append(tx: &Transaction<'_>, kind: &str, body: &Value) -> rusqlite::Result<()> {
+pub fn append(tx: &Tx<'_>, kind: &str, body: &Value) -> SqlResult<()> {
     append_at(tx, kind, body, unix_milliseconds())
 }
 
 /// Adds a record of that time.
-pub fn append_at(tx: &Transaction<'_>, kind: &str, body: &Value, at: u64) -> rusqlite::Result<()> {
+pub fn append_at(tx: &Tx<'_>, kind: &str, body: &Value, at: u64) -> SqlResult<()> {
     let (last, prev) = head(tx)?.unwrap_or((0, FIRST.into()));
     let mut record = Record {
         seq: last + 1,
@@ -72,35 +73,32 @@ pub fn append_at(tx: &Transaction<'_>, kind: &str, body: &Value, at: u64) -> rus
     Ok(())
 }
 
-fn head(tx: &Transaction<'_>) -> rusqlite::Result<Option<(u64, String)>> {
-    let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?));
-    tx.query_row("SELECT seq, hash FROM audit_head WHERE one = 1", [], read).optional()
+fn head(tx: &Tx<'_>) -> SqlResult<Option<(u64, String)>> {
+    tx.query_first("SELECT seq, hash FROM audit_head WHERE one = 1", &[], |row| {
+        Ok((row.number(0)?, row.text(1)?))
+    })
 }
 
 /// Shows every record to `each`, in order, and then what is wrong with the chain; None = nothing.
-pub fn walk(
-    tx: &Transaction<'_>,
-    mut each: impl FnMut(&Record),
-) -> rusqlite::Result<Option<String>> {
-    let mut statement =
-        tx.prepare("SELECT seq, at, kind, body, prev, hash FROM audit ORDER BY seq")?;
-    let mut rows = statement.query([])?;
+pub fn walk(tx: &Tx<'_>, mut each: impl FnMut(&Record)) -> SqlResult<Option<String>> {
     let (mut last, mut prev, mut wrong) = (0, FIRST.to_string(), None);
-    while let Some(row) = rows.next()? {
+    let sql = "SELECT seq, at, kind, body, prev, hash FROM audit ORDER BY seq";
+    tx.for_each(sql, &[], |row| {
         let record = Record {
-            seq: row.get::<_, i64>(0)? as u64,
-            at: row.get::<_, i64>(1)? as u64,
-            kind: row.get(2)?,
-            body: row.get(3)?,
-            prev: row.get(4)?,
-            hash: row.get(5)?,
+            seq: row.number(0)?,
+            at: row.number(1)?,
+            kind: row.text(2)?,
+            body: row.text(3)?,
+            prev: row.text(4)?,
+            hash: row.text(5)?,
         };
         if wrong.is_none() {
             wrong = fault(&record, last, &prev);
         }
         each(&record);
         (last, prev) = (record.seq, record.hash);
-    }
+        Ok(())
+    })?;
     let head = head(tx)?.unwrap_or((0, FIRST.into()));
     Ok(wrong.or_else(|| {
         (head != (last, prev)).then(|| {
@@ -146,7 +144,9 @@ mod tests {
                 for n in 1..=4 {
                     append(tx, "asked", &json!({ "n": n }))?;
                 }
-                tx.execute_batch(change)?;
+                if !change.is_empty() {
+                    tx.execute(change, &[])?;
+                }
                 walk(tx, |_| {})
             });
             let wrong = wrong.unwrap();

@@ -1,7 +1,7 @@
 //! Who may see and answer: devices by the hashes of their tokens, codes that pair one device each, and the
 //! server's own secrets. No token and no code is kept itself.
 
-use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use super::sql::{Row, SqlError, SqlResult, Tx, params};
 
 /// A browser, a phone, an app.
 #[derive(Debug, Clone)]
@@ -22,20 +22,19 @@ pub struct Device {
 
 const COLUMNS: &str = "id, name, created, expires, last_seen, revoked";
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Device> {
-    let time = |at: usize| row.get::<_, i64>(at).map(|time| time.max(0) as u64);
+fn from_row(row: &Row<'_>) -> SqlResult<Device> {
     Ok(Device {
-        id: row.get(0)?,
-        name: row.get(1)?,
-        created: time(2)?,
-        expires: time(3)?,
-        last_seen: time(4)?,
-        revoked: time(5)? != 0,
+        id: row.text(0)?,
+        name: row.text(1)?,
+        created: row.number(2)?,
+        expires: row.number(3)?,
+        last_seen: row.number(4)?,
+        revoked: row.number(5)? != 0,
     })
 }
 
 /// Lets a device in by a token of that hash.
-pub fn insert(tx: &Transaction<'_>, device: &Device, token: &str) -> rusqlite::Result<()> {
+pub fn insert(tx: &Tx<'_>, device: &Device, token: &str) -> SqlResult<()> {
     tx.execute(
         "INSERT INTO device (id, name, token, created, expires, last_seen) VALUES ($1, $2, $3, $4, $5, $6)",
         params![
@@ -51,25 +50,20 @@ pub fn insert(tx: &Transaction<'_>, device: &Device, token: &str) -> rusqlite::R
 }
 
 /// The device with a token of that hash, where it is let in.
-pub fn by_token(tx: &Transaction<'_>, token: &str, now: u64) -> rusqlite::Result<Option<Device>> {
+pub fn by_token(tx: &Tx<'_>, token: &str, now: u64) -> SqlResult<Option<Device>> {
     admitted(tx, "token", token, now)
 }
 
 /// The device of that id, where it is let in.
-pub fn by_id(tx: &Transaction<'_>, id: &str, now: u64) -> rusqlite::Result<Option<Device>> {
+pub fn by_id(tx: &Tx<'_>, id: &str, now: u64) -> SqlResult<Option<Device>> {
     admitted(tx, "id", id, now)
 }
 
-fn admitted(
-    tx: &Transaction<'_>,
-    column: &str,
-    value: &str,
-    now: u64,
-) -> rusqlite::Result<Option<Device>> {
+fn admitted(tx: &Tx<'_>, column: &str, value: &str, now: u64) -> SqlResult<Option<Device>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM device WHERE {column} = $1 AND revoked = 0 AND expires > $2"
     );
-    let device = tx.query_row(&sql, params![value, now as i64], from_row).optional()?;
+    let device = tx.query_first(&sql, params![value, now as i64], from_row)?;
     // A write for each request would be too many.
     if let Some(device) = &device
         && device.last_seen.saturating_add(60_000) < now
@@ -83,7 +77,7 @@ fn admitted(
 }
 
 /// Gives the device another token.
-pub fn renew(tx: &Transaction<'_>, id: &str, token: &str, expires: u64) -> rusqlite::Result<()> {
+pub fn renew(tx: &Tx<'_>, id: &str, token: &str, expires: u64) -> SqlResult<()> {
     tx.execute(
         "UPDATE device SET token = $1, expires = $2 WHERE id = $3",
         params![token, expires as i64, id],
@@ -92,25 +86,18 @@ pub fn renew(tx: &Transaction<'_>, id: &str, token: &str, expires: u64) -> rusql
 }
 
 /// All of them, oldest first.
-pub fn all(tx: &Transaction<'_>) -> rusqlite::Result<Vec<Device>> {
-    let mut statement =
-        tx.prepare(&format!("SELECT {COLUMNS} FROM device ORDER BY created, id"))?;
-    statement.query_map([], from_row)?.collect()
+pub fn all(tx: &Tx<'_>) -> SqlResult<Vec<Device>> {
+    tx.query(&format!("SELECT {COLUMNS} FROM device ORDER BY created, id"), &[], from_row)
 }
 
 /// Shuts a device out. False where there is none of that id that is let in.
-pub fn revoke(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<bool> {
-    Ok(tx.execute("UPDATE device SET revoked = 1 WHERE id = $1 AND revoked = 0", [id])? > 0)
+pub fn revoke(tx: &Tx<'_>, id: &str) -> SqlResult<bool> {
+    Ok(tx.execute("UPDATE device SET revoked = 1 WHERE id = $1 AND revoked = 0", params![id])? > 0)
 }
 
 /// A code of that hash lets one device in until then.
-pub fn insert_code(
-    tx: &Transaction<'_>,
-    code: &str,
-    now: u64,
-    expires: u64,
-) -> rusqlite::Result<()> {
-    tx.execute("DELETE FROM pairing WHERE expires < $1", [now as i64])?;
+pub fn insert_code(tx: &Tx<'_>, code: &str, now: u64, expires: u64) -> SqlResult<()> {
+    tx.execute("DELETE FROM pairing WHERE expires < $1", params![now as i64])?;
     tx.execute(
         "INSERT INTO pairing (code, created, expires) VALUES ($1, $2, $3)",
         params![code, now as i64, expires as i64],
@@ -119,7 +106,7 @@ pub fn insert_code(
 }
 
 /// Takes the code: true once.
-pub fn take_code(tx: &Transaction<'_>, code: &str, now: u64) -> rusqlite::Result<bool> {
+pub fn take_code(tx: &Tx<'_>, code: &str, now: u64) -> SqlResult<bool> {
     let taken = tx.execute(
         "UPDATE pairing SET used = 1 WHERE code = $1 AND used = 0 AND expires > $2",
         params![code, now as i64],
@@ -128,10 +115,11 @@ pub fn take_code(tx: &Transaction<'_>, code: &str, now: u64) -> rusqlite::Result
 }
 
 /// The server's secret of that name: `fresh` where there is none yet.
-pub fn secret(tx: &Transaction<'_>, name: &str, fresh: &str) -> rusqlite::Result<String> {
+pub fn secret(tx: &Tx<'_>, name: &str, fresh: &str) -> SqlResult<String> {
     tx.execute(
         "INSERT INTO secret (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
-        [name, fresh],
+        params![name, fresh],
     )?;
-    tx.query_row("SELECT value FROM secret WHERE name = $1", [name], |row| row.get(0))
+    let sql = "SELECT value FROM secret WHERE name = $1";
+    tx.query_first(sql, params![name], |row| row.text(0))?.ok_or(SqlError::NoRow)
 }

@@ -1,10 +1,14 @@
 //! The table of questions: the one owner of a question's state. A question is open; it leaves that state once,
 //! by one statement that asks for it, and so whoever comes second is told so.
 
-use rusqlite::{Row, Transaction, params};
 use serde_json::{Value, json};
 
 use super::audit;
+use super::sql::{Param, Row, SqlError, SqlResult, Tx, params};
+
+/// What a question is read from, in the order in which it is read.
+const COLUMNS: &str = "id, session, workspace, cwd, tool, input, shown, digest, state, created, expires, decision, scope,
+    pattern, reason, source, answered_by, answered";
 
 /// Where a question stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,45 +151,44 @@ impl Question {
         out
     }
 
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<Question> {
-        let text = |name: &str| row.get::<_, String>(name);
-        let time = |name: &str| row.get::<_, i64>(name).map(|time| time.max(0) as u64);
-        let object =
-            |name: &str| text(name).map(|text| serde_json::from_str(&text).unwrap_or(Value::Null));
+    fn from_row(row: &Row<'_>) -> SqlResult<Question> {
+        let object = |column: usize| {
+            row.text(column).map(|text| serde_json::from_str(&text).unwrap_or(Value::Null))
+        };
         Ok(Question {
-            id: text("id")?,
-            session: text("session")?,
-            workspace: text("workspace")?,
-            cwd: text("cwd")?,
-            tool: text("tool")?,
-            input: object("input")?,
-            shown: object("shown")?,
-            digest: text("digest")?,
-            state: State::from_name(&text("state")?),
-            created: time("created")?,
-            expires: time("expires")?,
+            id: row.text(0)?,
+            session: row.text(1)?,
+            workspace: row.text(2)?,
+            cwd: row.text(3)?,
+            tool: row.text(4)?,
+            input: object(5)?,
+            shown: object(6)?,
+            digest: row.text(7)?,
+            state: State::from_name(&row.text(8)?),
+            created: row.number(9)?,
+            expires: row.number(10)?,
             answer: Answer {
-                decision: text("decision")?,
-                scope: text("scope")?,
-                pattern: text("pattern")?,
-                reason: text("reason")?,
-                source: text("source")?,
-                by: text("answered_by")?,
+                decision: row.text(11)?,
+                scope: row.text(12)?,
+                pattern: row.text(13)?,
+                reason: row.text(14)?,
+                source: row.text(15)?,
+                by: row.text(16)?,
             },
-            answered: time("answered")?,
+            answered: row.number(17)?,
         })
     }
 }
 
 /// The question of that id.
-pub fn find(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<Question>> {
-    let mut found = select(tx, "WHERE id = $1", &[&id])?;
+pub fn find(tx: &Tx<'_>, id: &str) -> SqlResult<Option<Question>> {
+    let mut found = select(tx, "WHERE id = $1", params![id])?;
     Ok(found.pop())
 }
 
 /// Asks it: open, or answered at once from memory. One of that id that is over makes room.
-pub fn insert(tx: &Transaction<'_>, question: &Question) -> rusqlite::Result<()> {
-    tx.execute("DELETE FROM question WHERE id = $1 AND state <> 'open'", [&question.id])?;
+pub fn insert(tx: &Tx<'_>, question: &Question) -> SqlResult<()> {
+    tx.execute("DELETE FROM question WHERE id = $1 AND state <> 'open'", params![question.id])?;
     let answer = &question.answer;
     tx.execute(
         "INSERT INTO question (id, session, workspace, cwd, tool, input, shown, digest, state, created, expires,
@@ -218,7 +221,7 @@ pub fn insert(tx: &Transaction<'_>, question: &Question) -> rusqlite::Result<()>
 }
 
 /// Gives an open question that lost its hook a new time to be answered in.
-pub fn extend(tx: &Transaction<'_>, id: &str, expires: u64) -> rusqlite::Result<()> {
+pub fn extend(tx: &Tx<'_>, id: &str, expires: u64) -> SqlResult<()> {
     tx.execute(
         "UPDATE question SET expires = $1 WHERE id = $2 AND state = 'open'",
         params![expires as i64, id],
@@ -228,12 +231,12 @@ pub fn extend(tx: &Transaction<'_>, id: &str, expires: u64) -> rusqlite::Result<
 
 /// Takes the question out of the open ones: only the first who does gets it.
 pub fn close(
-    tx: &Transaction<'_>,
+    tx: &Tx<'_>,
     id: &str,
     state: State,
     answer: &Answer,
     now: u64,
-) -> rusqlite::Result<Option<Question>> {
+) -> SqlResult<Option<Question>> {
     // Who answers too late is told so, although nobody may have noted yet that its time is over.
     let soonest = if state == State::Answered { now } else { 0 };
     let taken = tx.execute(
@@ -258,73 +261,73 @@ pub fn close(
     let question = find(tx, id)?;
     if let Some(question) = &question {
         record(tx, state.name(), question, now)?;
-        tx.execute("UPDATE session SET notified = 0 WHERE id = $1", [&question.session])?;
+        tx.execute("UPDATE session SET notified = 0 WHERE id = $1", params![question.session])?;
     }
     Ok(question)
 }
 
 /// Notes what the answer of a question is remembered by: known only once it is taken.
-pub fn set_remembered(tx: &Transaction<'_>, id: &str, pattern: &str) -> rusqlite::Result<()> {
-    tx.execute("UPDATE question SET scope = 'session', pattern = $1 WHERE id = $2", [pattern, id])?;
+pub fn set_remembered(tx: &Tx<'_>, id: &str, pattern: &str) -> SqlResult<()> {
+    tx.execute(
+        "UPDATE question SET scope = 'session', pattern = $1 WHERE id = $2",
+        params![pattern, id],
+    )?;
     audit::append(tx, "remembered", &json!({ "tool_use_id": id, "pattern": pattern }))
 }
 
 /// The open ones, oldest first; of one session where one is named.
-pub fn open(
-    tx: &Transaction<'_>,
-    session: Option<&str>,
-    now: u64,
-) -> rusqlite::Result<Vec<Question>> {
+pub fn open(tx: &Tx<'_>, session: Option<&str>, now: u64) -> SqlResult<Vec<Question>> {
     let now = now as i64;
     match session {
         Some(session) => select(
             tx,
             "WHERE state = 'open' AND expires > $1 AND session = $2 ORDER BY created, id",
-            &[&now, &session],
+            params![now, session],
         ),
-        None => select(tx, "WHERE state = 'open' AND expires > $1 ORDER BY created, id", &[&now]),
+        None => {
+            select(tx, "WHERE state = 'open' AND expires > $1 ORDER BY created, id", params![now])
+        }
     }
 }
 
 /// How many are open: in that session, and in all.
-pub fn count_open(tx: &Transaction<'_>, session: &str) -> rusqlite::Result<(usize, usize)> {
-    tx.query_row(
+pub fn count_open(tx: &Tx<'_>, session: &str) -> SqlResult<(usize, usize)> {
+    let counts = tx.query_first(
         "SELECT count(*), count(CASE WHEN session = $1 THEN 1 END) FROM question WHERE state = 'open'",
-        [session],
-        |row| Ok((row.get::<_, i64>(1)? as usize, row.get::<_, i64>(0)? as usize)),
-    )
+        params![session],
+        |row| Ok((row.number(1)? as usize, row.number(0)? as usize)),
+    )?;
+    counts.ok_or(SqlError::NoRow)
 }
 
 /// The open ones whose time has been over for that long: no hook waits for them any more.
-pub fn overdue(tx: &Transaction<'_>, before: u64) -> rusqlite::Result<Vec<Question>> {
-    select(tx, "WHERE state = 'open' AND expires < $1 ORDER BY created", &[&(before as i64)])
+pub fn overdue(tx: &Tx<'_>, before: u64) -> SqlResult<Vec<Question>> {
+    select(tx, "WHERE state = 'open' AND expires < $1 ORDER BY created", params![before as i64])
 }
 
 /// What is over, newest first: at most `most`, asked before that time, with the text anywhere in it.
-pub fn history(
-    tx: &Transaction<'_>,
-    search: &str,
-    before: u64,
-    most: usize,
-) -> rusqlite::Result<Vec<Question>> {
+pub fn history(tx: &Tx<'_>, search: &str, before: u64, most: usize) -> SqlResult<Vec<Question>> {
     let pattern = like_pattern(search);
     select(
         tx,
         "WHERE state <> 'open' AND created < $1 AND (words LIKE $2 ESCAPE '!' OR lower(reason) LIKE $2 ESCAPE '!'
          OR decision LIKE $2 ESCAPE '!') ORDER BY created DESC, id LIMIT $3",
-        &[&(before.min(i64::MAX as u64) as i64), &pattern, &(most as i64)],
+        params![before.min(i64::MAX as u64) as i64, pattern, most as i64],
     )
 }
 
 /// The answers since that time: what they say, who says it, and which rules asked.
-pub fn since(tx: &Transaction<'_>, start: u64) -> rusqlite::Result<Vec<(Answer, State, Value)>> {
-    let all = select(tx, "WHERE created >= $1 ORDER BY created", &[&(start as i64)])?;
+pub fn since(tx: &Tx<'_>, start: u64) -> SqlResult<Vec<(Answer, State, Value)>> {
+    let all = select(tx, "WHERE created >= $1 ORDER BY created", params![start as i64])?;
     Ok(all.into_iter().map(|one| (one.answer, one.state, one.shown)).collect())
 }
 
 /// Forgets those that were asked before that time and are over.
-pub fn prune(tx: &Transaction<'_>, before: u64) -> rusqlite::Result<usize> {
-    tx.execute("DELETE FROM question WHERE state <> 'open' AND created < $1", [before as i64])
+pub fn prune(tx: &Tx<'_>, before: u64) -> SqlResult<usize> {
+    tx.execute(
+        "DELETE FROM question WHERE state <> 'open' AND created < $1",
+        params![before as i64],
+    )
 }
 
 /// What a question is found by: small letters, and no names of fields.
@@ -355,18 +358,12 @@ fn like_pattern(text: &str) -> String {
     pattern + "%"
 }
 
-fn select(
-    tx: &Transaction<'_>,
-    which: &str,
-    parameters: &[&dyn rusqlite::ToSql],
-) -> rusqlite::Result<Vec<Question>> {
-    let mut statement = tx.prepare_cached(&format!("SELECT * FROM question {which}"))?;
-    let rows = statement.query_map(parameters, Question::from_row)?;
-    rows.collect()
+fn select(tx: &Tx<'_>, which: &str, parameters: &[Param<'_>]) -> SqlResult<Vec<Question>> {
+    tx.query(&format!("SELECT {COLUMNS} FROM question {which}"), parameters, Question::from_row)
 }
 
 /// A line of the audit for what became of it.
-fn record(tx: &Transaction<'_>, kind: &str, question: &Question, at: u64) -> rusqlite::Result<()> {
+fn record(tx: &Tx<'_>, kind: &str, question: &Question, at: u64) -> SqlResult<()> {
     let answer = &question.answer;
     let target = question.shown.get("target").cloned().unwrap_or_default();
     let mut body = json!({

@@ -1,6 +1,6 @@
 //! The tables of sessions and of their calls: who works where, and on what.
 
-use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use super::sql::{Row, SqlResult, Tx, params};
 
 /// A session, as its events leave it.
 #[derive(Debug, Clone)]
@@ -49,33 +49,26 @@ pub struct Call {
 }
 
 const SESSION: &str = "SELECT id, cwd, workspace, start_time, last_activity, events, current_tool, notified, message,
-    EXISTS (SELECT 1 FROM question WHERE question.session = session.id AND state = 'open' AND expires > $1)
+    (SELECT count(*) FROM question WHERE question.session = session.id AND state = 'open' AND expires > $1)
     FROM session";
 
-fn session_from_row(row: &Row<'_>) -> rusqlite::Result<Session> {
-    let number = |at: usize| row.get::<_, i64>(at).map(|number| number.max(0) as u64);
+fn session_from_row(row: &Row<'_>) -> SqlResult<Session> {
     Ok(Session {
-        id: row.get(0)?,
-        cwd: row.get(1)?,
-        workspace: row.get(2)?,
-        start_time: number(3)?,
-        last_activity: number(4)?,
-        events: number(5)?,
-        current_tool: row.get(6)?,
-        notified: number(7)? != 0,
-        message: row.get(8)?,
-        asks: row.get(9)?,
+        id: row.text(0)?,
+        cwd: row.text(1)?,
+        workspace: row.text(2)?,
+        start_time: row.number(3)?,
+        last_activity: row.number(4)?,
+        events: row.number(5)?,
+        current_tool: row.text(6)?,
+        notified: row.number(7)? != 0,
+        message: row.text(8)?,
+        asks: row.number(9)? != 0,
     })
 }
 
 /// An event came from that session.
-pub fn touch(
-    tx: &Transaction<'_>,
-    id: &str,
-    cwd: &str,
-    workspace: &str,
-    now: u64,
-) -> rusqlite::Result<()> {
+pub fn touch(tx: &Tx<'_>, id: &str, cwd: &str, workspace: &str, now: u64) -> SqlResult<()> {
     tx.execute(
         "INSERT INTO session (id, cwd, workspace, start_time, last_activity, events) VALUES ($1, $2, $3, $4, $4, 1)
          ON CONFLICT (id) DO UPDATE SET last_activity = excluded.last_activity, events = session.events + 1,
@@ -87,7 +80,7 @@ pub fn touch(
 }
 
 /// The agent asks its human itself, with that message; None = that is over.
-pub fn set_notified(tx: &Transaction<'_>, id: &str, message: Option<&str>) -> rusqlite::Result<()> {
+pub fn set_notified(tx: &Tx<'_>, id: &str, message: Option<&str>) -> SqlResult<()> {
     tx.execute(
         "UPDATE session SET notified = $1, message = $2 WHERE id = $3",
         params![i64::from(message.is_some()), message.unwrap_or_default(), id],
@@ -96,13 +89,13 @@ pub fn set_notified(tx: &Transaction<'_>, id: &str, message: Option<&str>) -> ru
 }
 
 /// That tool runs, or none.
-pub fn set_tool(tx: &Transaction<'_>, id: &str, tool: &str) -> rusqlite::Result<()> {
-    tx.execute("UPDATE session SET current_tool = $1 WHERE id = $2", [tool, id])?;
+pub fn set_tool(tx: &Tx<'_>, id: &str, tool: &str) -> SqlResult<()> {
+    tx.execute("UPDATE session SET current_tool = $1 WHERE id = $2", params![tool, id])?;
     Ok(())
 }
 
 /// A call begins, or one that is known goes on.
-pub fn start_call(tx: &Transaction<'_>, call: &Call) -> rusqlite::Result<()> {
+pub fn start_call(tx: &Tx<'_>, call: &Call) -> SqlResult<()> {
     tx.execute(
         "INSERT INTO call (session, id, tool, summary, started) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (session, id) DO NOTHING",
@@ -112,7 +105,7 @@ pub fn start_call(tx: &Transaction<'_>, call: &Call) -> rusqlite::Result<()> {
 }
 
 /// A call ends: the one of that id, also where nobody said that it began.
-pub fn end_call(tx: &Transaction<'_>, call: &Call) -> rusqlite::Result<()> {
+pub fn end_call(tx: &Tx<'_>, call: &Call) -> SqlResult<()> {
     tx.execute(
         "INSERT INTO call (session, id, tool, summary, started, ended, output, is_error)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (session, id) DO UPDATE SET ended = excluded.ended,
@@ -132,57 +125,48 @@ pub fn end_call(tx: &Transaction<'_>, call: &Call) -> rusqlite::Result<()> {
 }
 
 /// The sessions that were heard of since then, the latest first.
-pub fn active(tx: &Transaction<'_>, since: u64, now: u64) -> rusqlite::Result<Vec<Session>> {
+pub fn active(tx: &Tx<'_>, since: u64, now: u64) -> SqlResult<Vec<Session>> {
     let sql =
         format!("{SESSION} WHERE last_activity >= $2 ORDER BY last_activity DESC, id LIMIT 500");
-    let mut statement = tx.prepare_cached(&sql)?;
-    statement.query_map(params![now as i64, since as i64], session_from_row)?.collect()
+    tx.query(&sql, params![now as i64, since as i64], session_from_row)
 }
 
 /// One of them.
-pub fn find(
-    tx: &Transaction<'_>,
-    id: &str,
-    since: u64,
-    now: u64,
-) -> rusqlite::Result<Option<Session>> {
+pub fn find(tx: &Tx<'_>, id: &str, since: u64, now: u64) -> SqlResult<Option<Session>> {
     let sql = format!("{SESSION} WHERE last_activity >= $2 AND id = $3");
-    tx.query_row(&sql, params![now as i64, since as i64, id], session_from_row).optional()
+    tx.query_first(&sql, params![now as i64, since as i64, id], session_from_row)
 }
 
 /// The newest calls of a session, newest first.
-pub fn calls(tx: &Transaction<'_>, session: &str, most: usize) -> rusqlite::Result<Vec<Call>> {
-    let mut statement = tx.prepare_cached(
-        "SELECT session, id, tool, summary, started, ended, output, is_error FROM call WHERE session = $1
-         ORDER BY started DESC, id LIMIT $2",
-    )?;
+pub fn calls(tx: &Tx<'_>, session: &str, most: usize) -> SqlResult<Vec<Call>> {
+    let sql = "SELECT session, id, tool, summary, started, ended, output, is_error FROM call WHERE session = $1
+         ORDER BY started DESC, id LIMIT $2";
     let read = |row: &Row<'_>| {
         Ok(Call {
-            session: row.get(0)?,
-            id: row.get(1)?,
-            tool: row.get(2)?,
-            summary: row.get(3)?,
-            started: row.get::<_, i64>(4)? as u64,
-            ended: row.get::<_, i64>(5)? as u64,
-            output: row.get(6)?,
-            is_error: row.get::<_, i64>(7)? != 0,
+            session: row.text(0)?,
+            id: row.text(1)?,
+            tool: row.text(2)?,
+            summary: row.text(3)?,
+            started: row.number(4)?,
+            ended: row.number(5)?,
+            output: row.text(6)?,
+            is_error: row.number(7)? != 0,
         })
     };
-    statement.query_map(params![session, most as i64], read)?.collect()
+    tx.query(sql, params![session, most as i64], read)
 }
 
 /// Takes away the sessions that were last heard of before that time: their ids.
-pub fn take_stale(tx: &Transaction<'_>, before: u64) -> rusqlite::Result<Vec<String>> {
-    let mut statement = tx.prepare_cached("SELECT id FROM session WHERE last_activity < $1")?;
-    let ids: Vec<String> =
-        statement.query_map([before as i64], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+pub fn take_stale(tx: &Tx<'_>, before: u64) -> SqlResult<Vec<String>> {
+    let sql = "SELECT id FROM session WHERE last_activity < $1";
+    let ids: Vec<String> = tx.query(sql, params![before as i64], |row| row.text(0))?;
     if !ids.is_empty() {
-        tx.execute("DELETE FROM session WHERE last_activity < $1", [before as i64])?;
+        tx.execute("DELETE FROM session WHERE last_activity < $1", params![before as i64])?;
     }
     Ok(ids)
 }
 
 /// Forgets the calls that began before that time.
-pub fn prune(tx: &Transaction<'_>, before: u64) -> rusqlite::Result<usize> {
-    tx.execute("DELETE FROM call WHERE started < $1", [before as i64])
+pub fn prune(tx: &Tx<'_>, before: u64) -> SqlResult<usize> {
+    tx.execute("DELETE FROM call WHERE started < $1", params![before as i64])
 }
