@@ -13,6 +13,9 @@ use tungstenite::{Message, WebSocket};
 
 #[path = "serve/protocol.rs"]
 mod protocol;
+#[cfg(unix)]
+#[path = "serve/replicas.rs"]
+mod replicas;
 
 /// Whoever waits for another process looks again until then.
 const PATIENCE: Duration = Duration::from_secs(10);

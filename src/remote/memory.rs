@@ -103,18 +103,7 @@ impl Memory {
 
     /// What the human at that server said of calls like this; None = they are asked. A no comes before a yes.
     pub fn recall_answer(&self, remote: &Remote, call: &AskedCall<'_>) -> Option<Recall> {
-        let server = server_key(remote);
-        let mut all = read_answers(&self.path);
-        all.retain(|one| one.server == server && one.session == self.session);
-        if all.is_empty() {
-            return None;
-        }
-        let (now, keys, does) = (unix_milliseconds(), call_keys(remote, call), effect_kinds(call));
-        all.retain(|one| keys.contains(&one.key) && one.is_valid(now));
-        let no = all.iter().find(|one| !one.allow);
-        let one = no.or_else(|| all.iter().find(|one| one.covers(call, &does)))?;
-        let (verb, pattern) = (one.verb(), one.pattern.clone());
-        Some(Recall { verb, pattern, time: one.time, until: one.expiry_time() })
+        recall_from(read_answers(&self.path), remote, &self.session, call)
     }
 
     /// Keeps what the human said of this call for the rest of the session. Returns what it is remembered
@@ -125,23 +114,7 @@ impl Memory {
         call: &AskedCall<'_>,
         allow: bool,
     ) -> Option<String> {
-        let cwd = &call.place.cwd;
-        let pattern = kept_pattern(remote, call, allow)?;
-        let time = unix_milliseconds();
-        let answer = RememberedAnswer {
-            time,
-            until: time + remote.remember.as_millis() as u64,
-            session: self.session.clone(),
-            remote: remote.name.clone(),
-            server: server_key(remote),
-            allow,
-            pattern: redact_and_cut(&pattern.text),
-            whole: pattern.whole,
-            key: pattern_key(&pattern, cwd),
-            cwd: cwd.clone(),
-            does: effect_kinds(call),
-            asks: call.asks.clone(),
-        };
+        let answer = RememberedAnswer::new(remote, &self.session, call, allow)?;
         let line = serde_json::to_vec(&answer).ok()?;
         append_line(&self.path, &[&line[..], b"\n"].concat(), ROOM).ok()?;
         Some(answer.pattern)
@@ -156,7 +129,60 @@ impl Memory {
     }
 }
 
+/// What those answers say of calls like this; None = the human is asked. A no comes before a yes.
+pub fn recall_from(
+    mut all: Vec<RememberedAnswer>,
+    remote: &Remote,
+    session: &str,
+    call: &AskedCall<'_>,
+) -> Option<Recall> {
+    let server = server_key(remote);
+    all.retain(|one| one.server == server && one.session == session);
+    if all.is_empty() {
+        return None;
+    }
+    let (now, keys, does) = (unix_milliseconds(), call_keys(remote, call), effect_kinds(call));
+    all.retain(|one| keys.contains(&one.key) && one.is_valid(now));
+    let no = all.iter().find(|one| !one.allow);
+    let one = no.or_else(|| all.iter().find(|one| one.covers(call, &does)))?;
+    let (verb, pattern) = (one.verb(), one.pattern.clone());
+    Some(Recall { verb, pattern, time: one.time, until: one.expiry_time() })
+}
+
 impl RememberedAnswer {
+    /// An answer of now to that call; None where such a call is not remembered.
+    pub fn new(
+        remote: &Remote,
+        session: &str,
+        call: &AskedCall<'_>,
+        allow: bool,
+    ) -> Option<RememberedAnswer> {
+        let cwd = &call.place.cwd;
+        let pattern = kept_pattern(remote, call, allow)?;
+        let time = unix_milliseconds();
+        Some(RememberedAnswer {
+            time,
+            until: time + remote.remember.as_millis() as u64,
+            session: session.to_string(),
+            remote: remote.name.clone(),
+            server: server_key(remote),
+            allow,
+            pattern: redact_and_cut(&pattern.text),
+            whole: pattern.whole,
+            key: pattern_key(&pattern, cwd),
+            cwd: cwd.clone(),
+            does: effect_kinds(call),
+            asks: call.asks.clone(),
+        })
+    }
+
+    /// The same answer, given at that time.
+    pub fn given_at(mut self, time: u64) -> RememberedAnswer {
+        self.until = time.saturating_add(self.until.saturating_sub(self.time));
+        self.time = time;
+        self
+    }
+
     /// Does it still hold? Neither a clock that was set back nor a line that somebody changed makes it
     /// hold longer than any may.
     fn is_valid(&self, now: u64) -> bool {

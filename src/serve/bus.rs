@@ -1,11 +1,17 @@
-//! Events to everybody who listens: published once, in the order in which they came.
+//! Events to everybody who listens: published once, in the order in which they came. Where several servers share a
+//! database, those of each are heard at all of them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use hookctl::remote::breaker::unix_milliseconds;
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
+
+use crate::store::Store;
+use crate::store::event::{self, Shared};
 
 /// How many events a listener may be behind before it is let go.
 const BEHIND: usize = 1_024;
@@ -14,7 +20,7 @@ const BEHIND: usize = 1_024;
 #[derive(Debug, Clone)]
 pub struct Event {
     /// What: `claude_hook_session`, `pty_permission` ...
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The workspace, empty where none is known.
     pub workspace: String,
     /// The notification, ready to be sent.
@@ -26,12 +32,22 @@ pub struct Event {
 pub struct Bus {
     sender: broadcast::Sender<Event>,
     clients: AtomicUsize,
+    server: String,
+    /// Where the other servers hear of it.
+    shared: Option<Store>,
 }
 
 impl Bus {
-    /// With nobody listening yet.
-    pub fn new() -> Bus {
-        Bus { sender: broadcast::Sender::new(BEHIND), clients: AtomicUsize::new(0) }
+    /// That of a server of that name, with nobody listening yet.
+    pub fn new(server: String, store: &Store) -> Bus {
+        let shared = store.is_shared().then(|| store.clone());
+        let sender = broadcast::Sender::new(BEHIND);
+        Bus { sender, clients: AtomicUsize::new(0), server, shared }
+    }
+
+    /// What this server is called among those that share its database.
+    pub fn server(&self) -> &str {
+        &self.server
     }
 
     /// Tells everybody. The payload gets what every event of cdev has: time, session, workspace, agent.
@@ -57,7 +73,23 @@ impl Bus {
         frame.insert("params".into(), payload.into());
         let frame: Arc<str> = Value::Object(frame).to_string().into();
         // Nobody may be listening.
-        let _ = self.sender.send(Event { name, workspace: workspace.into(), frame });
+        let _ = self.sender.send(Event {
+            name: name.into(),
+            workspace: workspace.into(),
+            frame: Arc::clone(&frame),
+        });
+        if let Some(store) = &self.shared {
+            let (server, workspace) = (self.server.clone(), workspace.to_string());
+            store.post(move |tx| {
+                event::insert(tx, &server, name, &workspace, &frame, unix_milliseconds())
+            });
+        }
+    }
+
+    /// Tells those here what another server published.
+    pub fn pass_on(&self, event: Shared) {
+        let Shared { name, workspace, frame, .. } = event;
+        let _ = self.sender.send(Event { name: name.into(), workspace, frame: frame.into() });
     }
 
     /// Listens from now on, as one more client.

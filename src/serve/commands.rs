@@ -99,8 +99,8 @@ fn serve(options: &Options, paths: Paths, data: &DataDirectory) -> Result<Exit> 
         refuse_agents()?;
     }
     check_reach(serving, &store)?;
-    let access = Access::new(store.clone(), public, &hook_token(data)?)?;
-    let judge = Arc::new(Judge::new(paths, serving.rules.as_deref(), data.0.join("answers"))?);
+    let access = Access::new(store.clone(), public, &shared_hook_token(&store, data)?)?;
+    let judge = Arc::new(Judge::new(paths, serving.rules.as_deref())?);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let address = SocketAddr::new(serving.listen, serving.port);
@@ -120,7 +120,8 @@ fn serve(options: &Options, paths: Paths, data: &DataDirectory) -> Result<Exit> 
 }
 
 fn build_server(serving: &Serving, store: Store, access: Access, judge: Arc<Judge>) -> Arc<Server> {
-    let bus = Arc::new(Bus::new());
+    let name = access::new_token()[..16].to_string();
+    let bus = Arc::new(Bus::new(name, &store));
     let notifier = Notifier::new(serving.ntfy.clone(), serving.webhook.clone());
     let times = Times {
         answer: Duration::from_secs(serving.answer_within),
@@ -195,6 +196,20 @@ fn hook_token(data: &DataDirectory) -> Result<String> {
     let token = access::new_token();
     cli::write_private(&path, format!("{token}\n").as_bytes())?;
     Ok(token)
+}
+
+/// The same token for all servers on the database: hooks need not know which of them they post to.
+fn shared_hook_token(store: &Store, data: &DataDirectory) -> Result<String> {
+    let own = hook_token(data)?;
+    if !store.is_shared() {
+        return Ok(own);
+    }
+    let fresh = own.clone();
+    let shared = store.run_blocking(move |tx| device::secret(tx, "hook-token", &fresh))?;
+    if shared != own {
+        cli::write_private(&data.hook_token(), format!("{shared}\n").as_bytes())?;
+    }
+    Ok(shared)
 }
 
 /// Whoever is paired answers questions: an agent that pairs itself would answer its own.

@@ -2,7 +2,7 @@
 //! is to give it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::{Path, Request, State};
 use axum::http::{Method, StatusCode};
@@ -17,6 +17,8 @@ use crate::store::question::Answer;
 
 /// How long a post that is only told may take.
 const TELL: Duration = Duration::from_secs(2);
+/// How long an answer may be held up by what is noted of it.
+const NOTE: Duration = Duration::from_millis(500);
 
 /// One post.
 pub async fn receive(
@@ -64,7 +66,9 @@ pub async fn tell(server: &Server, hook: Hook, post: &Post) {
     if hook == Hook::ToolEnd && !post.call().is_empty() {
         // The call was made: nobody waits for leave any more.
         use crate::store::question::State;
-        server.questions.drop_question(&post.call(), State::Cancelled, "cancelled").await;
+        let call = post.call();
+        let dropped = server.questions.drop_question(&call, State::Cancelled, "cancelled");
+        let _ = tokio::time::timeout(TELL, dropped).await;
     }
 }
 
@@ -99,11 +103,18 @@ pub async fn ask_human(server: &Server, post: &mut Post) -> Answer {
         post.raw.insert("tool_use_id".into(), id.clone().into());
         post.masked.insert("tool_use_id".into(), id.into());
     }
+    let begun = Instant::now();
     note(server, Hook::Question, post).await;
-    let answer = server.questions.ask(post, server.times.answer).await;
+    let left = server.times.answer.saturating_sub(begun.elapsed());
+    let answer = server.questions.ask(post, left).await;
     let goes_ahead = answer.decision == "allow";
-    if let Err(error) = server.sessions.note_answer(post, goes_ahead).await {
-        tracing::error!("an answer is not noted in its session: {error}");
+    // The hook waits for its answer, and not for this.
+    match tokio::time::timeout(NOTE, server.sessions.note_answer(post, goes_ahead)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::error!("an answer is not noted in its session: {error}"),
+        Err(_) => {
+            tracing::error!("an answer is not noted in its session: the database takes too long")
+        }
     }
     answer
 }

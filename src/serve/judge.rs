@@ -15,13 +15,15 @@ use hookctl::hook;
 use hookctl::paths::Paths;
 use hookctl::redact;
 use hookctl::remote::effects::describe_effects;
-use hookctl::remote::memory::{self, AskedCall, Memory};
+use hookctl::remote::memory::{self, AskedCall, RememberedAnswer};
 use hookctl::remote::questions::answer_pattern;
 use hookctl::rule::Layer;
 use hookctl::rule::fault::Gravity;
 use hookctl::rule::file::Remote;
 use hookctl::verdict::{Answer, Verb};
 use serde_json::{Map, Value};
+
+use crate::store::question::Rememberable;
 
 /// The largest file of rules, in bytes.
 const LARGEST_RULES: u64 = 1 << 20;
@@ -32,8 +34,6 @@ pub struct Judge {
     paths: Paths,
     /// The only rules beside the shipped ones; None = those of the user and the project.
     rules: Option<(PathBuf, String)>,
-    /// Where answers for sessions are remembered.
-    memory: PathBuf,
     /// This server, as the memory knows it.
     remote: Remote,
 }
@@ -59,15 +59,13 @@ pub struct SeenCall {
     pub pattern: Option<String>,
 }
 
-/// What the memory says of a call, or keeps of it.
+/// What the memory says of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remembered {
     /// Yes or no.
     pub allow: bool,
     /// By what.
     pub pattern: String,
-    /// Is that the pattern which cdev itself would have made? Others mean nothing to its clients.
-    pub is_usual: bool,
 }
 
 impl Judge {
@@ -75,7 +73,7 @@ impl Judge {
     ///
     /// # Errors
     /// Where it cannot be read, or has a fault.
-    pub fn new(paths: Paths, rules: Option<&Path>, memory: PathBuf) -> Result<Judge> {
+    pub fn new(paths: Paths, rules: Option<&Path>) -> Result<Judge> {
         let rules = match rules {
             None => None,
             Some(path) => {
@@ -93,7 +91,7 @@ impl Judge {
         };
         let cdev = dialect::dialect_names().find(|(name, _)| *name == "cdev").map(|(_, one)| one);
         let remote = Remote::new("serve", cdev.unwrap_or(dialect::default_dialect()));
-        Ok(Judge { paths, rules, memory, remote })
+        Ok(Judge { paths, rules, remote })
     }
 
     /// Judges a call that nobody has answered yet. Nothing is run and nothing written.
@@ -135,28 +133,27 @@ impl Judge {
     }
 
     /// What was said in the session of calls like this.
-    pub fn recall(&self, session: &str, seen: &SeenCall) -> Option<Remembered> {
-        let memory = self.memory(session, seen)?;
-        let recall = memory.recall_answer(&self.remote, &seen.asked())?;
-        Some(seen.remembered(recall.verb == Verb::Allow, recall.pattern))
+    pub fn recall(
+        &self,
+        said: Vec<RememberedAnswer>,
+        session: &str,
+        seen: &SeenCall,
+    ) -> Option<Remembered> {
+        if session.is_empty() || !seen.is_one {
+            return None;
+        }
+        let recall = memory::recall_from(said, &self.remote, session, &seen.asked())?;
+        Some(Remembered { allow: recall.verb == Verb::Allow, pattern: recall.pattern })
     }
 
-    /// Keeps an answer for the session; None where no answer for such a call is kept.
-    pub fn keep(&self, session: &str, seen: &SeenCall, allow: bool) -> Option<Remembered> {
-        let memory = self.memory(session, seen)?;
-        let pattern = memory.keep_answer(&self.remote, &seen.asked(), allow)?;
-        Some(seen.remembered(allow, pattern))
-    }
-
-    fn memory(&self, session: &str, seen: &SeenCall) -> Option<Memory> {
-        Memory::for_session(&self.memory, session).filter(|_| seen.is_one)
-    }
-
-    /// How many answers are remembered, and in how many sessions.
-    pub fn memory_size(&self) -> (usize, usize) {
-        let all = memory::valid_answers(&self.memory);
-        let sessions: BTreeSet<&String> = all.iter().map(|one| &one.session).collect();
-        (all.len(), sessions.len())
+    /// What an answer for the session would be remembered by.
+    pub fn rememberable(&self, session: &str, seen: &SeenCall) -> Rememberable {
+        let usual = answer_pattern(&seen.event);
+        if session.is_empty() || !seen.is_one {
+            return Rememberable { usual, ..Rememberable::default() };
+        }
+        let of = |allow| RememberedAnswer::new(&self.remote, session, &seen.asked(), allow);
+        Rememberable { allow: of(true), deny: of(false), usual }
     }
 }
 
@@ -164,11 +161,6 @@ impl SeenCall {
     fn asked(&self) -> AskedCall<'_> {
         let SeenCall { event, analysis, place, asks, .. } = self;
         AskedCall { event, analysis, place, asks: asks.clone() }
-    }
-
-    fn remembered(&self, allow: bool, pattern: String) -> Remembered {
-        let is_usual = pattern == answer_pattern(&self.event);
-        Remembered { allow, pattern, is_usual }
     }
 }
 

@@ -18,9 +18,9 @@ use crate::bus::Bus;
 use crate::cdev::{self, Post};
 use crate::judge::{Judge, Remembered, SeenCall, on_thread};
 use crate::notify::Notifier;
-use crate::store::question::{self, Answer, Question, State};
+use crate::store::question::{self, Answer, Question, Rememberable, State};
 use crate::store::sql::{SqlResult, Tx};
-use crate::store::{Store, StoreError, session};
+use crate::store::{Store, StoreError, memory, session};
 
 /// How many questions may be open in one session, and in all.
 const MOST_IN_SESSION: usize = 200;
@@ -49,7 +49,6 @@ struct Waiting {
     hooks: usize,
     /// Which asking of this id it is: a hook that leaves late takes nothing from those of a later one.
     number: u64,
-    seen: Arc<SeenCall>,
     answer: watch::Sender<Option<Answer>>,
 }
 
@@ -138,31 +137,30 @@ impl Questions {
 
     async fn begin(self: &Arc<Self>, post: &Post, wait: Duration) -> Result<Begun, StoreError> {
         let (judge, payload) = (Arc::clone(&self.judge), post.raw.clone());
-        let session = post.session();
+        let (session, own) = (post.session(), post.session());
+        let said = self.store.run(move |tx| memory::of_session(tx, &own)).await?;
         let looked = on_thread(move || {
             let seen = judge.see(&payload);
-            let remembered = judge.recall(&session, &seen);
-            (seen, remembered)
+            let remembered = judge.recall(said, &session, &seen);
+            let memory = judge.rememberable(&session, &seen);
+            (seen, remembered, memory)
         });
-        let Some((seen, remembered)) = looked.await else {
+        let Some((seen, remembered, memory)) = looked.await else {
             return Ok(Begun::Answered(Answer::ask("not_understood")));
         };
         let mut question = new_question(post, &seen, wait);
+        (question.memory, question.holder) = (memory, self.bus.server().to_string());
         if let Some(remembered) = remembered {
-            let answer = from_memory(&remembered);
             (question.state, question.answered) = (State::Answered, question.created);
-            question.answer = answer.clone();
+            question.answer = from_memory(&remembered);
+            let answer = question.told_answer();
             self.store.run(move |tx| question::insert(tx, &question)).await?;
             return Ok(Begun::Answered(answer));
         }
-        self.register(question, Arc::new(seen)).await
+        self.register(question).await
     }
 
-    async fn register(
-        self: &Arc<Self>,
-        question: Question,
-        seen: Arc<SeenCall>,
-    ) -> Result<Begun, StoreError> {
+    async fn register(self: &Arc<Self>, question: Question) -> Result<Begun, StoreError> {
         let _turn = self.turn.lock().await;
         let waits = self.waiting().contains_key(&question.id);
         let asked = question.clone();
@@ -181,7 +179,6 @@ impl Questions {
         let entry = waiting.entry(question.id.clone()).or_insert_with(|| Waiting {
             hooks: 0,
             number: self.numbers.fetch_add(1, Ordering::Relaxed),
-            seen,
             answer: watch::Sender::new(None),
         });
         entry.hooks += 1;
@@ -199,7 +196,7 @@ impl Questions {
     /// # Errors
     /// Where there is nothing to answer any more.
     pub async fn answer(&self, id: &str, given: Given) -> Result<Answer, Refused> {
-        let mut answer = Answer {
+        let answer = Answer {
             decision: if given.allow { "allow" } else { "deny" }.into(),
             scope: "once".into(),
             reason: given.reason,
@@ -207,67 +204,56 @@ impl Questions {
             by: given.by,
             pattern: String::new(),
         };
-        let question = self.close(id, State::Answered, &answer).await.map_err(Refused::Store)?;
-        let question = question.ok_or(Refused::Over)?;
-        if given.for_session
-            && let Some(kept) = self.keep(&question, given.allow).await
-        {
-            answer.scope = "session".into();
-            answer.pattern = kept.pattern.clone();
-            let (id, pattern) = (id.to_string(), kept.pattern);
-            // What the memory has holds whether the table says so or not.
-            if let Err(error) =
-                self.store.run(move |tx| question::set_remembered(tx, &id, &pattern)).await
-            {
-                tracing::warn!("what is remembered is not noted: {error}");
+        let (id, for_session, now) = (id.to_string(), given.for_session, unix_milliseconds());
+        let closed = self.store.run(move |tx| {
+            let mut closed = question::close(tx, &id, State::Answered, &answer, now)?;
+            if let Some(question) = closed.as_mut().filter(|_| for_session) {
+                question::remember(tx, question)?;
             }
-            self.finish(
-                &question,
-                &Answer {
-                    pattern: shown_pattern(&answer.pattern, kept.is_usual),
-                    ..answer.clone()
-                },
-            );
-            return Ok(answer);
-        }
-        self.finish(&question, &answer);
-        Ok(answer)
+            Ok(closed)
+        });
+        let question = closed.await.map_err(Refused::Store)?.ok_or(Refused::Over)?;
+        self.finish(&question, &question.told_answer());
+        Ok(question.answer)
     }
 
-    /// The memory keeps it where the call is known here; what another server was asked holds once.
-    async fn keep(&self, question: &Question, allow: bool) -> Option<Remembered> {
-        let seen = self.waiting().get(&question.id).map(|waiting| Arc::clone(&waiting.seen))?;
-        let (judge, session) = (Arc::clone(&self.judge), question.session.clone());
-        on_thread(move || judge.keep(&session, &seen, allow)).await.flatten()
-    }
-
-    /// Ends a question that no human answered: its hook is gone, its time is over, its call was made.
+    /// Ends a question that no human answered: its time has long been over, or its call was made.
     pub async fn drop_question(&self, id: &str, state: State, why: &str) {
-        let answer = Answer::ask(why);
-        match self.close(id, state, &answer).await {
-            Ok(Some(question)) => self.finish(&question, &answer),
+        self.end(id, state, why, None).await;
+    }
+
+    /// Ends a question whose hook here is gone or was told so, unless its hook has come back at another server.
+    async fn drop_own(&self, id: &str, state: State, why: &str) {
+        self.end(id, state, why, Some(self.bus.server().to_string())).await;
+    }
+
+    async fn end(&self, id: &str, state: State, why: &str, holder: Option<String>) {
+        let (id, answer, now) = (id.to_string(), Answer::ask(why), unix_milliseconds());
+        let closed = self.store.run(move |tx| {
+            if let Some(holder) = holder
+                && !question::is_held(tx, &id, &holder)?
+            {
+                return Ok(None);
+            }
+            question::close(tx, &id, state, &answer, now)
+        });
+        match closed.await {
+            Ok(Some(question)) => self.finish(&question, &question.answer),
             Ok(None) => {}
             Err(error) => tracing::error!("a question cannot be closed: {error}"),
         }
     }
 
-    async fn close(
-        &self,
-        id: &str,
-        state: State,
-        answer: &Answer,
-    ) -> Result<Option<Question>, StoreError> {
-        let (id, answer) = (id.to_string(), answer.clone());
-        let now = unix_milliseconds();
-        self.store.run(move |tx| question::close(tx, &id, state, &answer, now)).await
-    }
-
     /// Wakes the hooks, and tells everybody.
     fn finish(&self, question: &Question, answer: &Answer) {
+        self.wake(question, answer);
+        self.tell_resolved(question, answer);
+    }
+
+    fn wake(&self, question: &Question, answer: &Answer) {
         if let Some(waiting) = self.waiting().remove(&question.id) {
             waiting.answer.send_replace(Some(answer.clone()));
         }
-        self.tell_resolved(question, answer);
     }
 
     fn tell_asked(&self, question: &Question) {
@@ -312,10 +298,8 @@ impl Questions {
             })
             .await?;
         for question in closed {
-            // Ours are gone from the list before anybody can look.
-            if self.waiting().contains_key(&question.id) {
-                self.finish(&question, &question.answer);
-            }
+            // Whoever closed it tells everybody, on every server.
+            self.wake(&question, &question.told_answer());
         }
         for question in overdue {
             self.drop_question(&question.id, State::Expired, "timeout").await;
@@ -341,7 +325,7 @@ impl Questions {
                 }
             };
             if is_last {
-                self.drop_question(&id, State::Cancelled, "cancelled").await;
+                self.drop_own(&id, State::Cancelled, "cancelled").await;
             }
         });
     }
@@ -365,9 +349,11 @@ impl Waiter {
             return answer;
         }
         let timeout = || Answer::ask("timeout");
-        self.questions.drop_question(&self.id, State::Expired, "timeout").await;
-        // Whoever was first decides: perhaps a human in the last moment, whose answer is under way.
+        // Whoever was first decides: perhaps a human in the last moment, whose answer is under way. A database that
+        // says nothing keeps no hook waiting.
         let patience = Duration::from_millis(500);
+        let ended = self.questions.drop_own(&self.id, State::Expired, "timeout");
+        let _ = tokio::time::timeout(patience, ended).await;
         let last = tokio::time::timeout(patience, self.answer.wait_for(Option::is_some)).await;
         match last {
             Ok(Ok(answer)) => answer.clone().unwrap_or_else(timeout),
@@ -422,10 +408,10 @@ fn enter(tx: &Tx<'_>, asked: &Question, waits: bool) -> SqlResult<(Entry, u64)> 
             _ if !alike && (fetched || found.state == State::Open && !over) => {
                 return Ok((Entry::Refused("duplicate_tool_use_id"), 0));
             }
-            State::Answered if fetched => return Ok((Entry::Answered(found.answer), 0)),
+            State::Answered if fetched => return Ok((Entry::Answered(found.told_answer()), 0)),
             State::Open if !over => {
                 let expires = if waits { found.expires } else { asked.expires };
-                question::extend(tx, &asked.id, expires)?;
+                question::take_over(tx, &asked.id, &asked.holder, expires)?;
                 return Ok((Entry::Joined, expires));
             }
             State::Open => {
@@ -481,6 +467,8 @@ fn new_question(post: &Post, seen: &SeenCall, wait: Duration) -> Question {
         expires: now + wait.as_millis() as u64,
         answer: Answer::default(),
         answered: 0,
+        memory: Rememberable::default(),
+        holder: String::new(),
     }
 }
 
@@ -509,15 +497,9 @@ fn from_memory(remembered: &Remembered) -> Answer {
     Answer {
         decision: text(if remembered.allow { "allow" } else { "deny" }),
         scope: text("session"),
-        pattern: shown_pattern(&remembered.pattern, remembered.is_usual),
+        pattern: remembered.pattern.clone(),
         reason: String::new(),
         source: text("memory"),
         by: String::new(),
     }
-}
-
-/// The pattern as clients of cdev may read it: one that cdev itself would not have made tells them that the
-/// answer is for something else.
-fn shown_pattern(pattern: &str, is_usual: bool) -> String {
-    if is_usual { pattern.into() } else { String::new() }
 }

@@ -128,7 +128,7 @@ impl Client {
     fn wants(&self, event: &Event) -> bool {
         self.workspaces.is_empty()
             || event.workspace.is_empty()
-            || matches!(event.name, cdev::QUESTION | cdev::RESOLVED)
+            || matches!(&*event.name, cdev::QUESTION | cdev::RESOLVED)
             || self.workspaces.contains(&event.workspace)
     }
 
@@ -287,9 +287,9 @@ impl Client {
     }
 
     async fn stats(&self) -> Outcome {
-        let judge = Arc::clone(&self.server.judge);
-        let size = crate::judge::on_thread(move || judge.memory_size()).await;
-        let (patterns, sessions) = size.unwrap_or_default();
+        let now = unix_milliseconds();
+        let size = self.server.store.run(move |tx| crate::store::memory::size(tx, now)).await;
+        let (patterns, sessions) = size.map_err(internal)?;
         let waiting = self.server.questions.waiting_hooks();
         Ok(
             json!({ "active_sessions": sessions, "total_patterns": patterns, "pending_requests": waiting }),

@@ -13,11 +13,12 @@ use hookctl::dialect::format_time;
 use hookctl::remote::breaker::unix_milliseconds;
 use serde_json::json;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 
 use crate::access::Visitor;
 use crate::context::{Server, failure, json_response, refuse};
-use crate::store::{question, session};
-use crate::{hooks, listen, page, protocol, rpc};
+use crate::store::{StoreError, event, memory, question, session};
+use crate::{cdev, hooks, listen, page, protocol, rpc};
 
 /// How often it is looked what others did to our questions.
 const TICK: Duration = Duration::from_millis(500);
@@ -29,6 +30,9 @@ const HISTORY: u64 = 30 * 86_400_000;
 /// Answers until the process ends.
 pub async fn run(server: Arc<Server>, listener: TcpListener) {
     tokio::spawn(keep_order(Arc::clone(&server)));
+    if server.store.is_shared() {
+        tokio::spawn(follow(Arc::clone(&server)));
+    }
     listen::serve(listener, router(server)).await;
 }
 
@@ -122,6 +126,37 @@ async fn harden(mut response: Response) -> Response {
     response
 }
 
+/// What other servers on the same database do: told to those who listen here, and to the hooks that wait here.
+async fn follow(server: Arc<Server>) {
+    let woken = Arc::new(Notify::new());
+    let (store, waker) = (server.store.clone(), Arc::clone(&woken));
+    tokio::spawn(async move { store.listen(&waker).await });
+    let mut last = None;
+    loop {
+        match catch_up(&server, last).await {
+            Ok(seq) => last = Some(seq),
+            Err(error) => tracing::error!("other servers: {error}"),
+        }
+        // A missed call is made up for by the clock.
+        let _ = tokio::time::timeout(TICK, woken.notified()).await;
+    }
+}
+
+/// Passes on what came since that event, and says which was the last; the first time it only looks.
+async fn catch_up(server: &Server, last: Option<u64>) -> Result<u64, StoreError> {
+    let Some(last) = last else { return server.store.run(event::last).await };
+    let own = server.bus.server().to_string();
+    let events = server.store.run(move |tx| event::since(tx, last, &own)).await?;
+    let seq = events.last().map_or(last, |event| event.seq);
+    if events.iter().any(|event| event.name == cdev::RESOLVED) {
+        server.questions.reconcile().await?;
+    }
+    for event in events {
+        server.bus.pass_on(event);
+    }
+    Ok(seq)
+}
+
 /// What happens by the clock.
 async fn keep_order(server: Arc<Server>) {
     let mut swept = Instant::now();
@@ -135,9 +170,12 @@ async fn keep_order(server: Arc<Server>) {
         }
         swept = Instant::now();
         let before = unix_milliseconds().saturating_sub(HISTORY);
+        let is_shared = server.store.is_shared();
         let pruned = server.store.run(move |tx| {
             question::prune(tx, before)?;
-            session::prune(tx, before)
+            session::prune(tx, before)?;
+            memory::prune(tx, unix_milliseconds())?;
+            if is_shared { event::prune(tx, unix_milliseconds()) } else { Ok(0) }
         });
         if let Err(error) = pruned.await {
             tracing::error!("history: {error}");

@@ -6,19 +6,21 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use hookctl::files;
 use rusqlite::{Connection, TransactionBehavior};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use postgresql::PostgreSql;
 use sql::{SqlResult, Tx};
 
 pub mod audit;
 pub mod device;
+pub mod event;
+pub mod memory;
 pub mod postgresql;
 pub mod question;
 pub mod session;
@@ -54,6 +56,8 @@ impl std::error::Error for StoreError {}
 #[derive(Debug, Clone)]
 pub struct Store {
     jobs: mpsc::Sender<Job>,
+    /// How others on it are listened to, where there can be others.
+    shared: Option<Arc<tokio_postgres::Config>>,
 }
 
 impl Store {
@@ -64,7 +68,7 @@ impl Store {
     pub fn open(path: &Path) -> Result<Store> {
         let connection = open_connection(path)
             .with_context(|| format!("cannot open the database {}", path.display()))?;
-        Store::start(Database::Sqlite(connection))
+        Store::start(Database::Sqlite(connection), None)
     }
 
     /// Connects to PostgreSQL.
@@ -74,18 +78,18 @@ impl Store {
     pub fn connect(url: &str) -> Result<Store> {
         let config =
             postgresql::read_address(url).context("--database: no address of PostgreSQL")?;
-        let database = PostgreSql::open(config).context("cannot open the database")?;
-        Store::start(Database::PostgreSql(Box::new(database)))
+        let database = PostgreSql::open(config.clone()).context("cannot open the database")?;
+        Store::start(Database::PostgreSql(Box::new(database)), Some(Arc::new(config)))
     }
 
-    fn start(mut database: Database) -> Result<Store> {
+    fn start(mut database: Database, shared: Option<Arc<tokio_postgres::Config>>) -> Result<Store> {
         let (jobs, todo) = mpsc::channel::<Job>();
         std::thread::Builder::new().name("store".into()).spawn(move || {
             while let Ok(job) = todo.recv() {
                 job(&mut database);
             }
         })?;
-        Ok(Store { jobs })
+        Ok(Store { jobs, shared })
     }
 
     /// Does the work in one transaction: all of it lasts, or nothing.
@@ -108,6 +112,30 @@ impl Store {
         work: impl FnOnce(&Tx<'_>) -> SqlResult<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.begin(work).blocking_recv().map_err(|_| gone())?
+    }
+
+    /// Does the work when its turn comes; nobody waits for it.
+    pub fn post(&self, work: impl FnOnce(&Tx<'_>) -> SqlResult<()> + Send + 'static) {
+        let job = move |database: &mut Database| {
+            if let Err(error) = database.in_transaction(work) {
+                tracing::warn!("not kept: {error}");
+            }
+        };
+        let _ = self.jobs.send(Box::new(job));
+    }
+
+    /// Can other servers be on it?
+    pub fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// Wakes whoever waits as soon as another server tells something; where none can, never. Works until the
+    /// process ends.
+    pub async fn listen(&self, woken: &Arc<Notify>) {
+        match &self.shared {
+            Some(config) => postgresql::listen(config, woken).await,
+            None => std::future::pending().await,
+        }
     }
 
     fn begin<T: Send + 'static>(

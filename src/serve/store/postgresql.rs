@@ -1,10 +1,13 @@
 //! PostgreSQL: one connection of the store's thread, made anew when it breaks.
 
 use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
-use tokio_postgres::{Client, Config, NoTls};
+use tokio::sync::Notify;
+use tokio_postgres::{AsyncMessage, Client, Config, NoTls};
 
 use super::SCHEMA;
 use super::sql::{SqlError, SqlResult, Tx};
@@ -20,6 +23,19 @@ const PAUSE: Duration = Duration::from_millis(300);
 const SETTINGS: &str = "SET statement_timeout = 5000; SET lock_timeout = 4000; SET idle_in_transaction_session_timeout = 5000;";
 const BEGIN: &str =
     "BEGIN; SELECT pg_advisory_xact_lock(hashtext('hookctl-serve ' || current_schema()))";
+
+/// What servers tell each other. The numbers are taken while the lock is held, so that they grow as transactions end.
+const EVENTS: &str = "
+CREATE TABLE IF NOT EXISTS event (
+    seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    server TEXT NOT NULL,
+    name TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    frame TEXT NOT NULL,
+    at BIGINT NOT NULL
+)";
+/// By what they wake each other.
+pub const CHANNEL: &str = "hookctl_serve";
 
 /// The database of that address.
 pub struct PostgreSql {
@@ -169,6 +185,28 @@ impl PostgreSql {
         });
         self.client = Some(client);
         self.batch(SETTINGS)?;
-        self.batch(&format!("{BEGIN};\n{SCHEMA};\nCOMMIT"))
+        self.batch(&format!("{BEGIN};\n{SCHEMA};\n{EVENTS};\nCOMMIT"))
+    }
+}
+
+/// Wakes whoever waits when a server tells something, on a connection of its own that is made anew when it breaks.
+/// Whoever waits looks by itself as well: what is missed here comes a moment later.
+pub async fn listen(config: &Config, woken: &Arc<Notify>) {
+    loop {
+        if let Ok((client, mut connection)) = config.connect(NoTls).await {
+            let woken = Arc::clone(woken);
+            let heard = tokio::spawn(async move {
+                while let Some(Ok(message)) = poll_fn(|now| connection.poll_message(now)).await {
+                    if matches!(message, AsyncMessage::Notification(_)) {
+                        woken.notify_one();
+                    }
+                }
+            });
+            match client.batch_execute(&format!("LISTEN {CHANNEL}")).await {
+                Ok(()) => drop(heard.await),
+                Err(_) => heard.abort(),
+            }
+        }
+        tokio::time::sleep(PAUSE).await;
     }
 }

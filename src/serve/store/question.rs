@@ -1,14 +1,16 @@
 //! The table of questions: the one owner of a question's state. A question is open; it leaves that state once,
 //! by one statement that asks for it, and so whoever comes second is told so.
 
+use hookctl::remote::memory::RememberedAnswer;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::audit;
 use super::sql::{Param, Row, SqlError, SqlResult, Tx, params};
+use super::{audit, memory};
 
 /// What a question is read from, in the order in which it is read.
 const COLUMNS: &str = "id, session, workspace, cwd, tool, input, shown, digest, state, created, expires, decision, scope,
-    pattern, reason, source, answered_by, answered";
+    pattern, reason, source, answered_by, answered, memory";
 
 /// Where a question stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +75,22 @@ pub struct Question {
     pub answer: Answer,
     /// When.
     pub answered: u64,
+    /// What an answer for the session would be remembered by.
+    pub memory: Rememberable,
+    /// The server whose hook asked last: only that one takes the question away where its hook is gone.
+    pub holder: String,
+}
+
+/// What would be remembered of an answer for the session: known where the call is judged, kept with the question, so
+/// that whichever server takes the answer also remembers it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Rememberable {
+    /// Of a yes; None = it holds once.
+    pub allow: Option<RememberedAnswer>,
+    /// Of a no.
+    pub deny: Option<RememberedAnswer>,
+    /// The pattern that cdev itself would have made: others mean nothing to its clients.
+    pub usual: String,
 }
 
 /// What a human, or the memory, says.
@@ -151,6 +169,16 @@ impl Question {
         out
     }
 
+    /// Its answer as hooks and apps are told it: a pattern that cdev itself would not have made tells its clients that
+    /// the answer is for something else.
+    pub fn told_answer(&self) -> Answer {
+        let mut answer = self.answer.clone();
+        if answer.pattern != self.memory.usual {
+            answer.pattern.clear();
+        }
+        answer
+    }
+
     fn from_row(row: &Row<'_>) -> SqlResult<Question> {
         let object = |column: usize| {
             row.text(column).map(|text| serde_json::from_str(&text).unwrap_or(Value::Null))
@@ -176,6 +204,8 @@ impl Question {
                 by: row.text(16)?,
             },
             answered: row.number(17)?,
+            memory: serde_json::from_str(&row.text(18)?).unwrap_or_default(),
+            holder: String::new(),
         })
     }
 }
@@ -192,8 +222,8 @@ pub fn insert(tx: &Tx<'_>, question: &Question) -> SqlResult<()> {
     let answer = &question.answer;
     tx.execute(
         "INSERT INTO question (id, session, workspace, cwd, tool, input, shown, digest, state, created, expires,
-         decision, scope, pattern, reason, source, answered_by, answered, words)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
+         decision, scope, pattern, reason, source, answered_by, answered, words, holder, memory)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)",
         params![
             question.id,
             question.session,
@@ -214,19 +244,27 @@ pub fn insert(tx: &Tx<'_>, question: &Question) -> SqlResult<()> {
             answer.by,
             question.answered as i64,
             words(question),
+            question.holder,
+            serde_json::to_string(&question.memory).unwrap_or_default(),
         ],
     )?;
     let kind = if question.state == State::Open { "asked" } else { "answered" };
     record(tx, kind, question, question.created)
 }
 
-/// Gives an open question that lost its hook a new time to be answered in.
-pub fn extend(tx: &Tx<'_>, id: &str, expires: u64) -> SqlResult<()> {
+/// Hands an open question to the server whose hook asks it again, with a new time to be answered in.
+pub fn take_over(tx: &Tx<'_>, id: &str, holder: &str, expires: u64) -> SqlResult<()> {
     tx.execute(
-        "UPDATE question SET expires = $1 WHERE id = $2 AND state = 'open'",
-        params![expires as i64, id],
+        "UPDATE question SET expires = $1, holder = $2 WHERE id = $3 AND state = 'open'",
+        params![expires as i64, holder, id],
     )?;
     Ok(())
+}
+
+/// Is the question that server's to take away?
+pub fn is_held(tx: &Tx<'_>, id: &str, holder: &str) -> SqlResult<bool> {
+    let sql = "SELECT count(*) FROM question WHERE id = $1 AND holder = $2";
+    Ok(tx.query_first(sql, params![id, holder], |row| row.number(0))? == Some(1))
 }
 
 /// Takes the question out of the open ones: only the first who does gets it.
@@ -266,13 +304,21 @@ pub fn close(
     Ok(question)
 }
 
-/// Notes what the answer of a question is remembered by: known only once it is taken.
-pub fn set_remembered(tx: &Tx<'_>, id: &str, pattern: &str) -> SqlResult<()> {
+/// Remembers an answer that was just taken for the rest of the session, where it can be; the question says by what.
+pub fn remember(tx: &Tx<'_>, question: &mut Question) -> SqlResult<()> {
+    let memory = &question.memory;
+    let kept = if question.answer.decision == "allow" { &memory.allow } else { &memory.deny };
+    let Some(kept) = kept.clone() else { return Ok(()) };
+    let (id, kept) = (&question.id, kept.given_at(question.answered));
+    memory::insert(tx, id, &kept)?;
+    let pattern = &kept.pattern;
     tx.execute(
         "UPDATE question SET scope = 'session', pattern = $1 WHERE id = $2",
         params![pattern, id],
     )?;
-    audit::append(tx, "remembered", &json!({ "tool_use_id": id, "pattern": pattern }))
+    audit::append(tx, "remembered", &json!({ "tool_use_id": id, "pattern": pattern }))?;
+    (question.answer.scope, question.answer.pattern) = ("session".into(), kept.pattern);
+    Ok(())
 }
 
 /// The open ones, oldest first; of one session where one is named.

@@ -18,7 +18,9 @@ CREATE TABLE IF NOT EXISTS question (
     source TEXT NOT NULL DEFAULT '',
     answered_by TEXT NOT NULL DEFAULT '',
     answered BIGINT NOT NULL DEFAULT 0,
-    words TEXT NOT NULL DEFAULT ''
+    words TEXT NOT NULL DEFAULT '',
+    holder TEXT NOT NULL DEFAULT '',
+    memory TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS question_state ON question (state, created);
 CREATE INDEX IF NOT EXISTS question_created ON question (created);
@@ -45,6 +47,13 @@ CREATE TABLE IF NOT EXISTS call (
     PRIMARY KEY (session, id)
 );
 CREATE INDEX IF NOT EXISTS call_started ON call (started);
+CREATE TABLE IF NOT EXISTS memory (
+    session TEXT NOT NULL,
+    call TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    answer TEXT NOT NULL,
+    PRIMARY KEY (session, call)
+);
 CREATE TABLE IF NOT EXISTS device (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL,

@@ -75,6 +75,12 @@ impl<'a> From<&'a String> for Param<'a> {
     }
 }
 
+impl<'a> From<&&'a String> for Param<'a> {
+    fn from(text: &&'a String) -> Self {
+        Param::Text(text)
+    }
+}
+
 impl<'a> From<&&'a str> for Param<'a> {
     fn from(text: &&'a str) -> Self {
         Param::Text(text)
