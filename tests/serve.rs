@@ -11,6 +11,8 @@ use tempfile::TempDir;
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::{Message, WebSocket};
 
+#[path = "serve/bridge.rs"]
+mod bridge;
 #[path = "serve/protocol.rs"]
 mod protocol;
 

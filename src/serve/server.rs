@@ -15,6 +15,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::access::Visitor;
+use crate::bridge::{self, Bridge};
 use crate::context::{Server, failure, json_response, refuse};
 use crate::store::{question, session};
 use crate::{hooks, listen, page, protocol, rpc};
@@ -62,6 +63,18 @@ fn router(server: Arc<Server>) -> Router {
         .route("/health", get(health))
         .layer(middleware::map_response(harden))
         .with_state(server)
+}
+
+/// Answers agent-hooks' hooks, at a port of their own.
+pub async fn run_bridge(server: Arc<Server>, listener: TcpListener) {
+    let bridge = Arc::new(Bridge::new(Arc::clone(&server)));
+    let router = Router::new()
+        .route("/health", get(bridge::health))
+        .route("/{name}", any(bridge::receive))
+        .with_state(bridge)
+        .layer(middleware::from_fn_with_state(server, check_caller))
+        .layer(middleware::map_response(harden));
+    listen::serve(listener, router).await;
 }
 
 async fn health() -> Response {
