@@ -36,7 +36,8 @@ pub async fn run(server: Arc<Server>, listener: TcpListener) {
 fn router(server: Arc<Server>) -> Router {
     let hooks = Router::new()
         .route("/api/hooks/{name}", any(hooks::receive))
-        .route("/hook", post(protocol::receive));
+        .route("/hook", post(protocol::receive))
+        .route("/claude", post(protocol::receive_native));
     let devices = Router::new()
         .route("/api/state", get(page::state))
         .route("/api/history", get(page::history))
