@@ -11,6 +11,8 @@ use tempfile::TempDir;
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::{Message, WebSocket};
 
+#[path = "serve/bridge.rs"]
+mod bridge;
 #[path = "serve/conversation.rs"]
 mod conversation;
 #[path = "serve/protocol.rs"]

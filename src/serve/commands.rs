@@ -19,6 +19,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 
 use crate::access::{self, Access, Frames, PublicUrl};
+use crate::bridge;
 use crate::bus::Bus;
 use crate::context::{Server, Times};
 use crate::install;
@@ -109,6 +110,11 @@ fn serve(options: &Options, paths: Paths, data: &DataDirectory) -> Result<Exit> 
             .with_context(|| format!("cannot listen on {address}: is another server there?"))?;
         let address = listener.local_addr()?;
         let server = build_server(serving, store.clone(), access, judge);
+        if let Some(port) = serving.bridge {
+            let listener = bridge::bind(port).await.context("no port is free for the bridge")?;
+            tracing::info!("the bridge is at port {}", listener.local_addr()?.port());
+            tokio::spawn(server::run_bridge(Arc::clone(&server), listener));
+        }
         tracing::info!("listening on http://{address}");
         greet(serving, &store, address.port()).await?;
         tokio::select! {

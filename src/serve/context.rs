@@ -75,7 +75,15 @@ pub fn too_many() -> Response {
 /// # Errors
 /// The answer for one that is.
 pub async fn read_body(body: Body) -> Result<Bytes, Response> {
-    match tokio::time::timeout(SLOW, to_bytes(body, LARGEST)).await {
+    read_body_up_to(body, LARGEST).await
+}
+
+/// The same with another limit, in bytes.
+///
+/// # Errors
+/// As there.
+pub async fn read_body_up_to(body: Body, largest: usize) -> Result<Bytes, Response> {
+    match tokio::time::timeout(SLOW, to_bytes(body, largest)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         // Whatever else breaks a body breaks its connection, and nobody reads this.
         Ok(Err(_)) => Err((StatusCode::PAYLOAD_TOO_LARGE, "Body too large").into_response()),

@@ -1,11 +1,12 @@
 //! hookctl-serve: the approval server. Agents' hooks ask it, humans answer from a browser or a phone.
 //!
-//! `store` owns what lasts, `questions` who waits for what, `access` who may do what. `hooks` and `protocol` are the side of agents,
+//! `store` owns what lasts, `questions` who waits for what, `access` who may do what. `hooks`, `protocol` and `bridge` are the side of agents,
 //! `rpc` and `page` that of humans; `cdev` says how calls are told to them, and `judge` what hookctl sees in one.
 
 use std::process::ExitCode;
 
 mod access;
+mod bridge;
 mod bus;
 mod cdev;
 mod commands;

@@ -59,6 +59,9 @@ pub struct Serving {
     /// Tell this address, by a POST of JSON.
     #[arg(long, value_name = "URL")]
     pub webhook: Option<String>,
+    /// Listen for agent-hooks' event bridge as well [without a port: the first of 3043 to 3053 that is free].
+    #[arg(long, value_name = "PORT", num_args = 0..=1)]
+    pub bridge: Option<Option<u16>>,
     /// How long a hook waits for an answer.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=60))]
     pub answer_within: u64,

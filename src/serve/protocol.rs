@@ -1,11 +1,13 @@
-//! The Hooks Server Protocol 1.0 for clients that speak it: `POST /hook`. The server's rules decide; where one asks, a
-//! human does. Its envelope and answers: seed 001 and its contract, sections 2 and 3.
+//! The Hooks Server Protocol 1.0 for clients that speak it, and Claude Code's own `http` hooks. The server's rules decide;
+//! where one asks, a human does. Envelope and answers: seed 001 and its contract, sections 2 and 3; of the other its
+//! contract, sections 2 and 3.
 
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
-use axum::response::Response;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use hookctl::agent::default_agent;
 use hookctl::payload;
 use hookctl::verdict::{Answer, Verb};
 use serde_json::{Map, Value, json};
@@ -19,23 +21,47 @@ use crate::judge::on_thread;
 /// The version that it speaks; clients of a later 1.x are answered alike.
 const VERSION: &str = "1.0";
 
-/// One event.
+/// Makes an event of a body, or says what is lacking.
+type ReadEvent = fn(Map<String, Value>) -> Result<Map<String, Value>, String>;
+
+/// `POST /hook`: one event in the protocol's envelope.
 pub async fn receive(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let peer = request.extensions().get::<Peer>().copied();
-    if !peer.is_some_and(|peer| server.access.admits_hook(peer, request.headers())) {
-        return refuse(&server, &request);
-    }
-    let bytes = match read_body(request.into_body()).await {
-        Ok(bytes) => bytes,
+    let mut post = match read_event(&server, request, read_envelope).await {
+        Ok(post) => post,
         Err(refused) => return refused,
     };
-    let event = payload::parse(&bytes).map_err(|error| error.to_string()).and_then(read_envelope);
-    let mut post = match event {
-        Ok(event) => Post::new(event),
-        // The client's `fail_open` decides: nothing here says that the call is harmless.
-        Err(why) => return json_response(StatusCode::BAD_REQUEST, &json!({ "error": why })),
-    };
     json_response(StatusCode::OK, &decide(&server, &mut post).await)
+}
+
+/// `POST /claude`: one event as Claude Code's own `http` hooks post it, answered in Claude Code's words. An empty body
+/// is silence there.
+pub async fn receive_native(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let mut post = match read_event(&server, request, Ok).await {
+        Ok(post) => post,
+        Err(refused) => return refused,
+    };
+    let agent = default_agent();
+    let answer = judge(&server, &mut post).await.unwrap_or_else(not_judged);
+    let output = agent.render(&agent.parse(post.raw, None), &answer);
+    let body = match output.status {
+        0 => output.stdout,
+        // There is no exit status here, and nothing but a block is said by it.
+        _ => json!({ "decision": "block", "reason": output.stderr }).to_string(),
+    };
+    (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+async fn read_event(server: &Server, request: Request, read: ReadEvent) -> Result<Post, Response> {
+    let peer = request.extensions().get::<Peer>().copied();
+    if !peer.is_some_and(|peer| server.access.admits_hook(peer, request.headers())) {
+        return Err(refuse(server, &request));
+    }
+    let bytes = read_body(request.into_body()).await?;
+    let event = payload::parse(&bytes).map_err(|error| error.to_string()).and_then(read);
+    // Its client decides what that means: nothing here says that the call is harmless.
+    event
+        .map(Post::new)
+        .map_err(|why| json_response(StatusCode::BAD_REQUEST, &json!({ "error": why })))
 }
 
 /// The event of an envelope, as Claude Code would have sent it.
@@ -65,34 +91,49 @@ fn read_envelope(mut envelope: Map<String, Value>) -> Result<Map<String, Value>,
     Ok(data)
 }
 
-/// What is answered to it.
-async fn decide(server: &Server, post: &mut Post) -> Value {
+/// What the rules say of an event and, where one asks about a call, a human; None where nothing could be told.
+async fn judge(server: &Server, post: &mut Post) -> Option<Answer> {
     let (judge, raw) = (Arc::clone(&server.judge), post.raw.clone());
-    let Some(answer) = on_thread(move || judge.see(&raw).answer).await else {
-        return decision("ask", "hookctl-serve could not judge this call");
-    };
-    let event = post.field("hook_event_name").to_string();
-    let hook = match event.as_str() {
+    let mut answer = on_thread(move || judge.see(&raw).answer).await?;
+    let hook = match post.field("hook_event_name") {
+        "PreToolUse" if answer.verb == Some(Verb::Ask) => {
+            let human = hooks::ask_human(server, post).await;
+            let said = |text: &str| {
+                if human.reason.is_empty() { text.into() } else { human.reason.clone() }
+            };
+            match human.decision.as_str() {
+                "allow" => {
+                    (answer.verb, answer.reason) = (Some(Verb::Allow), said("A human said yes"))
+                }
+                "deny" => {
+                    (answer.verb, answer.reason) = (Some(Verb::Deny), said("A human said no"))
+                }
+                // Nobody was there: the client asks by itself.
+                _ => {}
+            }
+            None
+        }
         "PreToolUse" => Some(Hook::ToolStart),
         "PostToolUse" | "PostToolUseFailure" => Some(Hook::ToolEnd),
         "SessionStart" => Some(Hook::Session),
         "Notification" => Some(Hook::Notification),
         _ => None,
     };
-    let asks_human = answer.verb == Some(Verb::Ask) && event == "PreToolUse";
-    if let Some(hook) = hook.filter(|_| !asks_human) {
+    if let Some(hook) = hook {
         hooks::tell(server, hook, post).await;
     }
+    Some(answer)
+}
+
+fn not_judged() -> Answer {
+    let reason = "hookctl serve could not judge this call".into();
+    Answer { verb: Some(Verb::Ask), reason, ..Answer::default() }
+}
+
+/// What is answered by the protocol.
+async fn decide(server: &Server, post: &mut Post) -> Value {
+    let answer = judge(server, post).await.unwrap_or_else(not_judged);
     let mut out = match answer.verb {
-        Some(Verb::Ask) if asks_human => {
-            let human = hooks::ask_human(server, post).await;
-            match human.decision.as_str() {
-                "allow" => allow(&answer, post),
-                "deny" if human.reason.is_empty() => decision("block", "A human said no"),
-                "deny" => decision("block", &human.reason),
-                _ => decision("ask", &answer.reason),
-            }
-        }
         Some(Verb::Ask) => decision("ask", &answer.reason),
         Some(Verb::Halt) => decision("halt", &answer.reason),
         Some(Verb::Allow) | None => allow(&answer, post),
@@ -102,7 +143,7 @@ async fn decide(server: &Server, post: &mut Post) -> Value {
         out["systemMessage"] = answer.notice.join("\n").into();
     }
     if !answer.context.is_empty() {
-        let context = answer.context.join("\n");
+        let (event, context) = (post.field("hook_event_name"), answer.context.join("\n"));
         out["hookSpecificOutput"] = json!({ "hookEventName": event, "additionalContext": context });
     }
     out
@@ -122,7 +163,7 @@ fn allow(answer: &Answer, post: &Post) -> Value {
     for (key, new) in changed {
         let Some(new) = new else { continue };
         let old = post.raw.get(key).cloned().unwrap_or_default();
-        match merge_patch(&old, &new) {
+        match patch_between(&old, &new) {
             Some(patch) => modified.insert(key.into(), patch),
             None => {
                 return decision(
@@ -142,7 +183,7 @@ fn allow(answer: &Answer, post: &Post) -> Value {
 }
 
 /// What makes the one of the other by a JSON merge patch (RFC 7396); None where a null would have to stay.
-fn merge_patch(old: &Value, new: &Value) -> Option<Value> {
+fn patch_between(old: &Value, new: &Value) -> Option<Value> {
     let (Value::Object(old), Value::Object(new)) = (old, new) else {
         return (!holds_null(new)).then(|| new.clone());
     };
@@ -153,8 +194,8 @@ fn merge_patch(old: &Value, new: &Value) -> Option<Value> {
     for (key, value) in new {
         match old.get(key) {
             Some(before) if before == value => {}
-            Some(before) => drop(patch.insert(key.clone(), merge_patch(before, value)?)),
-            None => drop(patch.insert(key.clone(), merge_patch(&Value::Null, value)?)),
+            Some(before) => drop(patch.insert(key.clone(), patch_between(before, value)?)),
+            None => drop(patch.insert(key.clone(), patch_between(&Value::Null, value)?)),
         }
     }
     Some(Value::Object(patch))
@@ -187,7 +228,7 @@ mod tests {
             (json!({}), json!({"a": null}), None),
             (json!({"a": 1}), json!({"a": {"b": null}}), None),
         ] {
-            assert_eq!(merge_patch(&old, &new), patch, "{old} {new}");
+            assert_eq!(patch_between(&old, &new), patch, "{old} {new}");
         }
     }
 }

@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
 use crate::access::Visitor;
+use crate::bridge::{self, Bridge};
 use crate::context::{Server, failure, json_response, refuse};
 use crate::store::{StoreError, event, memory, question, session};
 use crate::{cdev, hooks, listen, page, protocol, rpc};
@@ -39,7 +40,8 @@ pub async fn run(server: Arc<Server>, listener: TcpListener) {
 fn router(server: Arc<Server>) -> Router {
     let hooks = Router::new()
         .route("/api/hooks/{name}", any(hooks::receive))
-        .route("/hook", post(protocol::receive));
+        .route("/hook", post(protocol::receive))
+        .route("/claude", post(protocol::receive_native));
     let devices = Router::new()
         .route("/api/state", get(page::state))
         .route("/api/history", get(page::history))
@@ -66,6 +68,18 @@ fn router(server: Arc<Server>) -> Router {
         .route("/health", get(health))
         .layer(middleware::map_response(harden))
         .with_state(server)
+}
+
+/// Answers agent-hooks' hooks, at a port of their own.
+pub async fn run_bridge(server: Arc<Server>, listener: TcpListener) {
+    let bridge = Arc::new(Bridge::new(Arc::clone(&server)));
+    let router = Router::new()
+        .route("/health", get(bridge::health))
+        .route("/{name}", any(bridge::receive))
+        .with_state(bridge)
+        .layer(middleware::from_fn_with_state(server, check_caller))
+        .layer(middleware::map_response(harden));
+    listen::serve(listener, router).await;
 }
 
 async fn health() -> Response {

@@ -200,3 +200,43 @@ fn s1_01_hookctl_is_a_client_of_it() {
         assert!(out.contains(wanted), "{command}: {out}");
     }
 }
+
+fn native(id: &str, command: &str) -> Value {
+    json!({ "hook_event_name": "PreToolUse", "session_id": "n", "cwd": "/x", "permission_mode": "default",
+            "tool_use_id": id, "tool_name": "Bash", "tool_input": { "command": command } })
+}
+
+#[test]
+fn http_hooks_of_claude_code_are_answered_in_its_words() {
+    let serve = server(&["--answer-within", "2"]);
+    let ask = |body: String| send(serve.address, "POST", "/claude", &[], &body);
+    let silent = ask(native("a", "ls").to_string());
+    assert_eq!((silent.status, silent.body.as_str()), (200, ""));
+    let denied = ask(native("b", "git push").to_string()).json();
+    assert_eq!(denied["hookSpecificOutput"]["permissionDecision"], "deny", "{denied}");
+    let changed = ask(native("c", "npm test").to_string()).json();
+    assert_eq!(
+        changed["hookSpecificOutput"]["updatedInput"]["command"], "npm test --silent",
+        "{changed}"
+    );
+    for (id, decision, reason, wanted) in
+        [("d", "allow", "", "allow"), ("e", "deny", "not today", "deny"), ("f", "", "", "ask")]
+    {
+        let (address, body) = (serve.address, native(id, "make deploy").to_string());
+        let asking = thread::spawn(move || send(address, "POST", "/claude", &[], &body).json());
+        serve.pending(1);
+        if !decision.is_empty() {
+            assert_eq!(serve.answer(id, decision, "once", reason).status, 200);
+        }
+        let told = asking.join().unwrap()["hookSpecificOutput"].clone();
+        assert_eq!(told["permissionDecision"], wanted, "{id}: {told}");
+        assert!(
+            told["permissionDecisionReason"].as_str().unwrap_or_default().contains(reason),
+            "{told}"
+        );
+    }
+    // Whoever could not be read may be anything: no status says yes.
+    assert_eq!(ask("not json".into()).status, 400);
+    let foreign = [("X-Forwarded-For", "10.0.0.1")];
+    assert_eq!(send(serve.address, "POST", "/claude", &foreign, "{}").status, 401);
+}
