@@ -24,10 +24,8 @@ const GATES: &[(&str, &str)] = &[
 ];
 
 /// What is not demanded yet.
-const LATER: &[(&str, &str)] = &[
-    ("S0-56", "all of it against that server"),
-    ("S3-60", "an editor for configurations"),
-];
+const LATER: &[(&str, &str)] =
+    &[("S0-56", "all of it against that server"), ("S3-60", "an editor for configurations")];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
