@@ -21,6 +21,9 @@ mod protocol;
 #[path = "serve/replicas.rs"]
 mod replicas;
 
+#[path = "serve/tls.rs"]
+mod tls;
+
 /// Whoever waits for another process looks again until then.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -77,7 +80,7 @@ fn start(home: &TempDir, arguments: &[&str]) -> (Child, SocketAddr, String) {
     let address = loop {
         line.clear();
         assert!(log.read_line(&mut line).expect("a log") > 0, "it ended");
-        if let Some((_, url)) = line.split_once("http://") {
+        if let Some((_, url)) = line.split_once("://") {
             break url.trim().parse().expect("an address");
         }
     };

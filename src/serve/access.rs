@@ -102,6 +102,7 @@ impl PublicUrl {
 #[derive(Debug)]
 pub struct Access {
     store: Store,
+    scheme: &'static str,
     public: Option<PublicUrl>,
     hook_token: String,
     cookie_key: String,
@@ -136,13 +137,19 @@ pub struct Paired {
 }
 
 impl Access {
-    /// With the secrets that the database and the token of hooks are.
-    pub fn new(store: Store, public: Option<PublicUrl>, hook_token: &str) -> Result<Access> {
+    /// With the secrets that the database and the token of hooks are. `scheme`: how the server's own addresses begin.
+    pub fn new(
+        store: Store,
+        scheme: &'static str,
+        public: Option<PublicUrl>,
+        hook_token: &str,
+    ) -> Result<Access> {
         let fresh = new_token();
         let cookie_key = store.run_blocking(move |tx| device::secret(tx, "cookie", &fresh))?;
         let guesses = Mutex::default();
         Ok(Access {
             store,
+            scheme,
             public,
             hook_token: sha256_hex(hook_token.as_bytes()),
             cookie_key,
@@ -179,7 +186,7 @@ impl Access {
         let origin = origin.to_ascii_lowercase();
         let public = self.public.as_ref().map(|one| format!("{}://{}", one.scheme, one.authority));
         public.is_some_and(|public| public == origin)
-            || origin == format!("http://{}", host.to_ascii_lowercase())
+            || origin == format!("{}://{}", self.scheme, host.to_ascii_lowercase())
     }
 
     /// May it post as a hook does? Those of this machine need no token (cdev's contract, A5).
@@ -271,7 +278,8 @@ impl Access {
 
     /// The cookie of a device, as a header has it.
     pub fn cookie_for(&self, id: &str) -> String {
-        let secure = self.public.as_ref().is_some_and(|public| public.scheme == "https");
+        let secure = self.scheme == "https"
+            || self.public.as_ref().is_some_and(|public| public.scheme == "https");
         let secure = if secure { "; Secure" } else { "" };
         let value = format!("{id}.{}", self.signature(id));
         format!(
@@ -406,7 +414,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(&dir.path().join("x.db")).unwrap();
         let public = public.map(|url| PublicUrl::parse(url).unwrap());
-        (dir, Access::new(store, public, "secret").unwrap())
+        (dir, Access::new(store, "http", public, "secret").unwrap())
     }
 
     fn headers(all: &[(&'static str, &str)]) -> HeaderMap {

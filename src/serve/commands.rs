@@ -24,6 +24,7 @@ use crate::bus::Bus;
 use crate::context::{Server, Times};
 use crate::install;
 use crate::judge::Judge;
+use crate::listen;
 use crate::notify::Notifier;
 use crate::options::{AuditAction, Command, DevicesAction, Format, Options, Serving};
 use crate::questions::Questions;
@@ -100,7 +101,12 @@ fn serve(options: &Options, paths: Paths, data: &DataDirectory) -> Result<Exit> 
         refuse_agents()?;
     }
     check_reach(serving, &store)?;
-    let access = Access::new(store.clone(), public, &shared_hook_token(&store, data)?)?;
+    let access =
+        Access::new(store.clone(), serving.scheme(), public, &shared_hook_token(&store, data)?)?;
+    let tls = match (&serving.tls_cert, &serving.tls_key) {
+        (Some(cert), Some(key)) => Some(listen::read_identity(cert, key)?),
+        _ => None,
+    };
     let judge = Arc::new(Judge::new(paths, serving.rules.as_deref())?);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -115,10 +121,10 @@ fn serve(options: &Options, paths: Paths, data: &DataDirectory) -> Result<Exit> 
             tracing::info!("the bridge is at port {}", listener.local_addr()?.port());
             tokio::spawn(server::run_bridge(Arc::clone(&server), listener));
         }
-        tracing::info!("listening on http://{address}");
+        tracing::info!("listening on {}://{address}", serving.scheme());
         greet(serving, &store, address.port()).await?;
         tokio::select! {
-            () = server::run(server, listener) => {}
+            () = server::run(server, listener, tls) => {}
             () = stopped() => tracing::info!("stopped"),
         }
         Ok(Exit::Ok)
@@ -170,7 +176,7 @@ async fn greet(serving: &Serving, store: &Store, port: u16) -> Result<()> {
         cli::print(&pairing_text(&url, &code)?)?;
     }
     if serving.open {
-        open_page(&format!("http://127.0.0.1:{port}/pair#{code}"));
+        open_page(&format!("{}://127.0.0.1:{port}/pair#{code}", serving.scheme()));
     }
     Ok(())
 }
@@ -237,7 +243,9 @@ fn pair(options: &Options, data: &DataDirectory) -> Result<Exit> {
 fn pairing_url(serving: &Serving, port: u16, code: &str) -> String {
     let base = match &serving.public_url {
         Some(url) => url.trim_end_matches('/').to_string(),
-        None => format!("http://{}", SocketAddr::new(reachable(serving.listen), port)),
+        None => {
+            format!("{}://{}", serving.scheme(), SocketAddr::new(reachable(serving.listen), port))
+        }
     };
     format!("{base}/pair#{code}")
 }

@@ -65,9 +65,13 @@ fn arguments(options: &Options) -> Result<Vec<String>> {
     let serving = &options.serving;
     let mut all = vec![own_program()?.display().to_string()];
     let mut add = |flag: &str, value: String| all.extend([flag.to_string(), value]);
-    for (flag, path) in
-        [("--config", &options.config), ("--state", &options.state), ("--rules", &serving.rules)]
-    {
+    for (flag, path) in [
+        ("--config", &options.config),
+        ("--state", &options.state),
+        ("--rules", &serving.rules),
+        ("--tls-cert", &serving.tls_cert),
+        ("--tls-key", &serving.tls_key),
+    ] {
         if let Some(path) = path {
             add(flag, absolute(path)?.display().to_string());
         }

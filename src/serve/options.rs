@@ -44,6 +44,12 @@ pub struct Serving {
     /// Where browsers reach it, behind a proxy: https://HOST.
     #[arg(long, value_name = "URL", global = true)]
     pub public_url: Option<String>,
+    /// Speak HTTPS with this certificate: PEM, the server's own first.
+    #[arg(long, value_name = "FILE", requires = "tls_key", global = true)]
+    pub tls_cert: Option<PathBuf>,
+    /// The private key of that certificate, PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_cert", global = true)]
+    pub tls_key: Option<PathBuf>,
     /// The only rules beside the shipped ones that say what asks [default: those of the user and of projects].
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
@@ -71,6 +77,13 @@ pub struct Serving {
     /// Between two signs of life to every client; apps take 45 s without one for dead.
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=40))]
     pub heartbeat: u64,
+}
+
+impl Serving {
+    /// How addresses of the server begin.
+    pub fn scheme(&self) -> &'static str {
+        if self.tls_cert.is_some() { "https" } else { "http" }
+    }
 }
 
 /// What else can be done.

@@ -14,6 +14,7 @@ use hookctl::remote::breaker::unix_milliseconds;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
+use tokio_rustls::TlsAcceptor;
 
 use crate::access::Visitor;
 use crate::bridge::{self, Bridge};
@@ -28,13 +29,13 @@ const SWEEP: Duration = Duration::from_secs(5);
 /// How long history is kept, in milliseconds.
 const HISTORY: u64 = 30 * 86_400_000;
 
-/// Answers until the process ends.
-pub async fn run(server: Arc<Server>, listener: TcpListener) {
+/// Answers until the process ends: by HTTPS with `tls`.
+pub async fn run(server: Arc<Server>, listener: TcpListener, tls: Option<TlsAcceptor>) {
     tokio::spawn(keep_order(Arc::clone(&server)));
     if server.store.is_shared() {
         tokio::spawn(follow(Arc::clone(&server)));
     }
-    listen::serve(listener, router(server)).await;
+    listen::serve(listener, tls, router(server)).await;
 }
 
 fn router(server: Arc<Server>) -> Router {
@@ -79,7 +80,8 @@ pub async fn run_bridge(server: Arc<Server>, listener: TcpListener) {
         .with_state(bridge)
         .layer(middleware::from_fn_with_state(server, check_caller))
         .layer(middleware::map_response(harden));
-    listen::serve(listener, router).await;
+    // On this machine alone, and its clients speak nothing else.
+    listen::serve(listener, None, router).await;
 }
 
 async fn health() -> Response {
