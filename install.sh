@@ -4,11 +4,12 @@ set -eu
 
 usage() {
     cat <<'END'
-usage: ./install.sh [--prefix DIR] [--no-register]
+usage: ./install.sh [--prefix DIR] [--serve] [--no-register]
 
 Builds hookctl from this checkout and puts it into DIR/bin.
 
   --prefix DIR     where to (default: ~/.local, so ~/.local/bin/hookctl)
+  --serve          the approval server as well: DIR/bin/hookctl-serve, for `hookctl install --serve`
   --no-register    only build and copy: Claude Code's settings are not touched
   -h, --help       this text
 
@@ -26,6 +27,7 @@ fail() {
 
 prefix=
 register=yes
+serve=no
 while [ $# -gt 0 ]; do
     case $1 in
     --prefix)
@@ -34,6 +36,7 @@ while [ $# -gt 0 ]; do
         shift
         ;;
     --prefix=*) prefix=${1#--prefix=} ;;
+    --serve) serve=yes ;;
     --no-register) register=no ;;
     -h | --help)
         usage
@@ -107,6 +110,8 @@ target_dir=$(cargo metadata --locked --no-deps --format-version 1 2>/dev/null |
     sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
 [ -n "$target_dir" ] || target_dir=${CARGO_TARGET_DIR:-$root/target}
 hint="the build failed; its messages stand above"
+# A default target of the user's own configuration must not move the result elsewhere.
+host=$(rustc -vV | sed -n 's/^host: //p')
 if [ -n "$target" ]; then
     # TLS brings C code: gcc compiles it for musl as well.
     if [ "$target" = x86_64-unknown-linux-musl ]; then
@@ -116,28 +121,36 @@ if [ -n "$target" ]; then
         CC_aarch64_unknown_linux_musl=${CC_aarch64_unknown_linux_musl:-gcc}
         export CC_aarch64_unknown_linux_musl
     fi
-    cargo build --release --locked --target "$target" || fail "$hint"
-    built=$target_dir/$target/release/hookctl
 else
-    # A default target of the user's own configuration must not move the result elsewhere.
-    host=$(rustc -vV | sed -n 's/^host: //p')
-    cargo build --release --locked --target "$host" || fail "$hint"
-    built=$target_dir/$host/release/hookctl
+    target=$host
 fi
-[ -x "$built" ] || fail "the build left no $built"
+# One after the other: what the server is built with is nothing of the hook's.
+cargo build --release --locked --target "$target" || fail "$hint"
+if [ "$serve" = yes ]; then
+    # SQLite in it is C that wants the headers of the libc that it runs with.
+    say "Building hookctl-serve (for this machine's own libc) ..."
+    cargo build --profile serve --locked --target "$host" --features serve --bin hookctl-serve || fail "$hint"
+fi
 
-# Copied next to its place and renamed: an agent that starts hookctl meanwhile finds the old one or the new one.
 mkdir -p "$bin" || fail "cannot make $bin"
-[ ! -d "$bin/hookctl" ] || fail "$bin/hookctl is a directory"
 new=$bin/.hookctl.new.$$
 trap 'rm -f "$new"' EXIT
 trap 'exit 1' HUP INT TERM
-# In one write: a file system that can then keeps it in few large pieces of memory, and each start has half the page faults.
-dd if="$built" of="$new" bs=16777216 2>/dev/null || fail "cannot write to $bin"
-chmod 755 "$new"
-version=$("$new" --version) || fail "the new binary does not start here: $bin keeps what it had"
-mv -f "$new" "$bin/hookctl" || fail "cannot write $bin/hookctl"
-say "Installed $version: $bin/hookctl ($(($(wc -c <"$bin/hookctl") / 1024)) KiB, $why)"
+
+# install_program NAME BUILT: copied next to its place and renamed: an agent that starts it meanwhile finds the old one or the new one.
+install_program() {
+    built=$2/$1
+    [ -x "$built" ] || fail "the build left no $built"
+    [ ! -d "$bin/$1" ] || fail "$bin/$1 is a directory"
+    # In one write: a file system that can then keeps it in few large pieces of memory, and each start has half the page faults.
+    dd if="$built" of="$new" bs=16777216 2>/dev/null || fail "cannot write to $bin"
+    chmod 755 "$new"
+    version=$("$new" --version) || fail "the new binary does not start here: $bin keeps what it had"
+    mv -f "$new" "$bin/$1" || fail "cannot write $bin/$1"
+    say "Installed $version: $bin/$1 ($(($(wc -c <"$bin/$1") / 1024)) KiB)"
+}
+install_program hookctl "$target_dir/$target/release"
+[ "$serve" = no ] || install_program hookctl-serve "$target_dir/$host/serve"
 
 case :${PATH:-}: in
 *:"$bin":*) ;;

@@ -13,14 +13,17 @@ use tungstenite::{Message, WebSocket};
 
 #[path = "serve/bridge.rs"]
 mod bridge;
+#[path = "serve/connect.rs"]
+mod connect;
 #[path = "serve/conversation.rs"]
 mod conversation;
 #[path = "serve/protocol.rs"]
 mod protocol;
+#[path = "serve/quorum.rs"]
+mod quorum;
 #[cfg(unix)]
 #[path = "serve/replicas.rs"]
 mod replicas;
-
 #[path = "serve/tls.rs"]
 mod tls;
 
@@ -969,7 +972,7 @@ fn an_agent_pairs_nobody() {
         let out = command(&home, arguments).env("CLAUDECODE", "1").output().unwrap();
         assert!(
             !out.status.success()
-                && String::from_utf8_lossy(&out.stderr).contains("pairing is for humans")
+                && String::from_utf8_lossy(&out.stderr).contains("is for humans to say")
         );
         assert!(out.stdout.is_empty());
     }

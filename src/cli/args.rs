@@ -162,6 +162,9 @@ pub struct InstallArgs {
     /// Take out the entries of other programs whose work a server in the config does.
     #[arg(long)]
     pub replace: bool,
+    /// Have humans asked by `hookctl serve`, too: on this machine, at this address, or elsewhere.
+    #[arg(long, value_name = "ADDRESS|URL", num_args = 0..=1, default_missing_value = "127.0.0.1")]
+    pub serve: Option<String>,
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,

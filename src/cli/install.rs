@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::args::{InstallArgs, SettingsScope};
 use super::others;
 use super::report::{Level, Report};
-use super::{BOLD, Context, Exit, human, make_visible, scope};
+use super::{BOLD, Context, Exit, human, make_visible, scope, serve};
 use crate::agent::{Agent, default_agent};
 use crate::config::Config;
 use crate::settings::beside::{self, InstalledProgram, install_command as again};
@@ -53,7 +53,10 @@ pub(super) fn run(context: &Context, args: &InstallArgs, report: &mut Report) ->
         report.push("agents", serde_json::to_value(&row)?);
         worst = if exit as u8 > worst as u8 { exit } else { worst };
     }
-    Ok(worst)
+    match &args.serve {
+        Some(at) if worst == Exit::Ok && !args.dry_run => serve::install(context, at, report),
+        _ => Ok(worst),
+    }
 }
 
 /// What became of one agent, for programs; the keys are stable.
@@ -265,7 +268,7 @@ fn ask_consent(
 
 /// What of the command line may loosen, whatever the file says now.
 fn loosening(context: &Context, args: &InstallArgs) -> Option<&'static str> {
-    if !args.server.typed_settings().is_empty() {
+    if !args.server.typed_settings().is_empty() || args.serve.is_some() {
         Some("a server may allow calls")
     } else if context.global.config.is_some() {
         Some("another --config may allow calls")

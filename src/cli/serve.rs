@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use super::args::ServeArgs;
+use super::report::{Level, Report};
 use super::{Context, Exit};
 
 /// The server's program.
@@ -16,6 +17,33 @@ const PROGRAM: &str = if cfg!(windows) { "hookctl-serve.exe" } else { "hookctl-s
 /// # Errors
 /// Where its program is not there or cannot be run.
 pub fn run(context: &Context, args: &ServeArgs) -> Result<Exit> {
+    let mut command = server_command(context)?;
+    command.args(&args.rest);
+    become_program(command).context("cannot run the server")
+}
+
+/// Has the server installed for this user, and named to the hooks: at that address of this machine, or that URL elsewhere.
+///
+/// # Errors
+/// Where its program is not there or cannot be run.
+pub(super) fn install(context: &Context, at: &str, report: &mut Report) -> Result<Exit> {
+    let mut command = server_command(context)?;
+    let flag = if at.contains("://") { "--at" } else { "--listen" };
+    let done = command.args(["install", flag, at]).output().context("cannot run the server")?;
+    report.tell(&String::from_utf8_lossy(&done.stdout))?;
+    let (level, exit) = match done.status.success() {
+        true => (Level::Note, Exit::Ok),
+        false => (Level::Error, Exit::Failed),
+    };
+    for line in String::from_utf8_lossy(&done.stderr).lines() {
+        let said = line.trim_start_matches("hookctl: ");
+        report.say(level, said.trim_start_matches("note: ").trim_start_matches("error: "));
+    }
+    Ok(exit)
+}
+
+/// The server's program with the directories that hold here.
+fn server_command(context: &Context) -> Result<Command> {
     let own = std::env::current_exe().ok();
     let Some(program) = find_program(own.as_deref(), crate::env::get_path(crate::env::PATH)) else {
         bail!(
@@ -31,8 +59,7 @@ pub fn run(context: &Context, args: &ServeArgs) -> Result<Exit> {
             command.arg(flag).arg(directory);
         }
     }
-    command.args(&args.rest);
-    become_program(command).with_context(|| format!("cannot run {}", program.display()))
+    Ok(command)
 }
 
 /// Beside this program, else where PATH says; never in the directory that this happens to run in.

@@ -30,6 +30,12 @@ const FRAMES: u32 = 600;
 const MINUTE: Duration = Duration::from_secs(60);
 /// The cookie of a browser.
 const COOKIE: &str = "hookctl_session";
+/// What an authenticating proxy shows, so that nobody else can name a human.
+const PROXY: &str = "x-hookctl-proxy";
+/// The longest name of a human, in bytes.
+const NAME: usize = 100;
+/// Whoever is at this machine itself: its hooks ask in their name, and pages that were paired from here are theirs.
+pub const LOCAL: &str = "local";
 /// What proxies add: whoever is behind one is not on this machine.
 const FORWARDED: [&str; 5] =
     ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
@@ -61,11 +67,20 @@ fn code_hash(code: &str) -> String {
     sha256_hex(plain.to_ascii_uppercase().as_bytes())
 }
 
-/// Makes a code that lets one device in.
-pub fn make_code(tx: &Tx<'_>) -> SqlResult<String> {
+/// Makes a code that lets one device in, which is that human's; of nobody in particular where the name is empty.
+pub fn make_code(tx: &Tx<'_>, person: &str) -> SqlResult<String> {
     let (code, now) = (new_code(), unix_milliseconds());
-    device::insert_code(tx, &code_hash(&code), now, now + CODE)?;
+    device::insert_code(tx, &code_hash(&code), person, now, now + CODE)?;
     Ok(code)
+}
+
+/// A human's name, where it can be one: it stands in tokens, lists and the audit.
+pub fn read_person(name: &str) -> Option<&str> {
+    let name = name.trim();
+    let is_usual = |c: char| c.is_alphanumeric() || "@-_+".contains(c);
+    let fits = !name.is_empty() && name.len() <= NAME;
+    (fits && name.split('.').all(|part| !part.is_empty() && part.chars().all(is_usual)))
+        .then_some(name)
 }
 
 /// Who is at the other end of a connection.
@@ -98,12 +113,31 @@ impl PublicUrl {
     }
 }
 
+/// An authenticating proxy: it says who a human is.
+#[derive(Debug, Clone)]
+pub struct Proxy {
+    /// The header with the human's name.
+    pub header: header::HeaderName,
+    /// What the proxy itself shows as `X-Hookctl-Proxy`: a header alone anybody can send.
+    pub token: String,
+}
+
+/// How the server is reached, and what it believes.
+#[derive(Debug, Clone)]
+pub struct Reach {
+    /// How its own addresses begin.
+    pub scheme: &'static str,
+    /// Where browsers reach it otherwise.
+    pub public: Option<PublicUrl>,
+    /// Who else says who a human is.
+    pub proxy: Option<Proxy>,
+}
+
 /// The gate.
 #[derive(Debug)]
 pub struct Access {
     store: Store,
-    scheme: &'static str,
-    public: Option<PublicUrl>,
+    reach: Reach,
     hook_token: String,
     cookie_key: String,
     guesses: Mutex<Guesses>,
@@ -112,7 +146,7 @@ pub struct Access {
 /// A device that is let in, by what it showed.
 #[derive(Debug, Clone)]
 pub struct Visitor {
-    /// Which.
+    /// Which. One that a proxy names has no id, and is not in the database.
     pub device: Device,
     /// A browser sends its cookie along whoever makes it; other tokens only their owner sends.
     pub by_cookie: bool,
@@ -121,7 +155,12 @@ pub struct Visitor {
 impl Visitor {
     /// As the audit names it.
     pub fn name(&self) -> String {
-        format!("{} ({})", self.device.name, self.device.id)
+        let Device { id, name, person, .. } = &self.device;
+        match (id.as_str(), person.as_str()) {
+            ("", person) => person.to_string(),
+            (id, person) if person == id || person == LOCAL => format!("{name} ({id})"),
+            (id, person) => format!("{person}, {name} ({id})"),
+        }
     }
 }
 
@@ -137,20 +176,14 @@ pub struct Paired {
 }
 
 impl Access {
-    /// With the secrets that the database and the token of hooks are. `scheme`: how the server's own addresses begin.
-    pub fn new(
-        store: Store,
-        scheme: &'static str,
-        public: Option<PublicUrl>,
-        hook_token: &str,
-    ) -> Result<Access> {
+    /// With the secrets that the database and the token of hooks are.
+    pub fn new(store: Store, reach: Reach, hook_token: &str) -> Result<Access> {
         let fresh = new_token();
         let cookie_key = store.run_blocking(move |tx| device::secret(tx, "cookie", &fresh))?;
         let guesses = Mutex::default();
         Ok(Access {
             store,
-            scheme,
-            public,
+            reach,
             hook_token: sha256_hex(hook_token.as_bytes()),
             cookie_key,
             guesses,
@@ -165,7 +198,7 @@ impl Access {
         let name = host_name(&host);
         name == "localhost"
             || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
-            || self.public.as_ref().is_some_and(|public| public.authority == host)
+            || self.reach.public.as_ref().is_some_and(|public| public.authority == host)
     }
 
     /// Does the request come from a page of this server, or from no page at all?
@@ -184,22 +217,48 @@ impl Access {
             return false;
         };
         let origin = origin.to_ascii_lowercase();
-        let public = self.public.as_ref().map(|one| format!("{}://{}", one.scheme, one.authority));
+        let public = self.reach.public.as_ref();
+        let public = public.map(|one| format!("{}://{}", one.scheme, one.authority));
         public.is_some_and(|public| public == origin)
-            || origin == format!("{}://{}", self.scheme, host.to_ascii_lowercase())
+            || origin == format!("{}://{}", self.reach.scheme, host.to_ascii_lowercase())
     }
 
-    /// May it post as a hook does? Those of this machine need no token (cdev's contract, A5).
-    pub fn admits_hook(&self, peer: Peer, headers: &HeaderMap) -> bool {
-        let is_proxied = FORWARDED.iter().any(|name| headers.contains_key(*name));
-        let host = single(headers, header::HOST).unwrap_or_default().to_ascii_lowercase();
-        let name = host_name(&host).trim_matches(['[', ']']);
-        let is_local =
-            name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
-        if peer.0.to_canonical().is_loopback() && is_local && !is_proxied {
-            return true;
+    /// Who asks, if it may post as a hook does: a human's name, or nothing where the token is everybody's. Hooks of
+    /// this machine need no token (cdev's contract, A5).
+    pub fn hook_sender(&self, peer: Peer, headers: &HeaderMap) -> Option<String> {
+        if is_here(peer, headers) {
+            return Some(LOCAL.into());
         }
-        bearer(headers).is_some_and(|token| sha256_hex(token.as_bytes()) == self.hook_token)
+        if let Some(token) = bearer(headers) {
+            if sha256_hex(token.as_bytes()) == self.hook_token {
+                return Some(String::new());
+            }
+            return self.person_of_token(token);
+        }
+        self.person_of_proxy(headers)
+    }
+
+    /// The token by which that human's hooks on other machines post: made from everybody's, so that none is kept.
+    pub fn hook_token_of(hook_token: &str, person: &str) -> String {
+        let key = sha256_hex(hook_token.as_bytes());
+        format!("{person}.{}", to_hex(&mac(&key, &hook_text(person)).finalize().into_bytes()))
+    }
+
+    fn person_of_token(&self, token: &str) -> Option<String> {
+        let (person, tag) = token.rsplit_once('.')?;
+        let mac = mac(&self.hook_token, &hook_text(person));
+        mac.verify_slice(&from_hex(tag)?).is_ok().then(|| person.to_string())
+    }
+
+    /// The human that an authenticating proxy names, where one is believed and it is that proxy that speaks.
+    fn person_of_proxy(&self, headers: &HeaderMap) -> Option<String> {
+        let proxy = self.reach.proxy.as_ref()?;
+        let shown = single(headers, header::HeaderName::from_static(PROXY))?;
+        // Hashes, so that the time it takes tells nothing of the token.
+        if sha256_hex(shown.as_bytes()) != sha256_hex(proxy.token.as_bytes()) {
+            return None;
+        }
+        read_person(single(headers, proxy.header.clone())?).map(String::from)
     }
 
     /// Which device is it?
@@ -208,6 +267,10 @@ impl Access {
     /// Where the database cannot say.
     pub async fn visitor(&self, headers: &HeaderMap) -> Result<Option<Visitor>, StoreError> {
         let now = unix_milliseconds();
+        if let Some(person) = self.person_of_proxy(headers) {
+            // Its browser shows the proxy's own cookie, whoever makes it.
+            return Ok(Some(Visitor { device: Device::of_proxy(person), by_cookie: true }));
+        }
         if let Some(token) = bearer(headers) {
             let hash = sha256_hex(token.as_bytes());
             let device = self.store.run(move |tx| device::by_token(tx, &hash, now)).await?;
@@ -220,11 +283,16 @@ impl Access {
         Ok(device.map(|device| Visitor { device, by_cookie: true }))
     }
 
-    /// Lets a device in for a code: once.
+    /// Lets a device in for a code: once. `is_here`: it is at this machine itself.
     ///
     /// # Errors
     /// Where the database cannot.
-    pub async fn pair(&self, code: &str, name: &str) -> Result<Option<Paired>, StoreError> {
+    pub async fn pair(
+        &self,
+        code: &str,
+        name: &str,
+        is_here: bool,
+    ) -> Result<Option<Paired>, StoreError> {
         let (code, now) = (code_hash(code), unix_milliseconds());
         let name = match hookctl::cli::one_line(name.trim(), 60) {
             name if name.is_empty() => "unnamed".to_string(),
@@ -234,6 +302,8 @@ impl Access {
             Paired { id: new_token()[..8].into(), token: new_token(), expires: now + DEVICE };
         let (out, hash) = (paired.clone(), sha256_hex(paired.token.as_bytes()));
         let device = Device {
+            // Unless the code says whose it is, each device is somebody of its own.
+            person: if is_here { LOCAL.into() } else { paired.id.clone() },
             id: paired.id,
             name,
             created: now,
@@ -242,11 +312,14 @@ impl Access {
             revoked: false,
         };
         let taken = self.store.run(move |tx| {
-            if !device::take_code(tx, &code, now)? {
-                return Ok(false);
-            }
+            let Some(person) = device::take_code(tx, &code, now)? else { return Ok(false) };
+            let device = match person.is_empty() {
+                true => device,
+                false => Device { person, ..device },
+            };
             device::insert(tx, &device, &hash)?;
-            audit::append(tx, "paired", &json!({ "device": device.id, "name": device.name }))?;
+            let Device { id, name, person, .. } = device;
+            audit::append(tx, "paired", &json!({ "device": id, "name": name, "person": person }))?;
             Ok(true)
         });
         Ok(taken.await?.then_some(out))
@@ -278,8 +351,8 @@ impl Access {
 
     /// The cookie of a device, as a header has it.
     pub fn cookie_for(&self, id: &str) -> String {
-        let secure = self.scheme == "https"
-            || self.public.as_ref().is_some_and(|public| public.scheme == "https");
+        let secure = self.reach.scheme == "https"
+            || self.reach.public.as_ref().is_some_and(|public| public.scheme == "https");
         let secure = if secure { "; Secure" } else { "" };
         let value = format!("{id}.{}", self.signature(id));
         format!(
@@ -289,31 +362,51 @@ impl Access {
     }
 
     fn signature(&self, id: &str) -> String {
-        let tag = self.mac(id).finalize().into_bytes();
-        tag.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-
-    fn mac(&self, id: &str) -> Hmac<Sha256> {
-        // HMAC takes keys of any length.
-        let mut mac = Hmac::<Sha256>::new_from_slice(self.cookie_key.as_bytes()).expect("a key");
-        mac.update(id.as_bytes());
-        mac
+        to_hex(&mac(&self.cookie_key, id).finalize().into_bytes())
     }
 
     fn signed_id(&self, value: &str) -> Option<String> {
         let (id, tag) = value.split_once('.')?;
-        if tag.len() != 64 || !tag.is_ascii() {
-            return None;
-        }
-        let bytes: Option<Vec<u8>> =
-            (0..32).map(|at| u8::from_str_radix(&tag[2 * at..2 * at + 2], 16).ok()).collect();
-        self.mac(id).verify_slice(&bytes?).is_ok().then(|| id.to_string())
+        mac(&self.cookie_key, id).verify_slice(&from_hex(tag)?).is_ok().then(|| id.to_string())
     }
 
     /// May this address try once more? Counted only where a secret is guessed at.
     pub fn may_guess(&self, peer: Peer) -> bool {
         self.guesses.lock().unwrap_or_else(PoisonError::into_inner).take(peer.0)
     }
+}
+
+/// Is it somebody at this machine itself, with nothing between?
+pub fn is_here(peer: Peer, headers: &HeaderMap) -> bool {
+    let is_proxied = FORWARDED.iter().any(|name| headers.contains_key(*name));
+    let host = single(headers, header::HOST).unwrap_or_default().to_ascii_lowercase();
+    let name = host_name(&host).trim_matches(['[', ']']);
+    let is_local = name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    peer.0.to_canonical().is_loopback() && is_local && !is_proxied
+}
+
+fn mac(key: &str, text: &str) -> Hmac<Sha256> {
+    // HMAC takes keys of any length.
+    let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("a key");
+    mac.update(text.as_bytes());
+    mac
+}
+
+/// What is signed for a human's hooks: nothing else is ever signed so.
+fn hook_text(person: &str) -> String {
+    format!("hooks of {person}")
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// 32 bytes.
+fn from_hex(tag: &str) -> Option<Vec<u8>> {
+    if tag.len() != 64 || !tag.is_ascii() {
+        return None;
+    }
+    (0..32).map(|at| u8::from_str_radix(&tag[2 * at..2 * at + 2], 16).ok()).collect()
 }
 
 /// Shuts a device out, and says so in the audit.
@@ -414,7 +507,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(&dir.path().join("x.db")).unwrap();
         let public = public.map(|url| PublicUrl::parse(url).unwrap());
-        (dir, Access::new(store, "http", public, "secret").unwrap())
+        let header = header::HeaderName::from_static("x-user");
+        let proxy = Some(Proxy { header, token: "of the proxy".into() });
+        let reach = Reach { scheme: "http", public, proxy };
+        (dir, Access::new(store, reach, "secret").unwrap())
     }
 
     fn headers(all: &[(&'static str, &str)]) -> HeaderMap {
@@ -468,13 +564,39 @@ mod tests {
         let (_dir, access) = access(None);
         let (here, there) = (Peer([127, 0, 0, 1].into()), Peer([192, 168, 0, 9].into()));
         let local = ("host", "127.0.0.1:16180");
-        assert!(access.admits_hook(here, &headers(&[local])));
-        assert!(!access.admits_hook(there, &headers(&[local])));
-        assert!(!access.admits_hook(here, &headers(&[local, ("x-forwarded-for", "1.2.3.4")])));
-        assert!(!access.admits_hook(here, &headers(&[("host", "192.168.0.1")])));
-        let right = ("authorization", "Bearer secret");
-        assert!(access.admits_hook(there, &headers(&[("host", "192.168.0.1"), right])));
-        assert!(!access.admits_hook(there, &headers(&[local, ("authorization", "Bearer wrong")])));
+        let sender = |peer, all: &[(&'static str, &str)]| access.hook_sender(peer, &headers(all));
+        assert_eq!(sender(here, &[local]).as_deref(), Some(LOCAL));
+        assert_eq!(sender(there, &[local]), None);
+        assert_eq!(sender(here, &[local, ("x-forwarded-for", "1.2.3.4")]), None);
+        let elsewhere = ("host", "192.168.0.1");
+        assert_eq!(sender(here, &[elsewhere]), None);
+        let with = |token: &str| sender(there, &[elsewhere, ("authorization", token)]);
+        assert_eq!(with("Bearer secret").as_deref(), Some(""));
+        assert_eq!(with("Bearer wrong"), None);
+        let ann = Access::hook_token_of("secret", "ann@example.org");
+        assert_eq!(with(&format!("Bearer {ann}")).as_deref(), Some("ann@example.org"));
+        for wrong in [ann.replace("ann", "bob"), ann[..ann.len() - 1].into(), "ann.".into()] {
+            assert_eq!(with(&format!("Bearer {wrong}")), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_the_proxy_says_who_a_human_is() {
+        let (_dir, access) = access(None);
+        let (own, user) = (("x-hookctl-proxy", "of the proxy"), ("x-user", "ann"));
+        let person = |all: &[(&'static str, &str)]| access.person_of_proxy(&headers(all));
+        assert_eq!(person(&[own, user]).as_deref(), Some("ann"));
+        for wrong in [
+            vec![user],
+            vec![own],
+            vec![("x-hookctl-proxy", "guessed"), user],
+            vec![own, user, ("x-user", "bob")],
+            vec![own, own, user],
+            vec![own, ("x-user", "")],
+            vec![own, ("x-user", "ann, local")],
+        ] {
+            assert_eq!(person(&wrong), None, "{wrong:?}");
+        }
     }
 
     #[test]

@@ -17,7 +17,6 @@ use hookctl::{agent, payload, script};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::access::Peer;
 use crate::cdev::{Hook, Post};
 use crate::context::{Server, json_response, read_body_up_to, refuse};
 use crate::hooks;
@@ -83,8 +82,7 @@ pub async fn receive(
     Path(name): Path<String>,
     request: Request,
 ) -> Response {
-    let peer = request.extensions().get::<Peer>().copied();
-    if !peer.is_some_and(|peer| bridge.server.access.admits_hook(peer, request.headers())) {
+    if hooks::sender(&bridge.server, &request).is_none() {
         return refuse(&bridge.server, &request);
     }
     let Some(at) = ROUTES.iter().position(|route| route.name == name || route.agent == name) else {

@@ -66,6 +66,8 @@ pub struct Post {
     pub raw: Map<String, Value>,
     /// The same for humans.
     pub masked: Map<String, Value>,
+    /// Who asks, where that is known.
+    pub requester: String,
 }
 
 impl Post {
@@ -73,7 +75,7 @@ impl Post {
     pub fn new(raw: Map<String, Value>) -> Post {
         let mut masked = raw.clone();
         redact::mask_fields(&mut masked);
-        Post { raw, masked }
+        Post { raw, masked, requester: String::new() }
     }
 
     /// A text of it, by its name; empty where there is none.

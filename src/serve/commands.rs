@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,14 +13,16 @@ use hookctl::cli::{self, Exit, human};
 use hookctl::dialect::format_time;
 use hookctl::files;
 use hookctl::paths::Paths;
+use hookctl::remote::breaker::unix_milliseconds;
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-use crate::access::{self, Access, Frames, PublicUrl};
+use crate::access::{self, Access, Frames, Proxy, PublicUrl, Reach};
 use crate::bridge;
 use crate::bus::Bus;
+use crate::connect::{self, Connected, Connection};
 use crate::context::{Server, Times};
 use crate::install;
 use crate::judge::Judge;
@@ -31,6 +33,7 @@ use crate::questions::Questions;
 use crate::server;
 use crate::sessions::Sessions;
 use crate::store::audit::{self, Record};
+use crate::store::sql::{SqlResult, Tx};
 use crate::store::{DataDirectory, Store, device};
 
 /// The longest token of hooks, in bytes.
@@ -61,12 +64,13 @@ fn dispatch(options: &Options) -> Result<Exit> {
     let data = DataDirectory(paths.state.join("serve"));
     match &options.command {
         None => serve(options, paths, &data),
-        Some(Command::Pair) => pair(options, &data),
+        Some(Command::Pair { person }) => pair(options, &data, person.as_deref()),
+        Some(Command::Token { person }) => token(options, &data, person.as_deref()),
         Some(Command::Devices { action }) => {
             devices(&open_store(options, &data)?, action.as_ref().unwrap_or(&DevicesAction::List))
         }
         Some(Command::Audit { action }) => audit_command(&open_store(options, &data)?, action),
-        Some(Command::Install) => install::install(&paths, options),
+        Some(Command::Install { at }) => install_both(&paths, options, &data, at.as_deref()),
         Some(Command::Uninstall) => install::uninstall(&paths),
     }
 }
@@ -95,14 +99,17 @@ fn serve(options: &Options, paths: Paths, data: &DataDirectory) -> Result<Exit> 
     let serving = &options.serving;
     let logs = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false);
     logs.with_ansi(std::io::stderr().is_terminal()).with_max_level(tracing::Level::INFO).init();
-    let public = serving.public_url.as_deref().map(PublicUrl::parse).transpose()?;
+    let reach = Reach {
+        scheme: serving.scheme(),
+        public: serving.public_url.as_deref().map(PublicUrl::parse).transpose()?,
+        proxy: serving.trust_header.as_deref().map(|name| proxy(name, data)).transpose()?,
+    };
     let store = open_store(options, data)?;
     if serving.open || serving.pair {
         refuse_agents()?;
     }
     check_reach(serving, &store)?;
-    let access =
-        Access::new(store.clone(), serving.scheme(), public, &shared_hook_token(&store, data)?)?;
+    let access = Access::new(store.clone(), reach, &shared_hook_token(&store, data)?)?;
     let tls = match (&serving.tls_cert, &serving.tls_key) {
         (Some(cert), Some(key)) => Some(listen::read_identity(cert, key)?),
         _ => None,
@@ -122,6 +129,7 @@ fn serve(options: &Options, paths: Paths, data: &DataDirectory) -> Result<Exit> 
             tokio::spawn(server::run_bridge(Arc::clone(&server), listener));
         }
         tracing::info!("listening on {}://{address}", serving.scheme());
+        note_address(data, &base_url(serving, address.port()));
         greet(serving, &store, address.port()).await?;
         tokio::select! {
             () = server::run(server, listener, tls) => {}
@@ -141,7 +149,13 @@ fn build_server(serving: &Serving, store: Store, access: Access, judge: Arc<Judg
         heartbeat: Duration::from_secs(serving.heartbeat),
     };
     Arc::new(Server {
-        questions: Questions::new(store.clone(), Arc::clone(&bus), Arc::clone(&judge), notifier),
+        questions: Questions::new(
+            store.clone(),
+            Arc::clone(&bus),
+            Arc::clone(&judge),
+            notifier,
+            serving.approvals.into(),
+        ),
         sessions: Sessions::new(store.clone(), times.stale),
         store,
         access,
@@ -153,10 +167,55 @@ fn build_server(serving: &Serving, store: Store, access: Access, judge: Arc<Judg
     })
 }
 
+/// Both ends: the server in this user's session, unless it runs elsewhere, and its address in the hooks' config.
+fn install_both(
+    paths: &Paths,
+    options: &Options,
+    data: &DataDirectory,
+    elsewhere: Option<&str>,
+) -> Result<Exit> {
+    refuse_agents()?;
+    let serving = &options.serving;
+    if let Some(url) = elsewhere {
+        let url = url.trim_end_matches('/').to_string();
+        PublicUrl::parse(&url)?;
+        let connection = Connection { url, token: paths.config.join("serve.token") };
+        let told = tell_connected(&connect::connect(paths, &connection)?)?;
+        if !connection.token.exists() {
+            cli::print_stderr(&format!(
+                "note: put what `hookctl serve token --person YOU` prints there into {}",
+                connection.token.display()
+            ));
+        }
+        return Ok(told);
+    }
+    let url = serving.hooks_url()?;
+    let store = open_store(options, data)?;
+    shared_hook_token(&store, data)?;
+    tell_connected(&connect::connect(paths, &Connection { url, token: data.hook_token() })?)?;
+    let lets_nobody_in = !serving.listen.is_loopback() && !store.run_blocking(is_let_in)?;
+    if lets_nobody_in {
+        pair(options, data, None)?;
+    }
+    install::install(paths, options)
+}
+
+fn tell_connected(done: &Connected) -> Result<Exit> {
+    cli::print(&match done {
+        Connected::Added(file) => format!("Added [remote.serve] to {}.\n", file.display()),
+        Connected::Already(file) => format!("{} names the server already.\n", file.display()),
+    })
+}
+
+/// Is there a device that can answer, or a code by which one comes in?
+fn is_let_in(tx: &Tx<'_>) -> SqlResult<bool> {
+    let paired = device::all(tx)?.iter().any(|device| !device.revoked);
+    Ok(paired || device::has_code(tx, unix_milliseconds())?)
+}
+
 /// What other machines reach must let somebody in, and nobody else.
 fn check_reach(serving: &Serving, store: &Store) -> Result<()> {
-    let paired = store.run_blocking(device::all)?.iter().any(|device| !device.revoked);
-    if !serving.listen.is_loopback() && !paired && !serving.pair {
+    if !serving.listen.is_loopback() && !serving.pair && !store.run_blocking(is_let_in)? {
         bail!(
             "{} is reached by other machines, and no device is paired: add --pair, or run `hookctl serve pair` first",
             serving.listen
@@ -170,8 +229,9 @@ async fn greet(serving: &Serving, store: &Store, port: u16) -> Result<()> {
     if !serving.open && !serving.pair {
         return Ok(());
     }
-    let code = store.run(access::make_code).await?;
-    let url = pairing_url(serving, port, &code);
+    // What is opened here is this machine's own, and the phone its human's.
+    let code = store.run(|tx| access::make_code(tx, "")).await?;
+    let url = pairing_url(&base_url(serving, port), &code);
     if serving.pair {
         cli::print(&pairing_text(&url, &code)?)?;
     }
@@ -197,16 +257,31 @@ async fn stopped() {
     let _ = tokio::signal::ctrl_c().await;
 }
 
-/// The token of hooks on other machines: made once, for this user alone.
+/// An authenticating proxy, by the header in which it names humans.
+fn proxy(header: &str, data: &DataDirectory) -> Result<Proxy> {
+    let header = header
+        .parse()
+        .with_context(|| format!("--trust-header: `{header}` is no name of a header"))?;
+    let path = data.proxy_token();
+    let token = kept_token(&path)?;
+    tracing::info!("the proxy shows the token of {} as X-Hookctl-Proxy", path.display());
+    Ok(Proxy { header, token })
+}
+
+/// The token of hooks on other machines.
 fn hook_token(data: &DataDirectory) -> Result<String> {
-    let path = data.hook_token();
-    if let Ok(text) = files::read_text(&path, TOKEN)
+    kept_token(&data.hook_token())
+}
+
+/// The token in that file: made once, for this user alone.
+fn kept_token(path: &Path) -> Result<String> {
+    if let Ok(text) = files::read_text(path, TOKEN)
         && text.trim().len() >= 32
     {
         return Ok(text.trim().into());
     }
     let token = access::new_token();
-    cli::write_private(&path, format!("{token}\n").as_bytes())?;
+    cli::write_private(path, format!("{token}\n").as_bytes())?;
     Ok(token)
 }
 
@@ -227,27 +302,76 @@ fn shared_hook_token(store: &Store, data: &DataDirectory) -> Result<String> {
 /// Whoever is paired answers questions: an agent that pairs itself would answer its own.
 fn refuse_agents() -> Result<()> {
     match human::detect_agent() {
-        Some(mark) => bail!("{mark} says that an agent started this, and pairing is for humans"),
+        Some(mark) => {
+            bail!("{mark} says that an agent started this, and who may answer is for humans to say")
+        }
         None => Ok(()),
     }
 }
 
-fn pair(options: &Options, data: &DataDirectory) -> Result<Exit> {
+/// The name of a human, as it is given on the command line; none = empty.
+fn read_person(person: Option<&str>) -> Result<String> {
+    let Some(name) = person else { return Ok(String::new()) };
+    let read = access::read_person(name).map(String::from);
+    read.with_context(|| {
+        format!("--person: write a name of letters, digits and @ - _ + . in place of `{name}`")
+    })
+}
+
+/// Prints what a hook elsewhere shows.
+fn token(options: &Options, data: &DataDirectory, person: Option<&str>) -> Result<Exit> {
     refuse_agents()?;
-    let code = open_store(options, data)?.run_blocking(access::make_code)?;
-    let url = pairing_url(&options.serving, options.serving.port, &code);
+    let person = read_person(person)?;
+    let shared = shared_hook_token(&open_store(options, data)?, data)?;
+    let token = match person.as_str() {
+        "" => shared,
+        person => Access::hook_token_of(&shared, person),
+    };
+    cli::print(&format!("{token}\n"))
+}
+
+fn pair(options: &Options, data: &DataDirectory, person: Option<&str>) -> Result<Exit> {
+    refuse_agents()?;
+    let person = read_person(person)?;
+    let store = open_store(options, data)?;
+    let code = store.run_blocking(move |tx| access::make_code(tx, &person))?;
+    let url = pairing_url(&known_address(&options.serving, data), &code);
     cli::print(&pairing_text(&url, &code)?)
 }
 
-/// Where the code is to be used. It stands behind `#`, which no server and no log is told.
-fn pairing_url(serving: &Serving, port: u16, code: &str) -> String {
-    let base = match &serving.public_url {
+/// Where browsers reach the server.
+fn base_url(serving: &Serving, port: u16) -> String {
+    match &serving.public_url {
         Some(url) => url.trim_end_matches('/').to_string(),
         None => {
             format!("{}://{}", serving.scheme(), SocketAddr::new(reachable(serving.listen), port))
         }
-    };
+    }
+}
+
+/// Where the code is to be used. It stands behind `#`, which no server and no log is told.
+fn pairing_url(base: &str, code: &str) -> String {
     format!("{base}/pair#{code}")
+}
+
+/// Where the server is reached, for the commands beside it: they are not told its flags again.
+fn note_address(data: &DataDirectory, url: &str) {
+    if let Err(error) = cli::write_private(&data.address(), format!("{url}\n").as_bytes()) {
+        tracing::warn!("{error:#}");
+    }
+}
+
+/// The address that the command line names, or else that of the server that runs or ran last.
+fn known_address(serving: &Serving, data: &DataDirectory) -> String {
+    let named = serving.public_url.is_some()
+        || serving.tls_cert.is_some()
+        || !serving.listen.is_loopback()
+        || serving.port != Serving::PORT;
+    let noted = files::read_text(&data.address(), TOKEN).unwrap_or_default();
+    match noted.trim() {
+        noted if !named && !noted.is_empty() => noted.to_string(),
+        _ => base_url(serving, serving.port),
+    }
 }
 
 /// An address that leads here, where the server listens on all of them: the one that this machine would
@@ -314,9 +438,14 @@ fn devices(store: &Store, action: &DevicesAction) -> Result<Exit> {
                 let state = if one.revoked { "shut out" } else { "paired" };
                 let (since, seen) = (format_time(one.created), format_time(one.last_seen));
                 format!(
-                    "{}  {state}  since {since}, last here {seen}  {}\n",
+                    "{}  {state}  since {since}, last here {seen}  {}{}\n",
                     one.id,
-                    cli::one_line(&one.name, 60)
+                    cli::one_line(&one.name, 60),
+                    if one.person == one.id {
+                        String::new()
+                    } else {
+                        format!(" of {}", one.person)
+                    }
                 )
             });
             cli::print(&lines.collect::<String>())

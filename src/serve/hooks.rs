@@ -26,10 +26,7 @@ pub async fn receive(
     Path(name): Path<String>,
     request: Request,
 ) -> Response {
-    let peer = request.extensions().get::<Peer>().copied();
-    if !peer.is_some_and(|peer| server.access.admits_hook(peer, request.headers())) {
-        return refuse(&server, &request);
-    }
+    let Some(requester) = sender(&server, &request) else { return refuse(&server, &request) };
     if request.method() != Method::POST {
         return (StatusCode::METHOD_NOT_ALLOWED, "Method not allowed").into_response();
     }
@@ -44,7 +41,10 @@ pub async fn receive(
     let post = payload::parse(&bytes).map(Post::new);
     if hook == Hook::Question {
         let answer = match post {
-            Ok(mut post) => ask(&server, &mut post).await,
+            Ok(mut post) => {
+                post.requester = requester;
+                ask(&server, &mut post).await
+            }
             Err(_) => Answer::ask("invalid_request"),
         };
         return json_response(StatusCode::OK, &answer.to_hook_json());
@@ -53,6 +53,12 @@ pub async fn receive(
     let post = post.unwrap_or_else(|_| Post::new(Map::new()));
     tell(&server, hook, &post).await;
     told()
+}
+
+/// Who asks, where it may.
+pub fn sender(server: &Server, request: &Request) -> Option<String> {
+    let peer = request.extensions().get::<Peer>().copied()?;
+    server.access.hook_sender(peer, request.headers())
 }
 
 fn told() -> Response {

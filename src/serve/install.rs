@@ -21,7 +21,15 @@ struct Unit {
     stop: String,
 }
 
-/// Writes the file, and says how it is started.
+/// Runs what starts or stops it. Where there is no such session, say over ssh, a human has to.
+fn run(commands: &str) -> bool {
+    let null = std::process::Stdio::null;
+    let mut shell = std::process::Command::new("/bin/sh");
+    let done = shell.args(["-c", commands]).stdin(null()).stdout(null()).stderr(null()).status();
+    done.is_ok_and(|status| status.success())
+}
+
+/// Writes the file, and starts the server, or says how.
 ///
 /// # Errors
 /// Where a file of somebody else is there, or it cannot be written.
@@ -32,23 +40,32 @@ pub fn install(paths: &Paths, options: &Options) -> Result<Exit> {
     std::fs::create_dir_all(directory)
         .with_context(|| format!("cannot make {}", directory.display()))?;
     cli::write_private(&unit.path, unit.text.as_bytes())?;
-    cli::print(&format!("Wrote {}.\nStart it: {}\n", unit.path.display(), unit.start))
+    let started = match run(&unit.start) {
+        true => "The server runs, and starts with every session of yours.".to_string(),
+        false => format!("Start it: {}", unit.start),
+    };
+    cli::print(&format!("Wrote {}.\n{started}\n", unit.path.display()))
 }
 
-/// Takes the file away, and says how the server is stopped.
+/// Stops the server, or says how, and takes the file away.
 ///
 /// # Errors
 /// Where it is somebody else's, or cannot be removed.
 pub fn uninstall(paths: &Paths) -> Result<Exit> {
     let unit = unit(paths, &[])?;
     refuse_others(&unit)?;
+    let stopped = run(&unit.stop);
     match std::fs::remove_file(&unit.path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return cli::print(&format!("{} is not there.\n", unit.path.display()));
         }
         removed => removed.with_context(|| format!("cannot remove {}", unit.path.display()))?,
     }
-    cli::print(&format!("Removed {}.\nStop the server: {}\n", unit.path.display(), unit.stop))
+    let stopped = match stopped {
+        true => "The server is stopped.".to_string(),
+        false => format!("Stop the server: {}", unit.stop),
+    };
+    cli::print(&format!("Removed {}.\n{stopped}\n", unit.path.display()))
 }
 
 fn refuse_others(unit: &Unit) -> Result<()> {
@@ -87,16 +104,30 @@ fn arguments(options: &Options) -> Result<Vec<String>> {
             },
         );
     }
-    add("--port", serving.port.to_string());
-    add("--listen", serving.listen.to_string());
+    for (flag, value) in [
+        ("--port", serving.port.to_string()),
+        ("--listen", serving.listen.to_string()),
+        ("--approvals", serving.approvals.to_string()),
+        ("--answer-within", serving.answer_within.to_string()),
+        ("--stale-after", serving.stale_after.to_string()),
+        ("--heartbeat", serving.heartbeat.to_string()),
+    ] {
+        add(flag, value);
+    }
     for (flag, value) in [
         ("--public-url", &serving.public_url),
+        ("--trust-header", &serving.trust_header),
         ("--ntfy", &serving.ntfy),
         ("--webhook", &serving.webhook),
     ] {
         if let Some(value) = value {
             add(flag, value.clone());
         }
+    }
+    match serving.bridge {
+        None => {}
+        Some(None) => all.push("--bridge".into()),
+        Some(Some(port)) => all.extend(["--bridge".into(), port.to_string()]),
     }
     if let Some(bad) = all.iter().find(|one| one.contains(['\n', '\r', '\0'])) {
         bail!("{bad:?} cannot stand in a unit");

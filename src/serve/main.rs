@@ -10,6 +10,7 @@ mod bridge;
 mod bus;
 mod cdev;
 mod commands;
+mod connect;
 mod context;
 mod hooks;
 mod install;

@@ -1,8 +1,9 @@
 //! The command line of `hookctl serve`.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
+use anyhow::{Result, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Answer what rules ask from a browser or a phone.
@@ -36,7 +37,7 @@ pub struct Options {
 #[derive(Debug, Clone, Args)]
 pub struct Serving {
     /// The port.
-    #[arg(long, value_name = "N", default_value_t = 16180, global = true)]
+    #[arg(long, value_name = "N", default_value_t = Serving::PORT, global = true)]
     pub port: u16,
     /// The address; others than this machine's own want a paired device, or --pair.
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), global = true)]
@@ -50,6 +51,12 @@ pub struct Serving {
     /// The private key of that certificate, PEM.
     #[arg(long, value_name = "FILE", requires = "tls_cert", global = true)]
     pub tls_key: Option<PathBuf>,
+    /// Believe an authenticating proxy: this header of its requests says who a human is (see docs/serve.md).
+    #[arg(long, value_name = "HEADER", global = true)]
+    pub trust_header: Option<String>,
+    /// How many humans have to approve; who asks is not one of them.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=9))]
+    pub approvals: u8,
     /// The only rules beside the shipped ones that say what asks [default: those of the user and of projects].
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
@@ -80,9 +87,33 @@ pub struct Serving {
 }
 
 impl Serving {
+    /// cdev's own port.
+    pub const PORT: u16 = 16180;
+
     /// How addresses of the server begin.
     pub fn scheme(&self) -> &'static str {
         if self.tls_cert.is_some() { "https" } else { "http" }
+    }
+
+    /// Where hooks of this machine reach it.
+    ///
+    /// # Errors
+    /// Where a certificate has a name that nobody has said.
+    pub fn hooks_url(&self) -> Result<String> {
+        match &self.public_url {
+            Some(url) => Ok(url.trim_end_matches('/').into()),
+            None if self.tls_cert.is_some() => {
+                bail!("add --public-url https://NAME:{}, by the certificate's name", self.port)
+            }
+            None => {
+                let host = match self.listen {
+                    IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+                    IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+                    ip => ip,
+                };
+                Ok(format!("http://{}", SocketAddr::new(host, self.port)))
+            }
+        }
     }
 }
 
@@ -90,7 +121,17 @@ impl Serving {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Print a code and a QR code that pair one device with the server.
-    Pair,
+    Pair {
+        /// Whose device it is: the devices of one human approve once [default: somebody of its own].
+        #[arg(long, value_name = "NAME")]
+        person: Option<String>,
+    },
+    /// Print the token by which hooks on other machines post.
+    Token {
+        /// Whose hooks they are: that human's approval does not count for them.
+        #[arg(long, value_name = "NAME")]
+        person: Option<String>,
+    },
     /// The paired devices.
     Devices {
         /// What to do with them [default: list].
@@ -103,8 +144,12 @@ pub enum Command {
         #[command(subcommand)]
         action: AuditAction,
     },
-    /// Start the server with this user's session: a systemd unit, or a launchd agent.
-    Install,
+    /// Start the server with this user's session, by a systemd unit or a launchd agent, and name it to the hooks.
+    Install {
+        /// Only name the server at this address to the hooks: it runs elsewhere.
+        #[arg(long, value_name = "URL")]
+        at: Option<String>,
+    },
     /// Take that away again.
     Uninstall,
 }

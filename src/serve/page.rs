@@ -11,7 +11,7 @@ use hookctl::remote::breaker::unix_milliseconds;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::access::{Paired, Peer, Visitor};
+use crate::access::{self, Paired, Peer, Visitor};
 use crate::context::{Server, failure, json_response, read_body, refuse, too_many};
 use crate::questions::{Given, Refused};
 use crate::store::question::{self, State as Stands};
@@ -163,26 +163,15 @@ pub async fn answer(
         Ok(params) => params,
         Err(refused) => return refused,
     };
-    let given = match Given::read(&params, &visitor.name()) {
+    let given = match Given::read(&params, &visitor) {
         Ok(given) => given,
         Err(why) => return json_response(StatusCode::BAD_REQUEST, &json!({ "error": why })),
     };
     let id = params.get("tool_use_id").and_then(Value::as_str).unwrap_or_default();
     match server.questions.answer(id, given).await {
-        Ok(answer) => json_response(
-            StatusCode::OK,
-            &json!({
-                "success": true,
-                "decision": answer.decision,
-                "scope": answer.scope,
-                "pattern": answer.pattern,
-            }),
-        ),
-        Err(Refused::Over) => json_response(
-            StatusCode::CONFLICT,
-            &json!({ "error": "Request not found or already responded" }),
-        ),
+        Ok(taken) => json_response(StatusCode::OK, &taken.to_json()),
         Err(Refused::Store(error)) => failure(&error),
+        Err(refused) => json_response(StatusCode::CONFLICT, &json!({ "error": refused.message() })),
     }
 }
 
@@ -213,13 +202,15 @@ async fn let_in(server: &Server, request: Request) -> Result<(Paired, String), R
     if let Some(refused) = refuse_guess(server, &request) {
         return Err(refused);
     }
+    let peer = request.extensions().get::<Peer>().copied();
+    let is_here = peer.is_some_and(|peer| access::is_here(peer, request.headers()));
     let params = read_object(request).await?;
     let text = |key: &str| params.get(key).and_then(Value::as_str).unwrap_or_default();
     let code =
         ["code", "pairing_token", "token"].into_iter().map(text).find(|code| !code.is_empty());
     let name = ["name", "device_name"].into_iter().map(text).find(|name| !name.is_empty());
     let code = code.unwrap_or_default();
-    match server.access.pair(code, name.unwrap_or_default()).await {
+    match server.access.pair(code, name.unwrap_or_default(), is_here).await {
         Ok(Some(paired)) => {
             tracing::info!("a device is paired: {}", paired.id);
             Ok((paired, code.into()))

@@ -12,7 +12,6 @@ use hookctl::payload;
 use hookctl::verdict::{Answer, Verb};
 use serde_json::{Map, Value, json};
 
-use crate::access::Peer;
 use crate::cdev::{Hook, Post};
 use crate::context::{Server, json_response, read_body, refuse};
 use crate::hooks;
@@ -52,15 +51,14 @@ pub async fn receive_native(State(server): State<Arc<Server>>, request: Request)
 }
 
 async fn read_event(server: &Server, request: Request, read: ReadEvent) -> Result<Post, Response> {
-    let peer = request.extensions().get::<Peer>().copied();
-    if !peer.is_some_and(|peer| server.access.admits_hook(peer, request.headers())) {
+    let Some(requester) = hooks::sender(server, &request) else {
         return Err(refuse(server, &request));
-    }
+    };
     let bytes = read_body(request.into_body()).await?;
     let event = payload::parse(&bytes).map_err(|error| error.to_string()).and_then(read);
     // Its client decides what that means: nothing here says that the call is harmless.
     event
-        .map(Post::new)
+        .map(|event| Post { requester, ..Post::new(event) })
         .map_err(|why| json_response(StatusCode::BAD_REQUEST, &json!({ "error": why })))
 }
 

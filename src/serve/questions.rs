@@ -14,11 +14,12 @@ use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
+use crate::access::Visitor;
 use crate::bus::Bus;
 use crate::cdev::{self, Post};
 use crate::judge::{Judge, Remembered, SeenCall, on_thread};
 use crate::notify::Notifier;
-use crate::store::question::{self, Answer, Question, Rememberable, State};
+use crate::store::question::{self, Answer, Counted, Question, Quorum, Rememberable, State, Vote};
 use crate::store::sql::{SqlResult, Tx};
 use crate::store::{Store, StoreError, memory, session};
 
@@ -37,6 +38,8 @@ pub struct Questions {
     bus: Arc<Bus>,
     judge: Arc<Judge>,
     notifier: Notifier,
+    /// How many humans have to say yes.
+    approvals: usize,
     waiting: Mutex<HashMap<String, Waiting>>,
     numbers: AtomicU64,
     /// Whoever registers a hook, or takes a question away from hooks that are gone, does it alone.
@@ -83,8 +86,46 @@ enum Entry {
 pub enum Refused {
     /// There is no such question, or it is over.
     Over,
+    /// It is the own question of whoever says yes, and others have to.
+    Own,
     /// The database says no.
     Store(StoreError),
+}
+
+impl Refused {
+    /// In cdev's words, and what is no word of cdev's in ours.
+    pub fn message(&self) -> &'static str {
+        match self {
+            Refused::Over => "Request not found or already responded",
+            Refused::Own => "Others have to approve this: it is your own request",
+            Refused::Store(_) => "the database cannot be used",
+        }
+    }
+}
+
+/// What became of an answer.
+#[derive(Debug)]
+pub enum Taken {
+    /// It decides.
+    Decided(Box<Question>),
+    /// It counts, and the question stays open for others.
+    Counted(Box<Question>),
+}
+
+impl Taken {
+    /// As clients are told it.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Taken::Decided(question) => {
+                let Answer { decision, scope, pattern, .. } = &question.answer;
+                json!({ "success": true, "decision": decision, "scope": scope, "pattern": pattern })
+            }
+            Taken::Counted(question) => json!({
+                "success": true, "decision": "allow", "scope": "once", "pattern": "",
+                "approvals": question.to_json()["approvals"],
+            }),
+        }
+    }
 }
 
 /// An answer as a human gives it.
@@ -96,17 +137,20 @@ pub struct Given {
     pub for_session: bool,
     /// For the model.
     pub reason: String,
-    /// Who gives it.
+    /// Who gives it, as the audit names them.
     pub by: String,
+    /// The human: one of them is counted once.
+    pub person: String,
 }
 
 impl Questions {
-    /// With nobody waiting yet.
+    /// With nobody waiting yet. `approvals`: how many humans have to say yes.
     pub fn new(
         store: Store,
         bus: Arc<Bus>,
         judge: Arc<Judge>,
         notifier: Notifier,
+        approvals: usize,
     ) -> Arc<Questions> {
         let (waiting, turn) = (Mutex::default(), tokio::sync::Mutex::default());
         Arc::new(Questions {
@@ -114,6 +158,7 @@ impl Questions {
             bus,
             judge,
             notifier,
+            approvals,
             waiting,
             numbers: AtomicU64::new(0),
             turn,
@@ -150,6 +195,8 @@ impl Questions {
         };
         let mut question = new_question(post, &seen, wait);
         (question.memory, question.holder) = (memory, self.bus.server().to_string());
+        let requester = post.requester.clone();
+        question.quorum = Quorum { needed: self.approvals, requester, votes: Vec::new() };
         if let Some(remembered) = remembered {
             (question.state, question.answered) = (State::Answered, question.created);
             question.answer = from_memory(&remembered);
@@ -191,30 +238,20 @@ impl Questions {
         }))
     }
 
-    /// Takes an answer: the first one counts.
+    /// Takes an answer: the first one decides, or the last yes of as many as are needed.
     ///
     /// # Errors
-    /// Where there is nothing to answer any more.
-    pub async fn answer(&self, id: &str, given: Given) -> Result<Answer, Refused> {
-        let answer = Answer {
-            decision: if given.allow { "allow" } else { "deny" }.into(),
-            scope: "once".into(),
-            reason: given.reason,
-            source: "human".into(),
-            by: given.by,
-            pattern: String::new(),
-        };
-        let (id, for_session, now) = (id.to_string(), given.for_session, unix_milliseconds());
-        let closed = self.store.run(move |tx| {
-            let mut closed = question::close(tx, &id, State::Answered, &answer, now)?;
-            if let Some(question) = closed.as_mut().filter(|_| for_session) {
-                question::remember(tx, question)?;
-            }
-            Ok(closed)
-        });
-        let question = closed.await.map_err(Refused::Store)?.ok_or(Refused::Over)?;
-        self.finish(&question, &question.told_answer());
-        Ok(question.answer)
+    /// Where there is nothing to answer any more, or it is not for this human to say.
+    pub async fn answer(&self, id: &str, given: Given) -> Result<Taken, Refused> {
+        let (id, now) = (id.to_string(), unix_milliseconds());
+        let taken = self.store.run(move |tx| take_answer(tx, &id, given, now));
+        let taken = taken.await.map_err(Refused::Store)??;
+        match &taken {
+            Taken::Decided(question) => self.finish(question, &question.told_answer()),
+            // Who looks at it sees how many are missing.
+            Taken::Counted(question) => self.tell_asked(question),
+        }
+        Ok(taken)
     }
 
     /// Ends a question that no human answered: its time has long been over, or its call was made.
@@ -373,7 +410,7 @@ impl Given {
     ///
     /// # Errors
     /// What is wrong with it, in cdev's words.
-    pub fn read(params: &Map<String, Value>, by: &str) -> Result<Given, &'static str> {
+    pub fn read(params: &Map<String, Value>, visitor: &Visitor) -> Result<Given, &'static str> {
         let text = |key: &str| params.get(key).and_then(Value::as_str).unwrap_or_default();
         if text("tool_use_id").is_empty() {
             return Err("tool_use_id is required");
@@ -390,9 +427,40 @@ impl Given {
             allow,
             for_session: text("scope") == "session",
             reason: hookctl::text::make_visible(reason.trim()),
-            by: by.into(),
+            by: visitor.name(),
+            person: visitor.device.person.clone(),
         })
     }
+}
+
+/// One answer: counted, or taken.
+fn take_answer(tx: &Tx<'_>, id: &str, given: Given, now: u64) -> SqlResult<Result<Taken, Refused>> {
+    let (mut by, mut for_session) = (given.by, given.for_session);
+    if given.allow {
+        let vote = Vote { person: given.person, by, for_session };
+        match question::count_vote(tx, id, vote, now)? {
+            Counted::Over => return Ok(Err(Refused::Over)),
+            Counted::Own => return Ok(Err(Refused::Own)),
+            Counted::Missing => {
+                let open = question::find(tx, id)?;
+                return Ok(open.map(|open| Taken::Counted(Box::new(open))).ok_or(Refused::Over));
+            }
+            Counted::Enough { by: all, for_session: session } => (by, for_session) = (all, session),
+        }
+    }
+    let answer = Answer {
+        decision: if given.allow { "allow" } else { "deny" }.into(),
+        scope: "once".into(),
+        reason: given.reason,
+        source: "human".into(),
+        by,
+        pattern: String::new(),
+    };
+    let mut closed = question::close(tx, id, State::Answered, &answer, now)?;
+    if let Some(question) = closed.as_mut().filter(|_| for_session) {
+        question::remember(tx, question)?;
+    }
+    Ok(closed.map(|question| Taken::Decided(Box::new(question))).ok_or(Refused::Over))
 }
 
 /// Puts the question into the table, or finds it there; and until when it can be answered.
@@ -469,6 +537,7 @@ fn new_question(post: &Post, seen: &SeenCall, wait: Duration) -> Question {
         answered: 0,
         memory: Rememberable::default(),
         holder: String::new(),
+        quorum: Quorum::default(),
     }
 }
 

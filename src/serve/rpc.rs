@@ -51,8 +51,7 @@ pub async fn connect(
         let client = Client {
             server,
             peer,
-            by: visitor.name(),
-            device: visitor.device.id,
+            visitor,
             id: new_token()[..16].into(),
             answers,
             workspaces: BTreeSet::new(),
@@ -65,8 +64,7 @@ pub async fn connect(
 struct Client {
     server: Arc<Server>,
     peer: Peer,
-    by: String,
-    device: String,
+    visitor: Visitor,
     id: String,
     answers: mpsc::Sender<String>,
     /// Those that it wants to hear of; none = all.
@@ -133,7 +131,11 @@ impl Client {
     }
 
     async fn is_admitted(&self) -> bool {
-        let (id, now) = (self.device.clone(), unix_milliseconds());
+        let (id, now) = (self.visitor.device.id.clone(), unix_milliseconds());
+        if id.is_empty() {
+            // Whom a proxy lets in it also shuts out: the socket is its own.
+            return true;
+        }
         let device =
             self.server.store.run(move |tx| crate::store::device::by_id(tx, &id, now)).await;
         // A database that is gone is no reason to shut anybody out: nothing can be answered anyway.
@@ -255,17 +257,13 @@ impl Client {
     }
 
     async fn respond(&self, params: &Map<String, Value>) -> Outcome {
-        let given = Given::read(params, &self.by).map_err(|why| RpcError(PARAMS, why.into()))?;
+        let given =
+            Given::read(params, &self.visitor).map_err(|why| RpcError(PARAMS, why.into()))?;
         let id = params.get("tool_use_id").and_then(Value::as_str).unwrap_or_default();
-        let decision = if given.allow { "allow" } else { "deny" };
         match self.server.questions.answer(id, given).await {
-            Ok(answer) => Ok(json!({
-                "success": true, "decision": decision, "scope": answer.scope, "pattern": answer.pattern,
-            })),
-            Err(Refused::Over) => {
-                Err(RpcError(INTERNAL, "Request not found or already responded".into()))
-            }
+            Ok(taken) => Ok(taken.to_json()),
             Err(Refused::Store(error)) => Err(internal(error)),
+            Err(refused) => Err(RpcError(INTERNAL, refused.message().into())),
         }
     }
 
@@ -359,7 +357,8 @@ impl Client {
         let (server, answers) = (Arc::clone(&self.server), self.answers.clone());
         let mut raw = params.clone();
         raw.insert("hook_event_name".into(), "PreToolUse".into());
-        let post = Post::new(raw);
+        let mut post = Post::new(raw);
+        post.requester.clone_from(&self.visitor.device.person);
         let missing = ["session_id", "tool_name", "tool_use_id"]
             .into_iter()
             .find(|key| post.field(key).is_empty());

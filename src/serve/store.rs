@@ -231,6 +231,16 @@ impl DataDirectory {
         self.0.join("serve.db")
     }
 
+    /// Where the server was reached last.
+    pub fn address(&self) -> PathBuf {
+        self.0.join("address")
+    }
+
+    /// The token that an authenticating proxy shows.
+    pub fn proxy_token(&self) -> PathBuf {
+        self.0.join("proxy-token")
+    }
+
     /// The token by which hooks on other machines post.
     pub fn hook_token(&self) -> PathBuf {
         self.0.join("hook-token")

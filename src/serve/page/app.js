@@ -1,5 +1,5 @@
 // The page: asks what there is, listens to what happens, and sends a human's answers over the same socket.
-import { countsChart, historyItem, make, questionCard, sessionCard, showTimeLeft } from "/view.js";
+import { countsChart, historyItem, make, questionCard, sessionCard, showApprovals, showTimeLeft } from "/view.js";
 
 const byId = (id) => document.getElementById(id);
 const [status, pending, told] = [byId("status"), byId("pending"), byId("told")];
@@ -58,7 +58,11 @@ async function answer(card, said) {
   const buttons = [...card.querySelectorAll("button")].filter((button) => !button.disabled);
   buttons.forEach((button) => (button.disabled = true));
   try {
-    await call("permission/respond", { tool_use_id: card.dataset.id, ...said });
+    const taken = await call("permission/respond", { tool_use_id: card.dataset.id, ...said });
+    if (taken.approvals) {
+      card.querySelector(".said").textContent = "Counted. Others have to allow it as well.";
+      buttons.forEach((button) => (button.disabled = false));
+    }
   } catch (error) {
     card.querySelector(".said").textContent = error.message;
     buttons.forEach((button) => (button.disabled = false));
@@ -89,7 +93,10 @@ function showQuestions(questions) {
     }
   }
   for (const question of questions) {
-    if (cards.has(question.tool_use_id)) continue;
+    if (cards.has(question.tool_use_id)) {
+      showApprovals(cards.get(question.tool_use_id).element, question);
+      continue;
+    }
     const element = questionCard(question, answer);
     cards.set(question.tool_use_id, { element, expires: question.expires });
     pending.append(element);

@@ -106,6 +106,7 @@ export function questionCard(question, answer) {
       ["why", question.why],
       ["directory", question.cwd],
       ["for session", question.session_pattern ?? "would hold for this call alone"],
+      ["approvals", approvals(question)],
       ["note", question.cut ? "the hook had to shorten the text of this call" : ""],
     ]),
     left,
@@ -136,6 +137,19 @@ export function questionCard(question, answer) {
     make("p", { kind: "deny-text said", role: "alert" }),
   );
   return card;
+}
+
+/** Who has said yes, where several have to. */
+function approvals(question) {
+  if (!question.approvals) return "";
+  const { needed, given } = question.approvals;
+  return given.length ? `${given.length} of ${needed}: ${given.join(", ")}` : `${needed} humans have to allow it, and none of them may be who asks`;
+}
+
+/** Shows who has said yes by now. */
+export function showApprovals(card, question) {
+  const shown = [...card.querySelectorAll("dt")].find((name) => name.textContent === "approvals");
+  if (shown) shown.nextElementSibling.replaceWith(make("dd", { text: approvals(question) }));
 }
 
 /** Shows how much time a question has left. */

@@ -10,6 +10,8 @@ pub struct Device {
     pub id: String,
     /// What its human calls it.
     pub name: String,
+    /// Whose it is: who several devices have can approve once.
+    pub person: String,
     /// When it was paired, in milliseconds since 1970.
     pub created: u64,
     /// Until when its token holds.
@@ -20,26 +22,44 @@ pub struct Device {
     pub revoked: bool,
 }
 
-const COLUMNS: &str = "id, name, created, expires, last_seen, revoked";
+impl Device {
+    /// The browser of a human whom an authenticating proxy names.
+    pub fn of_proxy(person: String) -> Device {
+        Device {
+            id: String::new(),
+            name: person.clone(),
+            person,
+            created: 0,
+            expires: u64::MAX,
+            last_seen: 0,
+            revoked: false,
+        }
+    }
+}
+
+const COLUMNS: &str = "id, name, person, created, expires, last_seen, revoked";
 
 fn from_row(row: &Row<'_>) -> SqlResult<Device> {
     Ok(Device {
         id: row.text(0)?,
         name: row.text(1)?,
-        created: row.number(2)?,
-        expires: row.number(3)?,
-        last_seen: row.number(4)?,
-        revoked: row.number(5)? != 0,
+        person: row.text(2)?,
+        created: row.number(3)?,
+        expires: row.number(4)?,
+        last_seen: row.number(5)?,
+        revoked: row.number(6)? != 0,
     })
 }
 
 /// Lets a device in by a token of that hash.
 pub fn insert(tx: &Tx<'_>, device: &Device, token: &str) -> SqlResult<()> {
     tx.execute(
-        "INSERT INTO device (id, name, token, created, expires, last_seen) VALUES ($1, $2, $3, $4, $5, $6)",
+        "INSERT INTO device (id, name, person, token, created, expires, last_seen)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
         params![
             device.id,
             device.name,
+            device.person,
             token,
             device.created as i64,
             device.expires as i64,
@@ -95,23 +115,33 @@ pub fn revoke(tx: &Tx<'_>, id: &str) -> SqlResult<bool> {
     Ok(tx.execute("UPDATE device SET revoked = 1 WHERE id = $1 AND revoked = 0", params![id])? > 0)
 }
 
-/// A code of that hash lets one device in until then.
-pub fn insert_code(tx: &Tx<'_>, code: &str, now: u64, expires: u64) -> SqlResult<()> {
+/// A code of that hash lets one device in until then: that human's, or nobody's in particular.
+pub fn insert_code(tx: &Tx<'_>, code: &str, person: &str, now: u64, expires: u64) -> SqlResult<()> {
     tx.execute("DELETE FROM pairing WHERE expires < $1", params![now as i64])?;
     tx.execute(
-        "INSERT INTO pairing (code, created, expires) VALUES ($1, $2, $3)",
-        params![code, now as i64, expires as i64],
+        "INSERT INTO pairing (code, person, created, expires) VALUES ($1, $2, $3, $4)",
+        params![code, person, now as i64, expires as i64],
     )?;
     Ok(())
 }
 
-/// Takes the code: true once.
-pub fn take_code(tx: &Tx<'_>, code: &str, now: u64) -> SqlResult<bool> {
+/// Is there a code that could still be used?
+pub fn has_code(tx: &Tx<'_>, now: u64) -> SqlResult<bool> {
+    let sql = "SELECT count(*) FROM pairing WHERE used = 0 AND expires > $1";
+    Ok(tx.query_first(sql, params![now as i64], |row| row.number(0))?.unwrap_or(0) > 0)
+}
+
+/// Takes the code, and says whose it is: once.
+pub fn take_code(tx: &Tx<'_>, code: &str, now: u64) -> SqlResult<Option<String>> {
     let taken = tx.execute(
         "UPDATE pairing SET used = 1 WHERE code = $1 AND used = 0 AND expires > $2",
         params![code, now as i64],
     )?;
-    Ok(taken > 0)
+    if taken == 0 {
+        return Ok(None);
+    }
+    let sql = "SELECT person FROM pairing WHERE code = $1";
+    tx.query_first(sql, params![code], |row| row.text(0))
 }
 
 /// The server's secret of that name: `fresh` where there is none yet.

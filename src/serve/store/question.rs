@@ -10,7 +10,7 @@ use super::{audit, memory};
 
 /// What a question is read from, in the order in which it is read.
 const COLUMNS: &str = "id, session, workspace, cwd, tool, input, shown, digest, state, created, expires, decision, scope,
-    pattern, reason, source, answered_by, answered, memory";
+    pattern, reason, source, answered_by, answered, memory, quorum";
 
 /// Where a question stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +79,49 @@ pub struct Question {
     pub memory: Rememberable,
     /// The server whose hook asked last: only that one takes the question away where its hook is gone.
     pub holder: String,
+    /// How many have to agree, and who does.
+    pub quorum: Quorum,
+}
+
+/// How many humans have to say yes before it is one. It stands in the question, so that whichever server takes an
+/// answer asks the same of it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Quorum {
+    /// How many; below 2 the first answer counts, whoever gives it.
+    pub needed: usize,
+    /// Who asks: the one human whose yes does not count. Empty = nobody knows.
+    pub requester: String,
+    /// Who has said yes so far.
+    pub votes: Vec<Vote>,
+}
+
+/// A yes that waits for others.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Vote {
+    /// The human.
+    pub person: String,
+    /// As the audit names them.
+    pub by: String,
+    /// For calls like it as well, in this session.
+    pub for_session: bool,
+}
+
+/// What a yes comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Counted {
+    /// There is no such question, or it is over.
+    Over,
+    /// It is the requester's own.
+    Own,
+    /// Others have to say yes as well.
+    Missing,
+    /// That was the last one: all who said yes, and whether all meant the session.
+    Enough {
+        /// As the audit names them.
+        by: String,
+        /// For calls like it as well, in this session.
+        for_session: bool,
+    },
 }
 
 /// What would be remembered of an answer for the session: known where the call is judged, kept with the question, so
@@ -157,6 +200,10 @@ impl Question {
         if let (Some(out), Some(shown)) = (out.as_object_mut(), self.shown.as_object()) {
             out.extend(shown.clone());
         }
+        if self.quorum.needed > 1 {
+            let given: Vec<&str> = self.quorum.votes.iter().map(|vote| vote.by.as_str()).collect();
+            out["approvals"] = json!({ "needed": self.quorum.needed, "given": given });
+        }
         if self.state != State::Open {
             out["answered"] = self.answered.into();
             out["decision"] = self.answer.decision.clone().into();
@@ -206,6 +253,7 @@ impl Question {
             answered: row.number(17)?,
             memory: serde_json::from_str(&row.text(18)?).unwrap_or_default(),
             holder: String::new(),
+            quorum: serde_json::from_str(&row.text(19)?).unwrap_or_default(),
         })
     }
 }
@@ -222,8 +270,8 @@ pub fn insert(tx: &Tx<'_>, question: &Question) -> SqlResult<()> {
     let answer = &question.answer;
     tx.execute(
         "INSERT INTO question (id, session, workspace, cwd, tool, input, shown, digest, state, created, expires,
-         decision, scope, pattern, reason, source, answered_by, answered, words, holder, memory)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)",
+         decision, scope, pattern, reason, source, answered_by, answered, words, holder, memory, quorum)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)",
         params![
             question.id,
             question.session,
@@ -246,6 +294,7 @@ pub fn insert(tx: &Tx<'_>, question: &Question) -> SqlResult<()> {
             words(question),
             question.holder,
             serde_json::to_string(&question.memory).unwrap_or_default(),
+            serde_json::to_string(&question.quorum).unwrap_or_default(),
         ],
     )?;
     let kind = if question.state == State::Open { "asked" } else { "answered" };
@@ -259,6 +308,28 @@ pub fn take_over(tx: &Tx<'_>, id: &str, holder: &str, expires: u64) -> SqlResult
         params![expires as i64, holder, id],
     )?;
     Ok(())
+}
+
+/// Counts a yes, and keeps it where others have to follow.
+pub fn count_vote(tx: &Tx<'_>, id: &str, vote: Vote, now: u64) -> SqlResult<Counted> {
+    let is_open = |question: &Question| question.state == State::Open && question.expires > now;
+    let Some(mut question) = find(tx, id)?.filter(is_open) else { return Ok(Counted::Over) };
+    let quorum = &mut question.quorum;
+    if quorum.needed > 1 && quorum.requester == vote.person {
+        return Ok(Counted::Own);
+    }
+    quorum.votes.retain(|earlier| earlier.person != vote.person);
+    quorum.votes.push(vote);
+    if quorum.votes.len() >= quorum.needed {
+        let by: Vec<&str> = quorum.votes.iter().map(|vote| vote.by.as_str()).collect();
+        let for_session = quorum.votes.iter().all(|vote| vote.for_session);
+        return Ok(Counted::Enough { by: by.join(" and "), for_session });
+    }
+    let kept = serde_json::to_string(&quorum).unwrap_or_default();
+    tx.execute("UPDATE question SET quorum = $1 WHERE id = $2", params![kept, id])?;
+    let by = quorum.votes.last().map(|vote| vote.by.clone());
+    audit::append(tx, "approved", &json!({ "tool_use_id": id, "by": by }))?;
+    Ok(Counted::Missing)
 }
 
 /// Is the question that server's to take away?

@@ -20,7 +20,8 @@ CREATE TABLE IF NOT EXISTS question (
     answered BIGINT NOT NULL DEFAULT 0,
     words TEXT NOT NULL DEFAULT '',
     holder TEXT NOT NULL DEFAULT '',
-    memory TEXT NOT NULL DEFAULT ''
+    memory TEXT NOT NULL DEFAULT '',
+    quorum TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS question_state ON question (state, created);
 CREATE INDEX IF NOT EXISTS question_created ON question (created);
@@ -57,6 +58,7 @@ CREATE TABLE IF NOT EXISTS memory (
 CREATE TABLE IF NOT EXISTS device (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL,
+    person TEXT NOT NULL,
     token TEXT NOT NULL UNIQUE,
     created BIGINT NOT NULL,
     expires BIGINT NOT NULL,
@@ -65,6 +67,7 @@ CREATE TABLE IF NOT EXISTS device (
 );
 CREATE TABLE IF NOT EXISTS pairing (
     code TEXT PRIMARY KEY,
+    person TEXT NOT NULL,
     created BIGINT NOT NULL,
     expires BIGINT NOT NULL,
     used BIGINT NOT NULL DEFAULT 0
