@@ -2,6 +2,7 @@
 # Every scenario in every client, wired by `hookctl install --agent X` with one rule file; then each again with
 # /bin/true for a hook, where a scenario that needs one has to fail; then `hookctl status --verify --live`.
 #   run.sh --clients DIR --hookctl PATH/hookctl [--node PATH/node] [--agents "codex gemini ..."]
+# Two agents at a time; what each says is printed when it is done.
 # The clients: npm install --prefix DIR/AGENT PACKAGE@VERSION, see clients.py.
 set -eu
 here=$(cd "$(dirname -- "$0")" && pwd)
@@ -18,6 +19,21 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 failed=
+
+case $agents in
+*" "*)
+    logs=$(mktemp -d)
+    trap 'rm -rf "$logs"' EXIT
+    export logs clients hookctl node
+    self=$(realpath "$0")
+    # shellcheck disable=SC2016
+    printf '%s\n' $agents | xargs -P 2 -I AGENT sh -c '
+        "$0" --clients "$clients" --hookctl "$hookctl" --node "$node" --agents "$1" >"$logs/$1" 2>&1 || echo "$1" >>"$logs/.failed"
+        echo "=== $1"; cat "$logs/$1"' "$self" AGENT
+    [ ! -e "$logs/.failed" ] || { echo "failed: $(tr '\n' ' ' <"$logs/.failed")"; exit 1; }
+    exit 0
+    ;;
+esac
 
 # run AGENT OVERLAY OPTION...
 run() {
