@@ -30,6 +30,10 @@ const FRAMES: u32 = 600;
 const MINUTE: Duration = Duration::from_secs(60);
 /// The cookie of a browser.
 const COOKIE: &str = "hookctl_session";
+/// What the page shows beside its cookie, in a header or as a subprotocol of the socket.
+pub const PAGE_KEY: &str = "x-hookctl-key";
+/// The subprotocol of the page's socket.
+pub const PROTOCOL: &str = "hookctl";
 /// What proxies add: whoever is behind one is not on this machine.
 const FORWARDED: [&str; 5] =
     ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
@@ -183,20 +187,29 @@ impl Access {
         else {
             return false;
         };
-        let origin = origin.to_ascii_lowercase();
-        let public = self.public.as_ref().map(|one| format!("{}://{}", one.scheme, one.authority));
-        public.is_some_and(|public| public == origin)
-            || origin == format!("{}://{}", self.scheme, host.to_ascii_lowercase())
+        let (origin, host) = (origin.to_ascii_lowercase(), host.to_ascii_lowercase());
+        if let Some(public) = &self.public {
+            if origin == format!("{}://{}", public.scheme, public.authority) {
+                return true;
+            }
+            // By its own name only the proxy is reached: whoever shows that name without its certificate is another.
+            if host == public.authority {
+                return false;
+            }
+        }
+        origin == format!("{}://{host}", self.scheme)
     }
 
-    /// May it post as a hook does? Those of this machine need no token (cdev's contract, A5).
+    /// May it post as a hook does? Those of this machine need no token (cdev's contract, A5), unless a proxy on it brings
+    /// others here: not every proxy says that it is one.
     pub fn admits_hook(&self, peer: Peer, headers: &HeaderMap) -> bool {
         let is_proxied = FORWARDED.iter().any(|name| headers.contains_key(*name));
         let host = single(headers, header::HOST).unwrap_or_default().to_ascii_lowercase();
         let name = host_name(&host).trim_matches(['[', ']']);
         let is_local =
             name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
-        if peer.0.to_canonical().is_loopback() && is_local && !is_proxied {
+        let has_proxy = self.public.is_some() && self.scheme == "http";
+        if peer.0.to_canonical().is_loopback() && is_local && !is_proxied && !has_proxy {
             return true;
         }
         bearer(headers).is_some_and(|token| sha256_hex(token.as_bytes()) == self.hook_token)
@@ -213,9 +226,8 @@ impl Access {
             let device = self.store.run(move |tx| device::by_token(tx, &hash, now)).await?;
             return Ok(device.map(|device| Visitor { device, by_cookie: false }));
         }
-        let Some(id) = cookie(headers).and_then(|value| self.signed_id(value)) else {
-            return Ok(None);
-        };
+        let id = cookie(headers).and_then(|value| self.signed_id(value));
+        let Some(id) = id.filter(|id| self.shows_page_key(id, headers)) else { return Ok(None) };
         let device = self.store.run(move |tx| device::by_id(tx, &id, now)).await?;
         Ok(device.map(|device| Visitor { device, by_cookie: true }))
     }
@@ -288,26 +300,46 @@ impl Access {
         )
     }
 
-    fn signature(&self, id: &str) -> String {
-        let tag = self.mac(id).finalize().into_bytes();
+    /// What the page keeps for its own origin. A cookie goes to every port of its host, also to the server that an
+    /// agent started to show its work: with the cookie alone that one would be let in.
+    pub fn page_key(&self, id: &str) -> String {
+        self.signature(&page_text(id))
+    }
+
+    fn shows_page_key(&self, id: &str, headers: &HeaderMap) -> bool {
+        let offered = single(headers, header::SEC_WEBSOCKET_PROTOCOL).unwrap_or_default();
+        let shown = match single(headers, header::HeaderName::from_static(PAGE_KEY)) {
+            Some(shown) => Some(shown),
+            None => offered.split(',').map(str::trim).find(|one| *one != PROTOCOL),
+        };
+        shown.is_some_and(|shown| self.has_signed(&page_text(id), shown))
+    }
+
+    fn signature(&self, text: &str) -> String {
+        let tag = self.mac(text).finalize().into_bytes();
         tag.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    fn mac(&self, id: &str) -> Hmac<Sha256> {
+    fn mac(&self, text: &str) -> Hmac<Sha256> {
         // HMAC takes keys of any length.
         let mut mac = Hmac::<Sha256>::new_from_slice(self.cookie_key.as_bytes()).expect("a key");
-        mac.update(id.as_bytes());
+        mac.update(text.as_bytes());
         mac
     }
 
     fn signed_id(&self, value: &str) -> Option<String> {
         let (id, tag) = value.split_once('.')?;
+        self.has_signed(id, tag).then(|| id.to_string())
+    }
+
+    /// Is that the signature of the text? It takes as long whichever of its bytes are wrong.
+    fn has_signed(&self, text: &str, tag: &str) -> bool {
         if tag.len() != 64 || !tag.is_ascii() {
-            return None;
+            return false;
         }
         let bytes: Option<Vec<u8>> =
             (0..32).map(|at| u8::from_str_radix(&tag[2 * at..2 * at + 2], 16).ok()).collect();
-        self.mac(id).verify_slice(&bytes?).is_ok().then(|| id.to_string())
+        bytes.is_some_and(|bytes| self.mac(text).verify_slice(&bytes).is_ok())
     }
 
     /// May this address try once more? Counted only where a secret is guessed at.
@@ -338,9 +370,13 @@ impl Guesses {
         if self.since.is_none_or(|since| since.elapsed() > MINUTE) {
             *self = Guesses { since: Some(Instant::now()), ..Guesses::default() };
         }
+        // Whoever is too late is not even noted.
+        if self.all >= ALL_GUESSES {
+            return false;
+        }
         // One address alone does not use up what the others have.
         let own = self.by_address.entry(network(address)).or_default();
-        if self.all >= ALL_GUESSES || *own >= GUESSES {
+        if *own >= GUESSES {
             return false;
         }
         *own += 1;
@@ -349,8 +385,13 @@ impl Guesses {
     }
 }
 
+/// No device is named so: their names are digits.
+fn page_text(id: &str) -> String {
+    format!("page:{id}")
+}
+
 /// Whoever has one address of IPv6 has a network full.
-fn network(address: IpAddr) -> IpAddr {
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(ip) => IpAddr::V6((u128::from(ip) & (u128::MAX << 64)).into()),
         ip => ip,
@@ -456,6 +497,7 @@ mod tests {
             ("localhost:16180", "http://evil.example", false),
             ("localhost:16180", "null", false),
             ("box.tail.example", "https://box.tail.example", true),
+            ("box.tail.example", "http://box.tail.example", false),
             ("127.0.0.1:16180", "http://localhost:16180", false),
         ] {
             let headers = headers(&[("host", host), ("origin", origin)]);
@@ -472,7 +514,11 @@ mod tests {
         assert!(!access.admits_hook(there, &headers(&[local])));
         assert!(!access.admits_hook(here, &headers(&[local, ("x-forwarded-for", "1.2.3.4")])));
         assert!(!access.admits_hook(here, &headers(&[("host", "192.168.0.1")])));
+        // A proxy need not say that it is one.
+        let (_dir, behind) = self::access(Some("https://box.tail.example"));
+        assert!(!behind.admits_hook(here, &headers(&[local])));
         let right = ("authorization", "Bearer secret");
+        assert!(behind.admits_hook(here, &headers(&[local, right])));
         assert!(access.admits_hook(there, &headers(&[("host", "192.168.0.1"), right])));
         assert!(!access.admits_hook(there, &headers(&[local, ("authorization", "Bearer wrong")])));
     }

@@ -190,7 +190,8 @@ pub async fn answer(
 pub async fn pair(State(server): State<Arc<Server>>, request: Request) -> Response {
     match let_in(&server, request).await {
         Ok((paired, _)) => {
-            let body = json!({ "success": true, "device": paired.id });
+            let key = server.access.page_key(&paired.id);
+            let body = json!({ "success": true, "device": paired.id, "key": key });
             let mut response = json_response(StatusCode::OK, &body);
             if let Ok(cookie) = HeaderValue::from_str(&server.access.cookie_for(&paired.id)) {
                 response.headers_mut().insert(header::SET_COOKIE, cookie);
