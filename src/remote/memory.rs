@@ -17,6 +17,7 @@ use crate::effect::{Analysis, Arg, Effect, Grade, Place, Target, Word};
 use crate::event::Event;
 use crate::files;
 use crate::journal::redact_and_cut;
+use crate::redact;
 use crate::remote::breaker::unix_milliseconds;
 use crate::rule::file::Remote;
 use crate::trust;
@@ -348,7 +349,15 @@ fn effect_kinds(call: &AskedCall<'_>) -> BTreeSet<String> {
     };
     let toward =
         (0..call.analysis.commands.len()).filter_map(|at| command_recipient(call.analysis, at));
-    call.analysis.effects.iter().flat_map(kinds).chain(toward).collect()
+    call.analysis.effects.iter().flat_map(kinds).chain(toward).map(without_secrets).collect()
+}
+
+/// As it is kept: a secret in it is not, but two that differ in one stay two.
+fn without_secrets(kind: String) -> String {
+    match redact::mask_secrets(&kind) {
+        masked if *masked == kind => kind,
+        masked => format!("{masked} {}", &trust::sha256_hex(kind.as_bytes())[..32]),
+    }
 }
 
 /// Options of commands that send which change nothing of what is sent, nor where.

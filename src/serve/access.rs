@@ -36,6 +36,10 @@ const PROXY: &str = "x-hookctl-proxy";
 const NAME: usize = 100;
 /// Whoever is at this machine itself: its hooks ask in their name, and pages that were paired from here are theirs.
 pub const LOCAL: &str = "local";
+/// What the page shows beside its cookie, in a header or as a subprotocol of the socket.
+pub const PAGE_KEY: &str = "x-hookctl-key";
+/// The subprotocol of the page's socket.
+pub const PROTOCOL: &str = "hookctl";
 /// What proxies add: whoever is behind one is not on this machine.
 const FORWARDED: [&str; 5] =
     ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
@@ -216,17 +220,35 @@ impl Access {
         else {
             return false;
         };
-        let origin = origin.to_ascii_lowercase();
-        let public = self.reach.public.as_ref();
-        let public = public.map(|one| format!("{}://{}", one.scheme, one.authority));
-        public.is_some_and(|public| public == origin)
-            || origin == format!("{}://{}", self.reach.scheme, host.to_ascii_lowercase())
+        let (origin, host) = (origin.to_ascii_lowercase(), host.to_ascii_lowercase());
+        if let Some(public) = &self.reach.public {
+            if origin == format!("{}://{}", public.scheme, public.authority) {
+                return true;
+            }
+            // By its own name only the proxy is reached: whoever shows that name without its certificate is another.
+            if host == public.authority {
+                return false;
+            }
+        }
+        origin == format!("{}://{host}", self.reach.scheme)
+    }
+
+    /// Is it somebody at this machine itself, with nothing between? Not where a proxy on it brings others here: not every
+    /// proxy says that it is one.
+    pub fn is_here(&self, peer: Peer, headers: &HeaderMap) -> bool {
+        let is_proxied = FORWARDED.iter().any(|name| headers.contains_key(*name));
+        let host = single(headers, header::HOST).unwrap_or_default().to_ascii_lowercase();
+        let name = host_name(&host).trim_matches(['[', ']']);
+        let is_local =
+            name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+        let has_proxy = self.reach.public.is_some() && self.reach.scheme == "http";
+        peer.0.to_canonical().is_loopback() && is_local && !is_proxied && !has_proxy
     }
 
     /// Who asks, if it may post as a hook does: a human's name, or nothing where the token is everybody's. Hooks of
     /// this machine need no token (cdev's contract, A5).
     pub fn hook_sender(&self, peer: Peer, headers: &HeaderMap) -> Option<String> {
-        if is_here(peer, headers) {
+        if self.is_here(peer, headers) {
             return Some(LOCAL.into());
         }
         if let Some(token) = bearer(headers) {
@@ -241,13 +263,12 @@ impl Access {
     /// The token by which that human's hooks on other machines post: made from everybody's, so that none is kept.
     pub fn hook_token_of(hook_token: &str, person: &str) -> String {
         let key = sha256_hex(hook_token.as_bytes());
-        format!("{person}.{}", to_hex(&mac(&key, &hook_text(person)).finalize().into_bytes()))
+        format!("{person}.{}", sign(&key, &hook_text(person)))
     }
 
     fn person_of_token(&self, token: &str) -> Option<String> {
         let (person, tag) = token.rsplit_once('.')?;
-        let mac = mac(&self.hook_token, &hook_text(person));
-        mac.verify_slice(&from_hex(tag)?).is_ok().then(|| person.to_string())
+        is_signed(&self.hook_token, &hook_text(person), tag).then(|| person.to_string())
     }
 
     /// The human that an authenticating proxy names, where one is believed and it is that proxy that speaks.
@@ -276,9 +297,8 @@ impl Access {
             let device = self.store.run(move |tx| device::by_token(tx, &hash, now)).await?;
             return Ok(device.map(|device| Visitor { device, by_cookie: false }));
         }
-        let Some(id) = cookie(headers).and_then(|value| self.signed_id(value)) else {
-            return Ok(None);
-        };
+        let id = cookie(headers).and_then(|value| self.signed_id(value));
+        let Some(id) = id.filter(|id| self.shows_page_key(id, headers)) else { return Ok(None) };
         let device = self.store.run(move |tx| device::by_id(tx, &id, now)).await?;
         Ok(device.map(|device| Visitor { device, by_cookie: true }))
     }
@@ -361,28 +381,34 @@ impl Access {
         )
     }
 
-    fn signature(&self, id: &str) -> String {
-        to_hex(&mac(&self.cookie_key, id).finalize().into_bytes())
+    /// What the page keeps for its own origin. A cookie goes to every port of its host, also to the server that an
+    /// agent started to show its work: with the cookie alone that one would be let in.
+    pub fn page_key(&self, id: &str) -> String {
+        self.signature(&page_text(id))
+    }
+
+    fn shows_page_key(&self, id: &str, headers: &HeaderMap) -> bool {
+        let offered = single(headers, header::SEC_WEBSOCKET_PROTOCOL).unwrap_or_default();
+        let shown = match single(headers, header::HeaderName::from_static(PAGE_KEY)) {
+            Some(shown) => Some(shown),
+            None => offered.split(',').map(str::trim).find(|one| *one != PROTOCOL),
+        };
+        shown.is_some_and(|shown| is_signed(&self.cookie_key, &page_text(id), shown))
+    }
+
+    fn signature(&self, text: &str) -> String {
+        sign(&self.cookie_key, text)
     }
 
     fn signed_id(&self, value: &str) -> Option<String> {
         let (id, tag) = value.split_once('.')?;
-        mac(&self.cookie_key, id).verify_slice(&from_hex(tag)?).is_ok().then(|| id.to_string())
+        is_signed(&self.cookie_key, id, tag).then(|| id.to_string())
     }
 
     /// May this address try once more? Counted only where a secret is guessed at.
     pub fn may_guess(&self, peer: Peer) -> bool {
         self.guesses.lock().unwrap_or_else(PoisonError::into_inner).take(peer.0)
     }
-}
-
-/// Is it somebody at this machine itself, with nothing between?
-pub fn is_here(peer: Peer, headers: &HeaderMap) -> bool {
-    let is_proxied = FORWARDED.iter().any(|name| headers.contains_key(*name));
-    let host = single(headers, header::HOST).unwrap_or_default().to_ascii_lowercase();
-    let name = host_name(&host).trim_matches(['[', ']']);
-    let is_local = name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
-    peer.0.to_canonical().is_loopback() && is_local && !is_proxied
 }
 
 fn mac(key: &str, text: &str) -> Hmac<Sha256> {
@@ -397,16 +423,19 @@ fn hook_text(person: &str) -> String {
     format!("hooks of {person}")
 }
 
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// The signature of a text.
+fn sign(key: &str, text: &str) -> String {
+    mac(key, text).finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// 32 bytes.
-fn from_hex(tag: &str) -> Option<Vec<u8>> {
+/// Is that the signature of the text? It takes as long whichever of its bytes are wrong.
+fn is_signed(key: &str, text: &str, tag: &str) -> bool {
     if tag.len() != 64 || !tag.is_ascii() {
-        return None;
+        return false;
     }
-    (0..32).map(|at| u8::from_str_radix(&tag[2 * at..2 * at + 2], 16).ok()).collect()
+    let bytes: Option<Vec<u8>> =
+        (0..32).map(|at| u8::from_str_radix(&tag[2 * at..2 * at + 2], 16).ok()).collect();
+    bytes.is_some_and(|bytes| mac(key, text).verify_slice(&bytes).is_ok())
 }
 
 /// Shuts a device out, and says so in the audit.
@@ -431,9 +460,13 @@ impl Guesses {
         if self.since.is_none_or(|since| since.elapsed() > MINUTE) {
             *self = Guesses { since: Some(Instant::now()), ..Guesses::default() };
         }
+        // Whoever is too late is not even noted.
+        if self.all >= ALL_GUESSES {
+            return false;
+        }
         // One address alone does not use up what the others have.
         let own = self.by_address.entry(network(address)).or_default();
-        if self.all >= ALL_GUESSES || *own >= GUESSES {
+        if *own >= GUESSES {
             return false;
         }
         *own += 1;
@@ -442,8 +475,13 @@ impl Guesses {
     }
 }
 
+/// No device is named so: their names are digits.
+fn page_text(id: &str) -> String {
+    format!("page:{id}")
+}
+
 /// Whoever has one address of IPv6 has a network full.
-fn network(address: IpAddr) -> IpAddr {
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(ip) => IpAddr::V6((u128::from(ip) & (u128::MAX << 64)).into()),
         ip => ip,
@@ -552,6 +590,7 @@ mod tests {
             ("localhost:16180", "http://evil.example", false),
             ("localhost:16180", "null", false),
             ("box.tail.example", "https://box.tail.example", true),
+            ("box.tail.example", "http://box.tail.example", false),
             ("127.0.0.1:16180", "http://localhost:16180", false),
         ] {
             let headers = headers(&[("host", host), ("origin", origin)]);
@@ -578,6 +617,11 @@ mod tests {
         for wrong in [ann.replace("ann", "bob"), ann[..ann.len() - 1].into(), "ann.".into()] {
             assert_eq!(with(&format!("Bearer {wrong}")), None, "{wrong}");
         }
+        // A proxy need not say that it is one.
+        let (_dir, behind) = self::access(Some("https://box.tail.example"));
+        assert_eq!(behind.hook_sender(here, &headers(&[local])), None);
+        let right = ("authorization", "Bearer secret");
+        assert_eq!(behind.hook_sender(here, &headers(&[local, right])).as_deref(), Some(""));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hookctl::remote::breaker::unix_milliseconds;
@@ -15,6 +15,8 @@ use crate::store::event::{self, Shared};
 
 /// How many events a listener may be behind before it is let go.
 const BEHIND: usize = 1_024;
+/// The same in bytes: what one has not heard is kept for it.
+const BEHIND_BYTES: u64 = 16 << 20;
 
 /// Something that happened.
 #[derive(Debug, Clone)]
@@ -25,6 +27,8 @@ pub struct Event {
     pub workspace: String,
     /// The notification, ready to be sent.
     pub frame: Arc<str>,
+    /// How many bytes were published with it and before it.
+    end: u64,
 }
 
 /// Where events are published.
@@ -32,6 +36,7 @@ pub struct Event {
 pub struct Bus {
     sender: broadcast::Sender<Event>,
     clients: AtomicUsize,
+    published: AtomicU64,
     server: String,
     /// Where the other servers hear of it.
     shared: Option<Store>,
@@ -42,7 +47,7 @@ impl Bus {
     pub fn new(server: String, store: &Store) -> Bus {
         let shared = store.is_shared().then(|| store.clone());
         let sender = broadcast::Sender::new(BEHIND);
-        Bus { sender, clients: AtomicUsize::new(0), server, shared }
+        Bus { sender, clients: AtomicUsize::new(0), published: AtomicU64::new(0), server, shared }
     }
 
     /// What this server is called among those that share its database.
@@ -72,12 +77,7 @@ impl Bus {
         frame.insert("method".into(), format!("event/{name}").into());
         frame.insert("params".into(), payload.into());
         let frame: Arc<str> = Value::Object(frame).to_string().into();
-        // Nobody may be listening.
-        let _ = self.sender.send(Event {
-            name: name.into(),
-            workspace: workspace.into(),
-            frame: Arc::clone(&frame),
-        });
+        self.send(name.into(), workspace.into(), Arc::clone(&frame));
         if let Some(store) = &self.shared {
             let (server, workspace) = (self.server.clone(), workspace.to_string());
             store.post(move |tx| {
@@ -89,13 +89,22 @@ impl Bus {
     /// Tells those here what another server published.
     pub fn pass_on(&self, event: Shared) {
         let Shared { name, workspace, frame, .. } = event;
-        let _ = self.sender.send(Event { name: name.into(), workspace, frame: frame.into() });
+        self.send(name.into(), workspace, frame.into());
+    }
+
+    fn send(&self, name: Cow<'static, str>, workspace: String, frame: Arc<str>) {
+        let length = frame.len() as u64;
+        let end = self.published.fetch_add(length, Ordering::Relaxed) + length;
+        // Nobody may be listening.
+        let _ = self.sender.send(Event { name, workspace, frame, end });
     }
 
     /// Listens from now on, as one more client.
     pub fn listen(self: &Arc<Bus>) -> Listener {
         self.clients.fetch_add(1, Ordering::Relaxed);
-        Listener { events: self.sender.subscribe(), bus: Arc::clone(self) }
+        let events = self.sender.subscribe();
+        let heard = self.published.load(Ordering::Relaxed);
+        Listener { events, heard, bus: Arc::clone(self) }
     }
 
     /// How many clients listen.
@@ -108,13 +117,23 @@ impl Bus {
 #[derive(Debug)]
 pub struct Listener {
     events: broadcast::Receiver<Event>,
+    /// How many bytes were published up to the last event that it heard.
+    heard: u64,
     bus: Arc<Bus>,
 }
 
 impl Listener {
     /// The next event; None = the client is so far behind that it is to be let go.
     pub async fn next(&mut self) -> Option<Event> {
-        self.events.recv().await.ok()
+        let event = self.events.recv().await.ok()?;
+        self.heard = self.heard.max(event.end);
+        (!self.is_behind()).then_some(event)
+    }
+
+    /// Does it hold too much of what others have long heard?
+    pub fn is_behind(&self) -> bool {
+        let published = self.bus.published.load(Ordering::Relaxed);
+        published.saturating_sub(self.heard) > BEHIND_BYTES
     }
 }
 

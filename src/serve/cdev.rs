@@ -83,6 +83,11 @@ impl Post {
         self.raw.get(key).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// The same for humans: secrets in it are masked.
+    pub fn shown(&self, key: &str) -> &str {
+        self.masked.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
     fn name(&self, key: &str) -> String {
         let text = self.field(key);
         text::make_visible(&text[..text.floor_char_boundary(NAME)])

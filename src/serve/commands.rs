@@ -27,7 +27,7 @@ use crate::context::{Server, Times};
 use crate::install;
 use crate::judge::Judge;
 use crate::listen;
-use crate::notify::Notifier;
+use crate::notify::{self, Notifier};
 use crate::options::{AuditAction, Command, DevicesAction, Format, Options, Serving};
 use crate::questions::Questions;
 use crate::server;
@@ -99,6 +99,10 @@ fn serve(options: &Options, paths: Paths, data: &DataDirectory) -> Result<Exit> 
     let serving = &options.serving;
     let logs = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false);
     logs.with_ansi(std::io::stderr().is_terminal()).with_max_level(tracing::Level::INFO).init();
+    for url in [&serving.ntfy, &serving.webhook].into_iter().flatten() {
+        notify::check_address(url)?;
+    }
+    raise_limit();
     let reach = Reach {
         scheme: serving.scheme(),
         public: serving.public_url.as_deref().map(PublicUrl::parse).transpose()?,
@@ -221,7 +225,25 @@ fn check_reach(serving: &Serving, store: &Store) -> Result<()> {
             serving.listen
         );
     }
+    if !serving.listen.is_loopback() && serving.scheme() == "http" {
+        tracing::warn!(
+            "whoever listens on the network reads along: add --tls-cert, or use a tunnel"
+        );
+    }
     Ok(())
+}
+
+/// Each hook that waits has a connection: what the system allows is used, not the little that it starts with.
+fn raise_limit() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit, setrlimit};
+        let mut limit = getrlimit(Resource::Nofile);
+        limit.current = limit.maximum;
+        if let Err(error) = setrlimit(Resource::Nofile, limit) {
+            tracing::warn!("more connections cannot be had: {error}");
+        }
+    }
 }
 
 /// The page, where it is wanted.

@@ -80,7 +80,7 @@ fn refuse_others(unit: &Unit) -> Result<()> {
 /// The server's command line, as it was given here.
 fn arguments(options: &Options) -> Result<Vec<String>> {
     let serving = &options.serving;
-    let mut all = vec![own_program()?.display().to_string()];
+    let mut all = vec![as_text(&own_program()?)?];
     let mut add = |flag: &str, value: String| all.extend([flag.to_string(), value]);
     for (flag, path) in [
         ("--config", &options.config),
@@ -90,18 +90,14 @@ fn arguments(options: &Options) -> Result<Vec<String>> {
         ("--tls-key", &serving.tls_key),
     ] {
         if let Some(path) = path {
-            add(flag, absolute(path)?.display().to_string());
+            add(flag, as_text(&absolute(path)?)?);
         }
     }
     if let Some(database) = &options.database {
         let is_url = database.contains("://");
         add(
             "--database",
-            if is_url {
-                database.clone()
-            } else {
-                absolute(database.as_ref())?.display().to_string()
-            },
+            if is_url { database.clone() } else { as_text(&absolute(database.as_ref())?)? },
         );
     }
     for (flag, value) in [
@@ -124,15 +120,24 @@ fn arguments(options: &Options) -> Result<Vec<String>> {
             add(flag, value.clone());
         }
     }
-    match serving.bridge {
-        None => {}
-        Some(None) => all.push("--bridge".into()),
-        Some(Some(port)) => all.extend(["--bridge".into(), port.to_string()]),
+    if let Some(port) = serving.bridge {
+        add_flag(&mut all, "--bridge", port.map(|port| port.to_string()));
     }
-    if let Some(bad) = all.iter().find(|one| one.contains(['\n', '\r', '\0'])) {
+    if let Some(bad) = all.iter().find(|one| one.contains(char::is_control)) {
         bail!("{bad:?} cannot stand in a unit");
     }
     Ok(all)
+}
+
+fn add_flag(all: &mut Vec<String>, flag: &str, value: Option<String>) {
+    all.push(flag.into());
+    all.extend(value);
+}
+
+/// A path as a unit names it: one that is no text would be another there.
+fn as_text(path: &Path) -> Result<String> {
+    let text = path.to_str().with_context(|| format!("{path:?} cannot stand in a unit"))?;
+    Ok(text.into())
 }
 
 fn unit(paths: &Paths, arguments: &[String]) -> Result<Unit> {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::{Result, bail};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -13,6 +14,21 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const AT_ONCE: usize = 8;
 /// The longest name in a message, in characters.
 const NAME: usize = 60;
+
+/// Is that an address that can be told something? Asked at the start: it may hold a secret, which no log is to have.
+///
+/// # Errors
+/// Where it is none.
+pub fn check_address(url: &str) -> Result<()> {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    let is_plain = |c: char| c.is_ascii_graphic();
+    if rest
+        .is_none_or(|rest| rest.is_empty() || rest.starts_with('/') || !rest.chars().all(is_plain))
+    {
+        bail!("--ntfy and --webhook take addresses: https://HOST/...");
+    }
+    Ok(())
+}
 
 /// Where humans are told.
 #[derive(Debug, Clone)]

@@ -11,7 +11,7 @@ use hookctl::remote::breaker::unix_milliseconds;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::access::{self, Paired, Peer, Visitor};
+use crate::access::{Paired, Peer, Visitor};
 use crate::context::{Server, failure, json_response, read_body, refuse, too_many};
 use crate::questions::{Given, Refused};
 use crate::store::question::{self, State as Stands};
@@ -179,7 +179,8 @@ pub async fn answer(
 pub async fn pair(State(server): State<Arc<Server>>, request: Request) -> Response {
     match let_in(&server, request).await {
         Ok((paired, _)) => {
-            let body = json!({ "success": true, "device": paired.id });
+            let key = server.access.page_key(&paired.id);
+            let body = json!({ "success": true, "device": paired.id, "key": key });
             let mut response = json_response(StatusCode::OK, &body);
             if let Ok(cookie) = HeaderValue::from_str(&server.access.cookie_for(&paired.id)) {
                 response.headers_mut().insert(header::SET_COOKIE, cookie);
@@ -203,7 +204,7 @@ async fn let_in(server: &Server, request: Request) -> Result<(Paired, String), R
         return Err(refused);
     }
     let peer = request.extensions().get::<Peer>().copied();
-    let is_here = peer.is_some_and(|peer| access::is_here(peer, request.headers()));
+    let is_here = peer.is_some_and(|peer| server.access.is_here(peer, request.headers()));
     let params = read_object(request).await?;
     let text = |key: &str| params.get(key).and_then(Value::as_str).unwrap_or_default();
     let code =

@@ -19,13 +19,18 @@ use crate::bus::Bus;
 use crate::cdev::{self, Post};
 use crate::judge::{Judge, Remembered, SeenCall, on_thread};
 use crate::notify::Notifier;
-use crate::store::question::{self, Answer, Counted, Question, Quorum, Rememberable, State, Vote};
+use crate::store::question::{
+    self, Answer, Counted, Load, Question, Quorum, Rememberable, State, Vote,
+};
 use crate::store::sql::{SqlResult, Tx};
 use crate::store::{Store, StoreError, memory, session};
 
 /// How many questions may be open in one session, and in all.
 const MOST_IN_SESSION: usize = 200;
 const MOST: usize = 5_000;
+/// How much text may be open in one session, and in all, in bytes: every browser is told all of it.
+const LARGEST_IN_SESSION: usize = 8 << 20;
+const LARGEST: usize = 32 << 20;
 /// How long an answer can be fetched once more: by a hook whose server died before it could tell.
 const KEPT: u64 = 60_000;
 /// A question whose time has been over for so long is closed for whoever should have done it.
@@ -470,10 +475,10 @@ fn enter(tx: &Tx<'_>, asked: &Question, waits: bool) -> SqlResult<(Entry, u64)> 
     if let Some(found) = found {
         let over = found.state == State::Open && found.expires <= now;
         let fetched = found.state == State::Answered && found.answered.saturating_add(KEPT) > now;
-        let alike = found.digest == asked.digest;
         match found.state {
-            // An answer to one call never answers another under the same id.
-            _ if !alike && (fetched || found.state == State::Open && !over) => {
+            // An answer to one call never answers another under the same id, not even one that is over: a human
+            // may still look at the first.
+            _ if found.digest != asked.digest => {
                 return Ok((Entry::Refused("duplicate_tool_use_id"), 0));
             }
             State::Answered if fetched => return Ok((Entry::Answered(found.told_answer()), 0)),
@@ -488,8 +493,11 @@ fn enter(tx: &Tx<'_>, asked: &Question, waits: bool) -> SqlResult<(Entry, u64)> 
             _ => {}
         }
     }
-    let (here, all) = question::count_open(tx, &asked.session)?;
-    if here >= MOST_IN_SESSION || all >= MOST {
+    let (here, all) = question::open_load(tx, &asked.session)?;
+    let is_full = |load: Load, most, largest| {
+        load.count >= most || load.bytes + asked.input.to_string().len() > largest
+    };
+    if is_full(here, MOST_IN_SESSION, LARGEST_IN_SESSION) || is_full(all, MOST, LARGEST) {
         return Ok((Entry::Refused("too_many_questions"), 0));
     }
     question::insert(tx, asked)?;

@@ -16,8 +16,8 @@ use hookctl::remote::breaker::unix_milliseconds;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
-use crate::access::{Peer, Visitor, new_token};
-use crate::bus::Event;
+use crate::access::{PROTOCOL, Peer, Visitor, new_token};
+use crate::bus::{Event, Listener};
 use crate::cdev::{self, Post};
 use crate::context::Server;
 use crate::questions::{Given, Refused};
@@ -30,6 +30,10 @@ const PING: Duration = Duration::from_secs(81);
 const SILENCE: Duration = Duration::from_secs(90);
 /// How long a frame may take to leave.
 const WRITE: Duration = Duration::from_secs(15);
+/// How often it is looked meanwhile what the client holds up.
+const PIECE: Duration = Duration::from_millis(100);
+/// How long a device hears on that was shut out.
+const LOOK: Duration = Duration::from_secs(1);
 /// Answers that wait to be sent: who reads none gets no more.
 const QUEUE: usize = 256;
 /// How long a question over the socket waits.
@@ -45,7 +49,7 @@ pub async fn connect(
     Extension(visitor): Extension<Visitor>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    let upgrade = upgrade.max_message_size(LARGEST).max_frame_size(LARGEST);
+    let upgrade = upgrade.protocols([PROTOCOL]).max_message_size(LARGEST).max_frame_size(LARGEST);
     upgrade.on_upgrade(move |socket| async move {
         let (answers, queue) = mpsc::channel(QUEUE);
         let client = Client {
@@ -55,6 +59,7 @@ pub async fn connect(
             id: new_token()[..16].into(),
             answers,
             workspaces: BTreeSet::new(),
+            looked: Instant::now(),
         };
         client.run(socket, queue).await;
     })
@@ -69,6 +74,8 @@ struct Client {
     answers: mpsc::Sender<String>,
     /// Those that it wants to hear of; none = all.
     workspaces: BTreeSet<String>,
+    /// When it was last seen to be let in.
+    looked: Instant,
 }
 
 /// What an error says.
@@ -93,18 +100,18 @@ impl Client {
             let alive = tokio::select! {
                 event = listener.next() => match event {
                     Some(event) if !self.wants(&event) => true,
-                    Some(event) => send(&mut out, Message::text(&*event.frame)).await,
+                    // A device that was shut out hears nothing more.
+                    Some(event) => self.is_still_admitted().await && send(&mut out, &listener, Message::text(&*event.frame)).await,
                     // Too far behind: the socket is closed, and the client asks what is open when it comes back.
                     None => false,
                 },
-                Some(answer) = queue.recv() => send(&mut out, Message::text(answer)).await,
+                Some(answer) = queue.recv() => send(&mut out, &listener, Message::text(answer)).await,
                 _ = heartbeat.tick() => {
                     sequence += 1;
-                    // A device that was shut out hears nothing more.
-                    self.is_admitted().await && send(&mut out, Message::text(self.heartbeat(sequence))).await
+                    self.is_admitted().await && send(&mut out, &listener, Message::text(self.heartbeat(sequence))).await
                 }
                 _ = ping.tick() => {
-                    heard.elapsed() < PING + SILENCE && send(&mut out, Message::Ping("".into())).await
+                    heard.elapsed() < PING + SILENCE && send(&mut out, &listener, Message::Ping("".into())).await
                 }
                 message = input.next() => {
                     heard = Instant::now();
@@ -119,6 +126,8 @@ impl Client {
                 break;
             }
         }
+        // What it has not heard is kept for it no longer.
+        drop(listener);
         let _ = tokio::time::timeout(WRITE, out.close()).await;
     }
 
@@ -128,6 +137,15 @@ impl Client {
             || event.workspace.is_empty()
             || matches!(&*event.name, cdev::QUESTION | cdev::RESOLVED)
             || self.workspaces.contains(&event.workspace)
+    }
+
+    /// The same, looked at now and then: events are many.
+    async fn is_still_admitted(&mut self) -> bool {
+        if self.looked.elapsed() < LOOK {
+            return true;
+        }
+        self.looked = Instant::now();
+        self.is_admitted().await
     }
 
     async fn is_admitted(&self) -> bool {
@@ -166,15 +184,15 @@ impl Client {
         let id = frame.get("id").cloned();
         let empty = Map::new();
         let params = frame.get("params").and_then(Value::as_object).unwrap_or(&empty);
+        // Whoever was let in when the socket was opened may have been shut out since.
+        if !self.is_admitted().await {
+            return false;
+        }
         if method == "permission/request" {
             self.request(id, params);
             return true;
         }
-        // An answer may have been given in the meantime by whoever was let in then.
-        let outcome = match self.is_admitted().await {
-            true => self.call(method, params).await,
-            false => return false,
-        };
+        let outcome = self.call(method, params).await;
         match id {
             Some(id) => self.answers.try_send(response(&id, outcome)).is_ok(),
             None => true,
@@ -401,7 +419,20 @@ fn response(id: &Value, outcome: Outcome) -> String {
     .to_string()
 }
 
-/// False where the client does not take it in time.
-async fn send(out: &mut SplitSink<WebSocket, Message>, message: Message) -> bool {
-    matches!(tokio::time::timeout(WRITE, out.send(message)).await, Ok(Ok(())))
+/// False where the client does not take it in time, or holds up too much meanwhile.
+async fn send(
+    out: &mut SplitSink<WebSocket, Message>,
+    listener: &Listener,
+    message: Message,
+) -> bool {
+    let sent = out.send(message);
+    tokio::pin!(sent);
+    let begun = Instant::now();
+    loop {
+        match tokio::time::timeout(PIECE, &mut sent).await {
+            Ok(sent) => return sent.is_ok(),
+            Err(_) if begun.elapsed() > WRITE || listener.is_behind() => return false,
+            Err(_) => {}
+        }
+    }
 }

@@ -81,7 +81,7 @@ impl Sessions {
         let (now, cwd, workspace, tool) =
             (unix_milliseconds(), post.cwd(), post.workspace(), post.tool());
         let call = new_call(post, now);
-        let message = text::make_visible(&text::cut(post.field("message"), 500));
+        let message = text::make_visible(&text::cut(post.shown("message"), 500));
         self.store
             .run(move |tx| {
                 session::touch(tx, &id, &cwd, &workspace, now)?;

@@ -192,6 +192,7 @@ fn open_connection(path: &Path) -> Result<Connection> {
     {
         files::private_dir(directory)?;
     }
+    refuse_planted(path)?;
     make_private(path)?;
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY)?;
@@ -200,6 +201,34 @@ fn open_connection(path: &Path) -> Result<Connection> {
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.execute_batch(SCHEMA)?;
     Ok(connection)
+}
+
+/// Whoever can put a file beside the database could write into it, and read it: SQLite takes what is there.
+fn refuse_planted(path: &Path) -> Result<()> {
+    let parent = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    files::guarded_dir(parent.unwrap_or(Path::new(".")))
+        .map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
+    for ending in ["", "-wal", "-shm", "-journal"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        refuse_foreign(Path::new(&name))?;
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn refuse_foreign(path: &Path) -> Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+    let Ok(meta) = std::fs::symlink_metadata(path) else { return Ok(()) };
+    if !meta.is_file() || meta.uid() != rustix::process::geteuid().as_raw() || meta.nlink() > 1 {
+        anyhow::bail!("{} is no file of this user's alone", path.display());
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn refuse_foreign(_: &Path) -> Result<()> {
+    Ok(())
 }
 
 /// Commands of agents are in it: SQLite would make it readable for all.

@@ -11,12 +11,17 @@ let [socket, number, skew, delay, nextBefore, historyAsked] = [null, 0, 0, 500, 
 
 const now = () => Date.now() + skew;
 
+/** What is shown beside the cookie: a cookie goes to all ports of this host, and this stays with this page. */
+const KEY = "hookctl_key";
+const key = () => localStorage.getItem(KEY) ?? "";
+const withKey = (headers) => (key() ? { "X-Hookctl-Key": key(), ...headers } : headers);
+
 async function post(path, body) {
-  return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  return fetch(path, { method: "POST", headers: withKey({ "Content-Type": "application/json" }), body: JSON.stringify(body) });
 }
 
 async function load(path) {
-  const response = await fetch(path);
+  const response = await fetch(path, { headers: withKey({}) });
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
   return response.json();
 }
@@ -30,7 +35,10 @@ function show(id) {
 
 async function pair(code, name) {
   const response = await post("/api/pair", { code, name: name || deviceName() });
-  if (response.ok) return true;
+  if (response.ok) {
+    localStorage.setItem(KEY, (await response.json()).key);
+    return true;
+  }
   const words = { 401: "This code is not known, or was used already.", 429: "Too many tries: wait a minute." };
   byId("pair-error").textContent = words[response.status] ?? `The server says ${response.status}.`;
   return false;
@@ -48,6 +56,7 @@ byId("pair-form").addEventListener("submit", async (event) => {
 
 byId("logout").addEventListener("click", async () => {
   await post("/api/logout", {});
+  localStorage.removeItem(KEY);
   socket?.close();
   location.replace("/");
 });
@@ -188,12 +197,13 @@ function take(message) {
     return;
   }
   if (message.method === "event/pty_permission_resolved") resolved(message.params);
-  if (message.method) refresh();
+  // By a sign of life alone too: what is stale goes without an event.
+  if (message.method || message.event === "heartbeat") refresh();
 }
 
 function listen() {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
-  socket = new WebSocket(`${scheme}://${location.host}/ws`);
+  socket = new WebSocket(`${scheme}://${location.host}/ws`, ["hookctl", key()].filter(Boolean));
   socket.addEventListener("open", () => {
     delay = 500;
     document.body.classList.add("live");

@@ -407,14 +407,31 @@ pub fn open(tx: &Tx<'_>, session: Option<&str>, now: u64) -> SqlResult<Vec<Quest
     }
 }
 
-/// How many are open: in that session, and in all.
-pub fn count_open(tx: &Tx<'_>, session: &str) -> SqlResult<(usize, usize)> {
-    let counts = tx.query_first(
-        "SELECT count(*), count(CASE WHEN session = $1 THEN 1 END) FROM question WHERE state = 'open'",
+/// How many are open, and how much text they have.
+#[derive(Debug, Clone, Copy)]
+pub struct Load {
+    /// How many.
+    pub count: usize,
+    /// The bytes of their inputs.
+    pub bytes: usize,
+}
+
+/// What is open: in that session, and in all.
+pub fn open_load(tx: &Tx<'_>, session: &str) -> SqlResult<(Load, Load)> {
+    let loads = tx.query_first(
+        "SELECT count(CASE WHEN session = $1 THEN 1 END),
+         CAST(coalesce(sum(CASE WHEN session = $1 THEN length(input) END), 0) AS BIGINT),
+         count(*), CAST(coalesce(sum(length(input)), 0) AS BIGINT) FROM question WHERE state = 'open'",
         params![session],
-        |row| Ok((row.number(1)? as usize, row.number(0)? as usize)),
+        |row| {
+            let load = |first| -> SqlResult<Load> {
+                let (count, bytes) = (row.number(first)?, row.number(first + 1)?);
+                Ok(Load { count: count as usize, bytes: bytes as usize })
+            };
+            Ok((load(0)?, load(2)?))
+        },
     )?;
-    counts.ok_or(SqlError::NoRow)
+    loads.ok_or(SqlError::NoRow)
 }
 
 /// The open ones whose time has been over for that long: no hook waits for them any more.
