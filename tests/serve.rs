@@ -20,6 +20,8 @@ mod protocol;
 #[cfg(unix)]
 #[path = "serve/replicas.rs"]
 mod replicas;
+#[path = "serve/security.rs"]
+mod security;
 
 #[path = "serve/tls.rs"]
 mod tls;
@@ -925,9 +927,10 @@ fn a_cookie_needs_the_own_page_and_is_gone_after_logout() {
         paired.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap().to_string();
     assert!(cookie.contains("httponly") && cookie.contains("samesite=strict"), "{cookie}");
     let cookie = cookie.split(';').next().unwrap().to_string();
+    let key = paired.json()["key"].as_str().unwrap().to_string();
     let own = format!("http://{}", serve.address);
     let with = |method: &str, path: &str, origin: Option<&str>| {
-        let mut headers = vec![("Cookie", cookie.as_str()), json];
+        let mut headers = vec![("Cookie", cookie.as_str()), ("X-Hookctl-Key", &key), json];
         headers.extend(origin.map(|origin| ("Origin", origin)));
         send(serve.address, method, path, &headers, "{}").status
     };

@@ -17,6 +17,7 @@ use crate::effect::{Analysis, Arg, Effect, Grade, Place, Target, Word};
 use crate::event::Event;
 use crate::files;
 use crate::journal::redact_and_cut;
+use crate::redact;
 use crate::remote::breaker::unix_milliseconds;
 use crate::rule::file::Remote;
 use crate::trust;
@@ -348,7 +349,15 @@ fn effect_kinds(call: &AskedCall<'_>) -> BTreeSet<String> {
     };
     let toward =
         (0..call.analysis.commands.len()).filter_map(|at| command_recipient(call.analysis, at));
-    call.analysis.effects.iter().flat_map(kinds).chain(toward).collect()
+    call.analysis.effects.iter().flat_map(kinds).chain(toward).map(without_secrets).collect()
+}
+
+/// As it is kept: a secret in it is not, but two that differ in one stay two.
+fn without_secrets(kind: String) -> String {
+    match redact::mask_secrets(&kind) {
+        masked if *masked == kind => kind,
+        masked => format!("{masked} {}", &trust::sha256_hex(kind.as_bytes())[..32]),
+    }
 }
 
 /// Options of commands that send which change nothing of what is sent, nor where.
@@ -400,4 +409,18 @@ fn is_below(analysis: &Analysis, dir: &str) -> bool {
     paths.into_iter().all(|path| {
         below(&path.lexical, dir) && (below(&path.resolved, dir) || below(&path.resolved, real))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_not_kept_and_two_of_them_stay_two() {
+        let kept = |key: &str| without_secrets(format!("toward -H=X: {key}"));
+        let [one, other] = ["AKIAQ3EGRS7TX2VWZ5NB", "AKIAQ3EGRS7TX2VWZ5NC"].map(kept);
+        assert!(!one.contains("AKIAQ") && !other.contains("AKIAQ"), "{one} {other}");
+        assert_ne!(one, other);
+        assert_eq!(without_secrets("network x.example".into()), "network x.example");
+    }
 }

@@ -128,6 +128,8 @@ impl Client {
                 break;
             }
         }
+        // What it has not heard is kept for it no longer.
+        drop(listener);
         let _ = tokio::time::timeout(WRITE, out.close()).await;
     }
 

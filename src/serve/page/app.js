@@ -190,7 +190,8 @@ function take(message) {
     return;
   }
   if (message.method === "event/pty_permission_resolved") resolved(message.params);
-  if (message.method) refresh();
+  // By a sign of life alone too: what is stale goes without an event.
+  if (message.method || message.event === "heartbeat") refresh();
 }
 
 function listen() {

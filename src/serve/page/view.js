@@ -180,6 +180,7 @@ export function sessionCard(session, now) {
     make("h3", { text: session.project || session.workspace_id || session.session_id }),
     facts([
       ["state", session.current_tool ? `${state}: ${session.current_tool}` : state],
+      ["kind", session.kind],
       ["last activity", `${duration(now - session.last_activity)} ago`],
       ["directory", session.cwd],
       ["says", session.message],

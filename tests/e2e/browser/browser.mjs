@@ -51,8 +51,8 @@ function run(program, args, options = {}) {
   return child;
 }
 
-async function startServer(port) {
-  const child = run(args.serve, ["--port", String(port), "--pair", "--answer-within", "50", "--heartbeat", "2"]);
+async function startServer(port, more = []) {
+  const child = run(args.serve, ["--port", String(port), "--pair", "--answer-within", "50", "--heartbeat", "2", ...more]);
   const found = {};
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on("line", (line) => {
@@ -83,8 +83,8 @@ async function hook(path, body) {
 }
 
 let asked = 0;
-const project = join(root, "shop");
-mkdirSync(project);
+const [project, otherProject] = ["shop", "blog"].map((name) => join(root, name));
+for (const folder of [project, otherProject]) mkdirSync(folder);
 
 /** A question as a hook asks it; the answer comes when a human gave one. */
 function ask(tool_name, tool_input, session_id = "one") {
@@ -103,6 +103,20 @@ const browser = await chromium.launch({
 const errors = [];
 /** While the server is down a browser may say so. */
 let down = false;
+/** What went over the sockets of each page. */
+const traffic = new Map();
+
+/** The server dies, and another stands in its place. */
+async function restartServer(more) {
+  down = true;
+  const port = new URL(base).port;
+  server.child.kill("SIGKILL");
+  await Promise.all([desk, phone].map((page) => page.getByText("Reconnecting").waitFor()));
+  await keep(desk, "05-reconnecting");
+  server = await startServer(port, more);
+  await Promise.all([isLive(desk), isLive(phone)]);
+  down = false;
+}
 
 async function open(name, options) {
   const context = await browser.newContext({ baseURL: base, userAgent: undefined, ...options });
@@ -110,6 +124,12 @@ async function open(name, options) {
   const note = (what) => down || errors.push(`${name}: ${what}`);
   page.on("console", (message) => message.type() === "error" && note(message.text()));
   page.on("pageerror", (error) => note(String(error)));
+  const frames = { received: [], sent: [] };
+  traffic.set(page, frames);
+  page.on("websocket", (socket) => {
+    socket.on("framereceived", ({ payload }) => frames.received.push(JSON.parse(payload)));
+    socket.on("framesent", ({ payload }) => frames.sent.push(JSON.parse(payload)));
+  });
   context.on("request", (request) => {
     const url = request.url();
     if (!url.startsWith(`${base}/`) && !url.startsWith("data:")) errors.push(`${name} asks ${url}`);
@@ -130,17 +150,17 @@ async function fitsItsWidth(page) {
 
 const clientEnv = { ...plain, CLAUDE_CONFIG_DIR: join(home, ".claude"), DISABLE_AUTOUPDATER: "1", DISABLE_TELEMETRY: "1", SHELL: "/bin/bash", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", NO_PROXY: "127.0.0.1", IS_SANDBOX: "1" };
 const call = (command) => ({ tool: "Bash", input: { command, description: "ship" } });
-const isThere = (name) => existsSync(join(project, name));
+const isThere = (name, folder = project) => existsSync(join(folder, name));
 let runs = 0;
 
 /** The real client with a model that does as it is told: its output so far, and its end. */
-async function startClient(turns) {
+async function startClient(turns, folder = project, flags = ["--dangerously-skip-permissions"]) {
   const [script, record, portFile] = ["script.json", "record.jsonl", "port"].map((name) => join(root, `${++runs}-${name}`));
   writeFileSync(script, JSON.stringify(turns));
   run("python3", [join(here, "../fake_anthropic.py"), "--script", script, "--record", record, "--port-file", portFile], { env: { ...plain, PATH: process.env.PATH } });
   const port = await until("the model", () => existsSync(portFile) && readFileSync(portFile, "utf8").trim());
-  const client = run(args.client, ["-p", "go", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"], {
-    cwd: project,
+  const client = run(args.client, ["-p", "go", "--output-format", "stream-json", "--verbose", ...flags], {
+    cwd: folder,
     env: { ...clientEnv, ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`, ANTHROPIC_API_KEY: "dummy-not-a-key" },
   });
   let said = "";
@@ -267,14 +287,7 @@ const steps = {
   },
 
   async "after a break of the server the page is live again"() {
-    down = true;
-    const port = new URL(base).port;
-    server.child.kill("SIGKILL");
-    await desk.getByText("Reconnecting").waitFor();
-    await keep(desk, "05-reconnecting");
-    server = await startServer(port);
-    await Promise.all([isLive(desk), isLive(phone)]);
-    down = false;
+    await restartServer([]);
     const one = ask("Bash", { command: "echo back" });
     await Promise.all([card(desk, one.id).waitFor(), card(phone, one.id).waitFor()]);
     await card(desk, one.id).getByRole("button", { name: "Deny", exact: true }).click();
@@ -319,7 +332,96 @@ const steps = {
     await second.getByRole("button", { name: "Allow Once" }).click();
     await ended;
     assert.match(transcript(), /Ask the release manager first/);
-    assert.deepEqual(["shipped-1", "shipped-2"].map(isThere), [false, true], transcript().slice(-2000));
+    assert.deepEqual(["shipped-1", "shipped-2"].map((name) => isThere(name)), [false, true], transcript().slice(-2000));
+  },
+
+  /** Seed 000's own checklist, each of its thirteen items by two real clients at once, hookctl's hook and the browsers. */
+  async "S0-56: the checklist of the seed"() {
+    if (!args.client) return "skipped: no client";
+    const proved = (number, what) => console.log(`S0-56/${number} ${what}: ok`);
+    const seen = (page, method) => traffic.get(page).received.filter((frame) => frame.method === `event/${method}`).map((frame) => frame.params);
+    const state = () => desk.evaluate(async () => (await fetch("/api/state", { headers: { "X-Hookctl-Key": localStorage.getItem("hookctl_key") } })).json());
+    const before = new Set((await state()).sessions.map((session) => session.session_id));
+    for (const frames of traffic.values()) frames.received.length = frames.sent.length = 0;
+    const asks = (page, text) => page.locator("article.question", { hasText: text });
+    const press = (page, text, name) => asks(page, text).getByRole("button", { name, exact: true }).click();
+
+    // In the usual mode, where what the human says is the only leave that the call has.
+    const shop = await startClient([call("touch shipped-no"), call("touch shipped-yes"), call("touch shipped-yes"), call("touch shipped-yes"), "DONE"], project, []);
+    const blog = await startClient([call("touch shipped-blog"), "DONE"], otherProject, []);
+    const said = () => `${shop.transcript().slice(-1500)}\n${blog.transcript().slice(-1500)}`;
+    await Promise.all(["shipped-no", "shipped-blog"].map((text) => asks(desk, text).waitFor({ timeout: 60_000 }))).catch(() => assert.fail(said()));
+    const fresh = (await state()).sessions.filter((session) => !before.has(session.session_id));
+    assert.deepEqual(fresh.map((session) => session.project).sort(), ["blog", "shop"]);
+    const [idBlog, idShop] = ["blog", "shop"].map((name) => fresh.find((session) => session.project === name).session_id);
+    const entry = (id) => desk.locator(`article.session[data-id="${id}"]`);
+
+    await until("both sessions begin", () => [idBlog, idShop].every((id) => seen(desk, "claude_hook_session").some((event) => event.session_id === id)));
+    proved(1, "the socket connects and receives hook events");
+    await Promise.all([entry(idShop), entry(idBlog)].map((one) => one.waitFor()));
+    proved(2, "session starts make new external sessions");
+    const card = asks(desk, "shipped-no");
+    for (const name of ["Allow Once", "Allow for Session", "Deny"]) await card.getByRole("button", { name, exact: true }).waitFor();
+    assert.ok(seen(desk, "pty_permission").some((event) => event.session_id === idShop && event.options.length === 3));
+    proved(4, "a question is shown with its answers");
+    await entry(idShop).getByText("waits for you").waitFor();
+    for (const one of [idShop, idBlog]) assert.equal(fresh.find((session) => session.session_id === one).kind, "external");
+    await entry(idShop).getByText("external", { exact: true }).waitFor();
+    proved(10, "the page says which sessions are external");
+    await keep(desk, "10-checklist-two-sessions");
+    await Promise.all(["shop", "blog"].map((name) => asks(phone, `in ${name}`).waitFor()));
+    proved(13, "one page shows the sessions, what waits, and the history of all");
+
+    await press(phone, "shipped-no", "Deny");
+    await asks(phone, "shipped-yes").waitFor({ timeout: 60_000 });
+    assert.ok(traffic.get(phone).sent.some((frame) => frame.method === "permission/respond" && frame.params.decision === "deny"));
+    proved(5, "the phone answers by permission/respond");
+    assert.equal(isThere("shipped-no"), false);
+    proved(8, "a deny blocks the call");
+    const asked = () => seen(desk, "pty_permission").filter((event) => event.target === "touch shipped-yes");
+    const first = asked()[0].tool_use_id;
+    await press(phone, "shipped-yes", "Allow Once");
+    await until("the same call is asked again", () => asked().length === 2);
+    assert.notEqual(asked()[1].tool_use_id, first);
+    assert.equal(isThere("shipped-yes"), true);
+    proved(6, "Allow Once approves one call, the next is asked again");
+    // What comes faster than a human can is taken for a server's memory, and asked once more.
+    await new Promise((done) => setTimeout(done, 600));
+    await press(desk, "shipped-yes", "Allow for Session");
+    const kept = await until("what is remembered", () => seen(desk, "pty_permission_resolved").find((event) => event.tool_use_id === asked()[1].tool_use_id));
+    assert.deepEqual([kept.decision, kept.scope], ["allow", "session"]);
+    assert.equal(await Promise.race([shop.ended, new Promise((done) => setTimeout(() => done("never"), 40_000))]), 0, said());
+    const ends = () => seen(desk, "claude_hook_tool_end").filter((event) => event.session_id === idShop && event.tool_input?.command === "touch shipped-yes");
+    await until("three calls ended", () => ends().length === 3);
+    assert.equal(asked().length, 2, "the third was nobody asked about");
+    proved(7, "Allow for Session is remembered and answers the next like it");
+
+    const stands = async (id) => (await state()).sessions.find((session) => session.session_id === id);
+    assert.equal((await stands(idShop)).current_tool, null);
+    const extra = { session_id: idShop, cwd: project, tool_name: "Bash", tool_use_id: "toolu_checklist", tool_input: { command: "sleep 9" } };
+    await hook("tool-start", { hook_event_name: "PreToolUse", ...extra });
+    await entry(idShop).getByText("runs a tool: Bash").waitFor();
+    await hook("tool-end", { hook_event_name: "PostToolUse", ...extra, tool_response: { stdout: "" } });
+    await entry(idShop).getByText("runs a tool: Bash").waitFor({ state: "detached" });
+    proved(3, "tool starts and ends change the session's state");
+    assert.equal((await stands(idBlog)).state, "permission_pending", "the other session waits all the while");
+    await press(desk, "shipped-blog", "Allow Once");
+    await blog.ended;
+    assert.ok(isThere("shipped-blog", otherProject) && !isThere("shipped-blog"));
+    proved(11, "sessions at the same time are kept apart");
+    await entry(idShop).locator("summary").click();
+    const lines = () => entry(idShop).locator("ol.timeline li").allInnerTexts();
+    await until("the timeline", async () => (await lines()).length === 4);
+    const shown = (await lines()).map((line) => /touch \S+|sleep 9/.exec(line)?.[0]);
+    assert.deepEqual(shown, ["sleep 9", "touch shipped-yes", "touch shipped-yes", "touch shipped-yes"]);
+    await keep(desk, "11-checklist-timeline");
+    proved(12, "the timeline has what ran, newest first, and nothing that was denied");
+
+    // Nothing comes in: the page finds out by itself.
+    await restartServer(["--stale-after", "3"]);
+    await desk.getByText("No session yet.").waitFor({ timeout: PATIENCE });
+    proved(9, "sessions go after their time");
+    await restartServer([]);
   },
 
   async "the real client's own http hooks are answered, without hookctl beside it"() {
@@ -333,13 +435,14 @@ const steps = {
     await first.getByRole("button", { name: "Allow Once" }).click();
     await ended;
     assert.match(transcript(), /Never by http/);
-    assert.deepEqual(["http-1", "http-2", "http-3"].map(isThere), [true, false, true], transcript().slice(-2000));
+    assert.deepEqual(["http-1", "http-2", "http-3"].map((name) => isThere(name)), [true, false, true], transcript().slice(-2000));
   },
 
   async "after the log-out nothing is seen"() {
     await phone.click("#logout");
     await phone.locator("#pair-form").waitFor();
     assert.equal(await phone.evaluate(async () => (await fetch("/api/paired")).text()), '{"paired":false}');
+    assert.equal(await phone.evaluate(() => localStorage.length), 0, "what the page kept is gone");
   },
 };
 
