@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ use crate::questions::Questions;
 use crate::server;
 use crate::sessions::Sessions;
 use crate::store::audit::{self, Record};
-use crate::store::{DataDirectory, Store, device};
+use crate::store::{self, DataDirectory, Store, device};
 
 /// The longest token of hooks, in bytes.
 const TOKEN: u64 = 1_024;
@@ -222,6 +222,8 @@ async fn stopped() {
 /// The token of hooks on other machines: made once, for this user alone.
 fn hook_token(data: &DataDirectory) -> Result<String> {
     let path = data.hook_token();
+    store::refuse_foreign(&path)?;
+    refuse_readable(&path)?;
     if let Ok(text) = files::read_text(&path, TOKEN)
         && text.trim().len() >= 32
     {
@@ -230,6 +232,21 @@ fn hook_token(data: &DataDirectory) -> Result<String> {
     let token = access::new_token();
     cli::write_private(&path, format!("{token}\n").as_bytes())?;
     Ok(token)
+}
+
+/// A token that others could read is no secret any more.
+fn refuse_readable(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::symlink_metadata(path).map_or(0, |meta| meta.permissions().mode());
+        if mode & 0o077 != 0 {
+            bail!("{0} can be read by others: remove it, and a new one is made", path.display());
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
 }
 
 /// The same token for all servers on the database: hooks need not know which of them they post to.
