@@ -91,11 +91,13 @@ pub async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, router: Rout
         tokio::spawn(async move {
             match tls {
                 None => converse(stream, service).await,
-                Some(tls) => match tokio::time::timeout(HEADERS, tls.accept(stream)).await {
-                    Ok(Ok(stream)) => converse(stream, service).await,
-                    // Whoever speaks plain HTTP, or does not trust the certificate, cannot be told so.
-                    Ok(Err(_)) | Err(_) => {}
-                },
+                // Whoever speaks plain HTTP, or does not trust the certificate, cannot be told so.
+                Some(tls) => {
+                    if let Ok(Ok(stream)) = tokio::time::timeout(HEADERS, tls.accept(stream)).await
+                    {
+                        converse(stream, service).await;
+                    }
+                }
             }
             drop((turn, place));
         });
