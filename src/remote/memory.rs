@@ -410,3 +410,17 @@ fn is_below(analysis: &Analysis, dir: &str) -> bool {
         below(&path.lexical, dir) && (below(&path.resolved, dir) || below(&path.resolved, real))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_not_kept_and_two_of_them_stay_two() {
+        let kept = |key: &str| without_secrets(format!("toward -H=X: {key}"));
+        let [one, other] = ["AKIAQ3EGRS7TX2VWZ5NB", "AKIAQ3EGRS7TX2VWZ5NC"].map(kept);
+        assert!(!one.contains("AKIAQ") && !other.contains("AKIAQ"), "{one} {other}");
+        assert_ne!(one, other);
+        assert_eq!(without_secrets("network x.example".into()), "network x.example");
+    }
+}

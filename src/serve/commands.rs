@@ -34,7 +34,7 @@ use crate::server;
 use crate::sessions::Sessions;
 use crate::store::audit::{self, Record};
 use crate::store::sql::{SqlResult, Tx};
-use crate::store::{DataDirectory, Store, device};
+use crate::store::{self, DataDirectory, Store, device};
 
 /// The longest token of hooks, in bytes.
 const TOKEN: u64 = 1_024;
@@ -297,6 +297,8 @@ fn hook_token(data: &DataDirectory) -> Result<String> {
 
 /// The token in that file: made once, for this user alone.
 fn kept_token(path: &Path) -> Result<String> {
+    store::refuse_foreign(path)?;
+    refuse_readable(path)?;
     if let Ok(text) = files::read_text(path, TOKEN)
         && text.trim().len() >= 32
     {
@@ -305,6 +307,21 @@ fn kept_token(path: &Path) -> Result<String> {
     let token = access::new_token();
     cli::write_private(path, format!("{token}\n").as_bytes())?;
     Ok(token)
+}
+
+/// A token that others could read is no secret any more.
+fn refuse_readable(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::symlink_metadata(path).map_or(0, |meta| meta.permissions().mode());
+        if mode & 0o077 != 0 {
+            bail!("{0} can be read by others: remove it, and a new one is made", path.display());
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
 }
 
 /// The same token for all servers on the database: hooks need not know which of them they post to.

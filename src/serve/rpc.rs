@@ -50,6 +50,8 @@ pub async fn connect(
     upgrade: WebSocketUpgrade,
 ) -> Response {
     let upgrade = upgrade.protocols([PROTOCOL]).max_message_size(LARGEST).max_frame_size(LARGEST);
+    // From before the client is told that it is there: what comes right after is not missed.
+    let listener = server.bus.listen();
     upgrade.on_upgrade(move |socket| async move {
         let (answers, queue) = mpsc::channel(QUEUE);
         let client = Client {
@@ -61,7 +63,7 @@ pub async fn connect(
             workspaces: BTreeSet::new(),
             looked: Instant::now(),
         };
-        client.run(socket, queue).await;
+        client.run(socket, queue, listener).await;
     })
 }
 
@@ -88,8 +90,12 @@ fn wrong(message: &str) -> RpcError {
 }
 
 impl Client {
-    async fn run(mut self, socket: WebSocket, mut queue: mpsc::Receiver<String>) {
-        let mut listener = self.server.bus.listen();
+    async fn run(
+        mut self,
+        socket: WebSocket,
+        mut queue: mpsc::Receiver<String>,
+        mut listener: Listener,
+    ) {
         let (mut out, mut input) = socket.split();
         let mut heartbeat = tokio::time::interval(self.server.times.heartbeat);
         heartbeat.tick().await;

@@ -216,8 +216,12 @@ fn refuse_planted(path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// A file that is there must be this user's, and have no other name.
+///
+/// # Errors
+/// Where it is a link, or somebody else's.
 #[cfg(unix)]
-fn refuse_foreign(path: &Path) -> Result<()> {
+pub fn refuse_foreign(path: &Path) -> Result<()> {
     use std::os::unix::fs::MetadataExt as _;
     let Ok(meta) = std::fs::symlink_metadata(path) else { return Ok(()) };
     if !meta.is_file() || meta.uid() != rustix::process::geteuid().as_raw() || meta.nlink() > 1 {
@@ -226,8 +230,12 @@ fn refuse_foreign(path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// There are no owners to be asked for.
+///
+/// # Errors
+/// Never.
 #[cfg(not(unix))]
-fn refuse_foreign(_: &Path) -> Result<()> {
+pub fn refuse_foreign(_: &Path) -> Result<()> {
     Ok(())
 }
 

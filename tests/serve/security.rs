@@ -647,6 +647,16 @@ fn files_are_its_users_alone_and_planted_ones_are_refused() {
     std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
     refuses(&open.join("x.db"), "can be written by others");
     assert_eq!(std::fs::read_dir(&open).unwrap().count(), 0);
+    // The token of hooks: one that others could read, and one that lies elsewhere.
+    let token = home.path().join(".local/state/hookctl/serve/hook-token");
+    std::fs::create_dir_all(token.parent().unwrap()).unwrap();
+    let database = place.path().join("y.db");
+    std::fs::write(&token, "k".repeat(64)).unwrap();
+    std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o644)).unwrap();
+    refuses(&database, "can be read by others");
+    std::fs::remove_file(&token).unwrap();
+    symlink(&target, &token).unwrap();
+    refuses(&database, "is no file of this user's alone");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The table of questions: the one owner of a question's state. A question is open; it leaves that state once,
 //! by one statement that asks for it, and so whoever comes second is told so.
 
+use std::collections::HashSet;
+
 use hookctl::remote::memory::RememberedAnswer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -405,6 +407,12 @@ pub fn open(tx: &Tx<'_>, session: Option<&str>, now: u64) -> SqlResult<Vec<Quest
             select(tx, "WHERE state = 'open' AND expires > $1 ORDER BY created, id", params![now])
         }
     }
+}
+
+/// Those that are open.
+pub fn open_ids(tx: &Tx<'_>) -> SqlResult<HashSet<String>> {
+    let ids = tx.query("SELECT id FROM question WHERE state = 'open'", &[], |row| row.text(0))?;
+    Ok(ids.into_iter().collect())
 }
 
 /// How many are open, and how much text they have.
