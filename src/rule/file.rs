@@ -476,6 +476,11 @@ fn read_key(
     r: &mut Reader<'_>,
 ) {
     let name = key.get_ref();
+    // Most keys are conditions'.
+    let matches = matcher && name == "tool";
+    if !matches && rule.conditions.read_key(name, value, r) {
+        return;
+    }
     match name {
         // They were read first.
         "on" | "limit" | "dialect" | "otherwise" => {}
@@ -486,10 +491,9 @@ fn read_key(
         }
         "run" => seen.run = r.command(value),
         "continue" => seen.ends = r.boolean(value) == Some(false),
-        "tool" if matcher => rule.conditions.tool = r.matchers(value),
+        _ if matches => rule.conditions.tool = r.matchers(value),
         _ => {
-            let known = rule.conditions.read_key(name, value, r)
-                || read_verdict(key, value, seen, r)
+            let known = read_verdict(key, value, seen, r)
                 || read_action(name, value, rule, seen, r)
                 || read_degree(key, value, rule, r)
                 || rule.layer() == Layer::Pack && read_shipped(name, value, rule, seen, r);

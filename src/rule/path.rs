@@ -17,8 +17,8 @@ mod component;
 mod oracle;
 
 use self::component::{
-    is_glob_of, match_below, match_component, names_only_hidden, overlap_globs, part_matches,
-    same_name, shortest_named, split_components, split_glob,
+    is_glob_of, is_one_name, match_below, match_component, names_only_hidden, overlap_globs,
+    part_matches, same_name, shortest_named, split_components, split_glob,
 };
 use super::Truth;
 use super::compiled::{self, Base, Part, Parts};
@@ -243,6 +243,9 @@ impl<'t> PathPattern<'t> {
                 Truth::Maybe
             }
             Inside::Above(left) => match_above(left, self.parts, extent),
+            Inside::Below([]) if matches!(extent, Extent::Tree | Extent::Children) => {
+                self.hits_within()
+            }
             Inside::Below(rest) if self.is_elsewhere(path, rest) => {
                 match (self.base, extent) {
                     // Whatever has its name may lie below.
@@ -276,6 +279,18 @@ impl<'t> PathPattern<'t> {
                 && !names.iter().any(|name| part_matches(&first, name))
                 && !globs.iter().any(|name| match_component(&first, name) != Truth::No)
         })
+    }
+
+    /// Does it hit a directory that is touched with all in it, where that is the very one it starts from? Most of a long
+    /// list starts from `/` or anywhere.
+    fn hits_within(&self) -> Truth {
+        match self.parts.split_first() {
+            None | Some((Part::Damaged, _)) => Truth::Yes,
+            Some((part, rest)) => {
+                let direct = self.base != Base::Anywhere && rest.is_empty() && is_one_name(&part);
+                if direct { Truth::Yes } else { Truth::Maybe }
+            }
+        }
     }
 
     fn hits_parts(&self, path: &[&str], extent: Extent) -> Truth {

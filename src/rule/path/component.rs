@@ -240,7 +240,7 @@ pub(super) fn match_below(parts: Parts<'_>, dir: &[&str], extent: Extent) -> Tru
 }
 
 /// Does the component stand for a single name?
-fn is_one_name(part: &Part<'_>) -> bool {
+pub(super) fn is_one_name(part: &Part<'_>) -> bool {
     match part {
         Part::Literal(_) => true,
         Part::Folded(text) => !glob::is_glob(text),
