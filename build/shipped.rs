@@ -51,6 +51,7 @@ pub fn generate(out: &Path) {
     );
     let mut called: Vec<(String, usize)> = Vec::new();
     let mut guarded: Vec<String> = Vec::new();
+    let mut written = String::new();
     let mut count = 0;
     for path in &files {
         println!("cargo:rerun-if-changed={}", path.display());
@@ -60,7 +61,7 @@ pub fn generate(out: &Path) {
         let sentence =
             first.unwrap_or_else(|| panic!("{name}: the first line says what it is for"));
         let _ = writeln!(packs, "    ({name:?}, {sentence:?}),");
-        rule_lines(name, &text, &mut rules, &mut called, &mut count);
+        rule_lines(name, &text, &mut rules, &mut called, &mut written, &mut count);
         guarded.extend(guarded_paths(&text));
     }
     packs.push_str("];\n");
@@ -83,6 +84,8 @@ pub fn generate(out: &Path) {
          pub static GUARDED: &[&str] = &{:?};\n",
         unique(guarded)
     );
+    let written = miniz_oxide::deflate::compress_to_vec(written.as_bytes(), 10);
+    fs::write(out.join("shipped.written"), written).expect("the output directory can be written");
     fs::write(out.join("shipped.rs"), packs + &rules + &called + &guarded)
         .expect("the output directory can be written");
 }
@@ -104,6 +107,7 @@ fn rule_lines(
     text: &str,
     code: &mut String,
     called: &mut Vec<(String, usize)>,
+    written: &mut String,
     count: &mut usize,
 ) {
     let table: toml::Table = text.parse().unwrap_or_else(|fault| panic!("{pack}: {fault}"));
@@ -159,7 +163,9 @@ fn rule_lines(
         else {
             panic!("{id}: a rule has its table");
         };
-        let packed = packed::pack_rule(&rules[0].1, PatternForm::Both).expect("a rule is a table");
+        let pack_as = |form| packed::pack_rule(&rules[0].1, form).expect("a rule is a table");
+        packed::write_text(&pack_as(PatternForm::Written), written);
+        let packed = pack_as(PatternForm::Compiled);
         let _ = writeln!(
             code,
             "    Shipped {{ id: {id:?}, pack: {pack:?}, by_program: {by_program}, concern: Concern \

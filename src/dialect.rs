@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::agent;
 use crate::event::{Event, Kind};
 use crate::limits;
+use crate::moment::Moment;
 use crate::paths::Paths;
 use crate::text;
 use crate::verdict::Verb;
@@ -420,8 +421,7 @@ fn object(body: &str) -> Result<Map<String, Value>, String> {
 
 /// Milliseconds since 1970 as people and most programs read it.
 pub fn format_time(timestamp: u64) -> String {
-    let time = jiff::Timestamp::from_millisecond(timestamp as i64).unwrap_or_default();
-    format!("{time:.3}")
+    Moment::from_millis(timestamp as i64).unwrap_or_default().to_millis_text()
 }
 
 #[cfg(test)]

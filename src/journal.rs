@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files;
 use crate::limits;
+use crate::moment::Moment;
 use crate::redact;
 use crate::rule::file::JournalConfig;
 use crate::text;
@@ -123,7 +124,7 @@ pub struct RemoteRecord {
 impl Line {
     /// A line of now.
     pub fn new(agent: &str) -> Line {
-        let time = format!("{:.3}", jiff::Timestamp::now());
+        let time = Moment::now().to_millis_text();
         Line { time, agent: agent.into(), ..Line::default() }
     }
 

@@ -332,10 +332,10 @@ pub fn judge_event(situation: &Situation, config: &Config, world: &JudgeContext<
     };
     let mut matches = judge.find_matches(&rules, event, analysis);
     // No shipped rule is stronger than a deny of the files: then they need not even be read.
-    let shipped = match judge.is_settled(&matches) {
+    let shipped = ManuallyDrop::new(match judge.is_settled(&matches) {
         true => Vec::new(),
         false => config.shipped_rules(Some(RuleQuery { deep: judge.looks_deep(&matches), ..call })),
-    };
+    });
     let packs: Vec<&Rule> = shipped.iter().map(Rc::as_ref).collect();
     matches.extend(judge.find_matches(&packs, event, analysis));
     rules.extend(packs);

@@ -14,6 +14,7 @@ use super::pause::sum_durations;
 use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, one_line, print_stderr, sanitise_output};
 use crate::files::{self, Refusal};
 use crate::journal::By;
+use crate::moment::Moment;
 use crate::rule::fault::did_you_mean;
 use crate::verdict::Verb;
 
@@ -26,7 +27,7 @@ const TICK: Duration = Duration::from_millis(200);
 
 /// What is shown.
 struct Filter<'a> {
-    since: Option<jiff::Timestamp>,
+    since: Option<Moment>,
     decision: Option<&'a str>,
     rule: Option<&'a str>,
 }
@@ -216,15 +217,11 @@ fn reader_is_gone() -> bool {
     false
 }
 
-pub(super) fn parse_since(text: &str) -> Result<jiff::Timestamp> {
+pub(super) fn parse_since(text: &str) -> Result<Moment> {
     let Some(back) = sum_durations(text) else {
         bail!("`{text}` is no duration: write 30m, 2h or 7d");
     };
-    let back = jiff::SignedDuration::try_from(back).ok().context("that is too long ago")?;
-    jiff::Timestamp::now()
-        .checked_sub(back)
-        .ok()
-        .with_context(|| format!("`{text}` is too long ago"))
+    Moment::now().checked_sub(back).with_context(|| format!("`{text}` is too long ago"))
 }
 
 fn parse_decision(text: &str) -> Result<&'static str> {
@@ -256,9 +253,9 @@ impl Filter<'_> {
                         .filter_map(|spoke| spoke.split(' ').next())
                         .any(|name| named(name, wanted))
             })
-            && self.since.is_none_or(|since| {
-                text("time").parse::<jiff::Timestamp>().is_ok_and(|time| time >= since)
-            })
+            && self
+                .since
+                .is_none_or(|since| Moment::parse(text("time")).is_some_and(|time| time >= since))
     }
 }
 
@@ -303,9 +300,9 @@ fn render_line(context: &Context, line: &Value) -> String {
 
 /// A time for people: `2026-11-20 14:00:00Z`.
 fn format_moment(text: &str) -> String {
-    match text.parse::<jiff::Timestamp>() {
-        Ok(time) => format!("{time:.0}").replace('T', " "),
-        Err(_) => one_line(text, 20),
+    match Moment::parse(text) {
+        Some(time) => time.to_seconds_text().replace('T', " "),
+        None => one_line(text, 20),
     }
 }
 

@@ -357,9 +357,7 @@ fn for_each_condition(rule: &Shipped, take: &mut dyn FnMut(&str, &str)) {
     fn short_value(found: &TreeValue<'_>) -> String {
         match found {
             TreeValue::String(text) => text.to_string(),
-            TreeValue::Patterns { .. } => {
-                found.unpack_written().map(|written| short_value(&written)).unwrap_or_default()
-            }
+            TreeValue::Patterns(_) => String::new(),
             TreeValue::Boolean(flag) => flag.to_string(),
             TreeValue::Array(items) => {
                 items.iter().map(|item| short_value(item.get_ref())).collect::<Vec<_>>().join(", ")

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::args::PauseArgs;
 use super::report::Report;
 use super::{Context, Exit, YELLOW, human, write_private};
+use crate::moment::Moment;
 use crate::pause::{self, LONGEST, PauseNote};
 use crate::rule::reader::parse_duration;
 
@@ -50,8 +51,8 @@ pub(super) fn run(context: &Context, args: &PauseArgs, report: &mut Report) -> R
     }
     report.set("paused_until", note.until);
     let until = i64::try_from(note.until)?;
-    let until = jiff::Timestamp::from_second(until).ok().context("no such time")?;
-    let until = format!("{until:.0}").replace('T', " ").replace('Z', " UTC");
+    let until = Moment::from_seconds(until).context("no such time")?;
+    let until = until.to_seconds_text().replace('T', " ").replace('Z', " UTC");
     let head = context.paint(YELLOW, &format!("Paused until {until}"));
     report.tell(&format!(
         "{head}: rules are judged and journaled, but not enforced (managed rules with `lock` \

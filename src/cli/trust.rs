@@ -15,6 +15,7 @@ use super::{
 use crate::config::{self, Config, LayerFile};
 use crate::files;
 use crate::limits;
+use crate::moment::Moment;
 use crate::paths;
 use crate::rule::Layer;
 use crate::rule::fault::Gravity;
@@ -159,7 +160,7 @@ fn approve(context: &Context, source: &LayerFile) -> Result<bool> {
 
 /// The time, RFC 3339.
 fn now() -> String {
-    format!("{:.0}", jiff::Timestamp::now())
+    Moment::now().to_seconds_text()
 }
 
 /// Asks about a file whose content was shown, and stores the approval: was it given?

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use ureq::http;
 use ureq::unversioned::resolver::DefaultResolver;
@@ -16,6 +16,7 @@ use super::at_home;
 use super::secret::Credentials;
 use super::transport::Failure;
 use super::wire::{Dial, Local, Sent};
+use crate::moment::Moment;
 use crate::rule::file::Remote;
 use crate::rule::file::remote::Url;
 
@@ -190,9 +191,7 @@ fn retry_after(text: &str) -> Option<Duration> {
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));
     }
-    let parser = jiff::fmt::rfc2822::DateTimeParser::new();
-    let date = SystemTime::from(parser.parse_timestamp(text).ok()?);
-    date.duration_since(SystemTime::now()).ok()
+    Moment::parse_http_date(text)?.from_now()
 }
 
 #[cfg(test)]

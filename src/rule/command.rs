@@ -32,7 +32,7 @@ impl CommandPattern {
     }
 
     /// A pattern that was compiled before.
-    pub fn from_compiled(compiled: &'static str) -> CommandPattern {
+    pub fn from_compiled(compiled: impl Into<Cow<'static, str>>) -> CommandPattern {
         CommandPattern { forms: compiled.into() }
     }
 
@@ -185,9 +185,9 @@ fn unbundle_letters(name: &str) -> Option<impl Iterator<Item = String> + '_> {
 impl Form<'_> {
     /// The very file that it names, where the program has a directory; from the system's own it is the
     /// plain program.
-    fn very_file(&self) -> Option<PathPattern> {
+    fn very_file(&self) -> Option<PathPattern<'_>> {
         let (_, file) = self.file.filter(|(dir, _)| !SYSTEM_DIRS.contains(dir))?;
-        Some(PathPattern::copy_compiled(file))
+        Some(PathPattern::from_compiled(file))
     }
 
     fn surely_means(&self, command: &SubCommand, bases: &Bases) -> bool {

@@ -21,23 +21,26 @@ pub fn split_exclusion(written: &str) -> (bool, &str) {
 /// Compiles a pattern.
 pub type Compile = fn(&str) -> Result<String, String>;
 
-/// A list of patterns: what is named, and what is excluded. None where it is damaged.
-pub fn read_patterns<T>(
-    compiled: &'static str,
-    take: fn(&'static str) -> T,
-) -> Option<(Vec<T>, Vec<T>)> {
+/// A list of patterns: what is named, and what is excluded, each as [`read_texts`] reads it. None where it is damaged.
+pub fn split_lists(compiled: &str) -> Option<(&str, &str)> {
     let mut rest = Rest::from_text(compiled);
-    let mut read = || {
-        let count = rest.read_number()?;
-        // Damage may say that there are any number.
-        let mut list = Vec::with_capacity(count.min(limits::LIST));
-        for _ in 0..count {
-            list.push(take(rest.read_text()?));
-        }
-        Some(list)
-    };
-    let lists = (read()?, read()?);
+    let lists = (rest.read_text()?, rest.read_text()?);
     rest.is_empty().then_some(lists)
+}
+
+/// Texts that stand one behind the other; None in place of what is damaged, and nothing behind it.
+pub fn read_texts(run: &str) -> impl Iterator<Item = Option<&str>> {
+    let mut rest = Rest::from_text(run);
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let text = rest.read_text();
+        if text.is_none() {
+            rest = Rest::from_text("");
+        }
+        Some(text)
+    })
 }
 
 // ---- commands ---------------------------------------------------------------------------------
@@ -304,17 +307,7 @@ impl<'t> Form<'t> {
 
 /// The words of a run; None in place of one that is damaged.
 fn read_words(run: &str) -> impl Iterator<Item = Option<Word<'_>>> {
-    let mut rest = Rest::from_text(run);
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let word = rest.read_text();
-        if word.is_none() {
-            rest = Rest::from_text("");
-        }
-        Some(word.map(Word::from_text))
-    })
+    read_texts(run).map(|word| word.map(Word::from_text))
 }
 
 impl<'t> Word<'t> {
@@ -428,6 +421,53 @@ pub enum Part<'t> {
     Folded(&'t str),
     /// `**`: any number of components.
     Any,
+    /// What cannot be read, and so could be any.
+    Damaged,
+}
+
+/// The components of a path pattern, read as they are asked for: most patterns are told from a path by their first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parts<'t>(Rest<'t>);
+
+impl<'t> Parts<'t> {
+    /// Of a text that is damaged.
+    pub const DAMAGED: Parts<'static> = Parts(Rest::from_text("?"));
+
+    /// Of components.
+    pub const fn from_text(text: &'t str) -> Parts<'t> {
+        Parts(Rest::from_text(text))
+    }
+
+    /// Are there none?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The first, and those behind it; behind a damaged one there are none.
+    pub fn split_first(mut self) -> Option<(Part<'t>, Parts<'t>)> {
+        if self.is_empty() {
+            return None;
+        }
+        match read_part(&mut self.0) {
+            Some(part) => Some((part, self)),
+            None => Some((Part::Damaged, Parts::from_text(""))),
+        }
+    }
+
+    /// All of them; None where one is damaged.
+    pub fn read_all(self) -> Option<Vec<Part<'t>>> {
+        self.map(|part| (part != Part::Damaged).then_some(part)).collect()
+    }
+}
+
+impl<'t> Iterator for Parts<'t> {
+    type Item = Part<'t>;
+
+    fn next(&mut self) -> Option<Part<'t>> {
+        let (part, rest) = self.split_first()?;
+        *self = rest;
+        Some(part)
+    }
 }
 
 /// Compiles a path pattern.
@@ -467,39 +507,29 @@ pub fn compile_path(written: &str) -> Result<String, String> {
     let mut out = String::new();
     let itself = rest.ends_with("/.");
     write_number(base as usize | usize::from(itself) << 3, &mut out);
-    for part in parts {
-        let (kind, name) = match part {
-            Part::Literal(name) => ('l', name),
-            Part::Glob(name) => ('g', name),
-            Part::Folded(name) => ('f', name),
-            Part::Any => ('a', ""),
-        };
-        out.push(kind);
-        write_text(name, &mut out);
-    }
+    parts.iter().for_each(|part| write_part(part, &mut out));
     Ok(out)
 }
 
-/// What a compiled path pattern starts from, whether it ends in `/.`, and its components, still a text.
-pub fn read_base(body: &str) -> Option<(Base, bool, &str)> {
+/// Writes a component.
+pub fn write_part(part: &Part<'_>, out: &mut String) {
+    let (kind, name) = match part {
+        Part::Literal(name) => ('l', *name),
+        Part::Glob(name) => ('g', *name),
+        Part::Folded(name) => ('f', *name),
+        Part::Any => ('a', ""),
+        Part::Damaged => ('?', ""),
+    };
+    out.push(kind);
+    write_text(name, out);
+}
+
+/// What a compiled path pattern starts from, whether it ends in `/.`, and its components.
+pub fn read_base(body: &str) -> Option<(Base, bool, Parts<'_>)> {
     let mut rest = Rest::from_text(body);
-    let number = rest.read_number()?;
-    Some((*Base::ALL.get(number & 7)?, number & 8 != 0, rest.remaining_text()?))
-}
-
-/// The first component.
-pub fn first_part(components: &str) -> Option<Part<'_>> {
-    read_part(&mut Rest::from_text(components))
-}
-
-/// All components; None where they are damaged.
-pub fn read_parts(components: &str) -> Option<Vec<Part<'_>>> {
-    let mut rest = Rest::from_text(components);
-    let mut parts = Vec::with_capacity(8);
-    while !rest.is_empty() {
-        parts.push(read_part(&mut rest)?);
-    }
-    Some(parts)
+    let number = rest.byte()?;
+    let base = *Base::ALL.get(usize::from(number & 7))?;
+    Some((base, number & 8 != 0, Parts(rest)))
 }
 
 fn read_part<'t>(rest: &mut Rest<'t>) -> Option<Part<'t>> {

@@ -265,7 +265,15 @@ pub fn name_of_tool(name: &str) -> &str {
 const OF_SERVERS: &str = "mcp__";
 
 fn is_listed(list: &str, name: &str) -> bool {
-    list_items(list).any(|item| item == name)
+    let mut rest = list.as_bytes();
+    loop {
+        // By the byte: the items are short.
+        if let Some(b"" | [b',', ..]) = rest.strip_prefix(name.as_bytes()) {
+            return true;
+        }
+        let Some(at) = rest.iter().position(|byte| *byte == b',') else { return false };
+        rest = &rest[at + 1..];
+    }
 }
 
 fn list_items(list: &str) -> impl Iterator<Item = &str> {

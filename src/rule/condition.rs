@@ -22,7 +22,7 @@ pub use self::field::{FieldTest, ValueTest};
 pub use self::name::NamePattern;
 pub use self::permission::Permission;
 pub use self::value::{Sort, Value, effect_words};
-pub use self::when::{WHEN_KEYS, When};
+pub use self::when::{OptionalWhen, WHEN_KEYS};
 
 use super::Truth;
 use super::concern::ConcernLine;
@@ -275,10 +275,10 @@ impl Conditions {
             return false;
         };
         let files = self.permission.iter().filter_map(|one| match one {
-            Permission::Path(_, pattern) => Some(pattern),
+            Permission::Path(_, list) => Some(list.named()),
             _ => None,
         });
-        let mut patterns = self.path.named().iter().chain(files);
+        let mut patterns = self.path.named().chain(files.flatten());
         // Most have but one form.
         let forms = 1 + usize::from(target.lexical != target.resolved);
         let mut paths = [&target.lexical, &target.resolved].into_iter().take(forms);

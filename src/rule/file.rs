@@ -205,13 +205,13 @@ pub fn unpack_rule(
     r.faults.is_empty().then(|| read.then_some(rule))
 }
 
-fn sound_reader(path: &Path, layer: Layer, only: Option<Kind>) -> Reader<'static> {
+fn sound_reader(path: &Path, layer: Layer, only: Option<Kind>) -> Reader<'_> {
     Reader { sound: true, ..file_reader("", path, layer, only) }
 }
 
-fn file_reader<'t>(text: &'t str, path: &Path, layer: Layer, only: Option<Kind>) -> Reader<'t> {
-    let base = if layer.is_project() { None } else { path.parent().map(Path::to_path_buf) };
-    Reader { base, only, of_project: layer.is_project(), ..Reader::new(text) }
+fn file_reader<'t>(text: &'t str, path: &'t Path, layer: Layer, only: Option<Kind>) -> Reader<'t> {
+    let file = (!layer.is_project()).then_some(path);
+    Reader { file, only, of_project: layer.is_project(), ..Reader::new(text) }
 }
 
 fn read_tables(table: &Table<'_>, layer: Layer, mut r: Reader<'_>) -> RuleFile {
@@ -476,6 +476,11 @@ fn read_key(
     r: &mut Reader<'_>,
 ) {
     let name = key.get_ref();
+    // Most keys are conditions'.
+    let matches = matcher && name == "tool";
+    if !matches && rule.conditions.read_key(name, value, r) {
+        return;
+    }
     match name {
         // They were read first.
         "on" | "limit" | "dialect" | "otherwise" => {}
@@ -486,10 +491,9 @@ fn read_key(
         }
         "run" => seen.run = r.command(value),
         "continue" => seen.ends = r.boolean(value) == Some(false),
-        "tool" if matcher => rule.conditions.tool = r.matchers(value),
+        _ if matches => rule.conditions.tool = r.matchers(value),
         _ => {
             let known = read_verdict(key, value, seen, r)
-                || rule.conditions.read_key(name, value, r)
                 || read_action(name, value, rule, seen, r)
                 || read_degree(key, value, rule, r)
                 || rule.layer() == Layer::Pack && read_shipped(name, value, rule, seen, r);

@@ -20,7 +20,7 @@ use super::signature::Signature;
 use super::{Layer, Rule};
 
 /// Changes with the format and with the program: an index of another version is none.
-const HEADER: &str = concat!("hookctl-index 11 ", env!("CARGO_PKG_VERSION"), " ");
+const HEADER: &str = concat!("hookctl-index 12 ", env!("CARGO_PKG_VERSION"), " ");
 /// Stands between the entries and the content.
 const END: &[u8] = b"\n--\n";
 /// The checksum, and in front of it the length of what it is of, in bytes.

@@ -50,14 +50,11 @@ impl<T> PatternList<T> {
 
     /// Could it be one of these: a pattern is, and no exclusion certainly is?
     pub fn match_any(&self, hits: impl Fn(&T) -> Truth, excludes: impl Fn(&T) -> bool) -> Truth {
-        let mut best = if self.named.is_empty() { Truth::Yes } else { Truth::No };
-        for pattern in &self.named {
-            best = best.or(hits(pattern));
-            if best == Truth::Yes {
-                break;
-            }
+        match best_match(self.named.iter().map(hits)) {
+            Truth::No => Truth::No,
+            _ if self.excluded.iter().any(excludes) => Truth::No,
+            best => best,
         }
-        if best != Truth::No && self.excluded.iter().any(excludes) { Truth::No } else { best }
     }
 
     /// Is it certainly one of these: it is among the named, and no exclusion could be it?
@@ -68,6 +65,18 @@ impl<T> PatternList<T> {
     ) -> bool {
         (self.named.is_empty() || among(&self.named)) && !self.excluded.iter().any(could_be)
     }
+}
+
+/// What those who are named come to, of each whether it is hit; where nothing is named, everything is.
+pub fn best_match(named: impl Iterator<Item = Truth>) -> Truth {
+    let mut best = None;
+    for truth in named {
+        best = best.max(Some(truth));
+        if truth == Truth::Yes {
+            break;
+        }
+    }
+    best.unwrap_or(Truth::Yes)
 }
 
 impl<T: Clone> PatternList<T> {

@@ -41,12 +41,10 @@ const DEEPEST: usize = 32;
 /// What is packed of patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatternForm {
-    /// As they are written: the table is no rule's.
+    /// As they are written: the table is no rule's, or is for people.
     Written,
     /// As events match them.
     Compiled,
-    /// Both, for what people are shown as well.
-    Both,
 }
 
 /// What that key's patterns are compiled by, in a rule or its `unless`.
@@ -73,13 +71,8 @@ pub struct Key<'t> {
 pub enum TreeValue<'t> {
     /// A text.
     String(&'t str),
-    /// Patterns that were compiled.
-    Patterns {
-        /// As they are written, packed: one, or a list; empty where nobody asks for it.
-        written: &'static str,
-        /// What is named, then what is excluded: of each how many, and as `compiled.rs` has them.
-        compiled: &'static str,
-    },
+    /// Patterns that were compiled: what is named, then what is excluded, as `compiled.rs` has them, one behind the other.
+    Patterns(&'static str),
     /// true or false.
     Boolean(bool),
     /// A list.
@@ -125,19 +118,9 @@ impl<'t> TreeValue<'t> {
         match self {
             TreeValue::String(_) => "string",
             TreeValue::Boolean(_) => "boolean",
-            TreeValue::Array(_) | TreeValue::Patterns { .. } => "array",
+            TreeValue::Array(_) | TreeValue::Patterns(_) => "array",
             TreeValue::Table(_) => "table",
             TreeValue::Other(other) => other.type_str(),
-        }
-    }
-
-    /// Patterns as they are written.
-    pub fn unpack_written(&self) -> Option<TreeValue<'static>> {
-        match self {
-            TreeValue::Patterns { written, .. } => {
-                Some(Rest::from_text(written).value(DEEPEST)?.into_inner())
-            }
-            _ => None,
         }
     }
 
@@ -224,12 +207,7 @@ fn pack_table(table: &Table<'_>, form: PatternForm, out: &mut String) {
         let compiler = if form == PatternForm::Written { None } else { pattern_compiler(name) };
         match compiler.and_then(|compile| compile_patterns(value, compile)) {
             Some(compiled) => {
-                let mut written = String::new();
-                if form == PatternForm::Both {
-                    pack_value(value.get_ref(), PatternForm::Written, &mut written);
-                }
                 out.push('p');
-                write_text(&written, out);
                 write_text(&compiled, out);
             }
             None => pack_value(value.get_ref(), below, out),
@@ -250,9 +228,10 @@ fn compile_patterns(value: &Item<'_>, compile: Compile) -> Option<String> {
     let compiled: Vec<(bool, String)> = compiled.collect::<Option<_>>()?;
     let mut out = String::new();
     for wanted in [false, true] {
+        let mut list = String::new();
         let some = compiled.iter().filter(|(excludes, _)| *excludes == wanted);
-        write_number(some.clone().count(), &mut out);
-        some.for_each(|(_, pattern)| write_text(pattern, &mut out));
+        some.for_each(|(_, pattern)| write_text(pattern, &mut list));
+        write_text(&list, &mut out);
     }
     Some(out)
 }
@@ -263,8 +242,10 @@ fn pack_value(value: &TreeValue<'_>, form: PatternForm, out: &mut String) {
             out.push('s');
             write_text(string, out);
         }
-        // What was read of packed patterns is not packed again.
-        TreeValue::Patterns { written, .. } => out.push_str(written),
+        TreeValue::Patterns(compiled) => {
+            out.push('p');
+            write_text(compiled, out);
+        }
         TreeValue::Array(items) => {
             out.push('a');
             write_number(items.len(), out);
@@ -307,7 +288,7 @@ pub fn unpack_table(text: &'static str) -> Option<Table<'static>> {
 }
 
 /// What of a text is not read yet.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rest<'t> {
     text: &'t str,
     at: usize,
@@ -315,7 +296,7 @@ pub struct Rest<'t> {
 
 impl<'t> Rest<'t> {
     /// All of it.
-    pub fn from_text(text: &'t str) -> Rest<'t> {
+    pub const fn from_text(text: &'t str) -> Rest<'t> {
         Rest { text, at: 0 }
     }
 
@@ -399,7 +380,7 @@ impl Rest<'static> {
     fn value(&mut self, depth: usize) -> Option<Item<'static>> {
         let value = match self.byte()? {
             b's' => TreeValue::String(self.read_text()?),
-            b'p' => TreeValue::Patterns { written: self.read_text()?, compiled: self.read_text()? },
+            b'p' => TreeValue::Patterns(self.read_text()?),
             b'a' => {
                 let depth = depth.checked_sub(1)?;
                 let count = self.read_number()?;
@@ -437,9 +418,8 @@ fn format_pair(key: &Key<'_>, value: &TreeValue<'_>) -> String {
 fn format_value(value: &TreeValue<'_>) -> String {
     match value {
         TreeValue::String(text) => quote_string(text),
-        TreeValue::Patterns { .. } => {
-            value.unpack_written().map(|written| format_value(&written)).unwrap_or_default()
-        }
+        // Nobody is shown those.
+        TreeValue::Patterns(_) => String::new(),
         TreeValue::Boolean(flag) => flag.to_string(),
         TreeValue::Other(other) => format_other(other),
         TreeValue::Array(items) => {

@@ -17,29 +17,35 @@ mod component;
 mod oracle;
 
 use self::component::{
-    is_glob_of, match_below, match_component, names_only_hidden, overlap_globs, part_matches,
-    same_name, shortest_named, split_components, split_glob,
+    is_glob_of, is_one_name, match_below, match_component, names_only_hidden, overlap_globs,
+    part_matches, same_name, shortest_named, split_components, split_glob,
 };
 use super::Truth;
-use super::compiled::{self, Base, Part};
-use super::list::PatternList;
+use super::compiled::{self, Base, Part, Parts};
+use super::list::best_match;
 use super::needle::path_needle;
+use super::packed::{Rest, write_text};
 use crate::glob;
 
 /// Does letter case matter in file names here?
 pub const FOLD: bool = cfg!(any(target_os = "macos", windows));
 
-/// Components that nobody can read.
-const DAMAGED: &str = "?";
-
-/// One path pattern of a rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PathPattern {
+/// One path pattern of a rule, as its list has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathPattern<'t> {
     base: Base,
-    /// Its components, as `compiled.rs` has them.
-    parts: Cow<'static, str>,
+    parts: Parts<'t>,
     /// `D/.`: the directory itself or its content as a whole, not what lies below it.
     itself: bool,
+}
+
+/// Path patterns with `!x` among them: any that is named, but none that is excluded. A list that only excludes names
+/// everything else. They stay as `compiled.rs` has them: a list is asked once or twice in an event, and most of its patterns
+/// are told from a path by their first bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PathList {
+    named: Cow<'static, str>,
+    excluded: Cow<'static, str>,
 }
 
 impl Part<'_> {
@@ -125,34 +131,14 @@ impl Bases {
     }
 }
 
-impl PathPattern {
-    /// Reads a pattern.
-    ///
-    /// # Errors
-    /// Why it cannot be meant.
-    pub fn parse(text: &str) -> Result<PathPattern, String> {
-        compiled::compile_path(text).map(|compiled| PathPattern::copy_compiled(&compiled))
-    }
-
+impl<'t> PathPattern<'t> {
     /// A pattern that was compiled before.
-    pub fn from_compiled(compiled: &'static str) -> PathPattern {
-        PathPattern::read(compiled, Cow::Borrowed)
-    }
-
-    /// The same of one that does not stay.
-    pub fn copy_compiled(compiled: &str) -> PathPattern {
-        PathPattern::read(compiled, |parts| parts.to_string().into())
-    }
-
-    fn read<'t>(compiled: &'t str, keep: fn(&'t str) -> Cow<'static, str>) -> PathPattern {
-        let damaged = (Base::Anywhere, false, DAMAGED);
-        let (base, itself, parts) = compiled::read_base(compiled).unwrap_or(damaged);
-        PathPattern { base, parts: keep(parts), itself }
-    }
-
-    /// Its components, none where they cannot be read: then it covers nothing and hits everything.
-    fn read_parts(&self) -> Option<Vec<Part<'_>>> {
-        compiled::read_parts(&self.parts)
+    pub fn from_compiled(compiled: &'t str) -> PathPattern<'t> {
+        match compiled::read_base(compiled) {
+            Some((base, itself, parts)) => PathPattern { base, parts, itself },
+            // What cannot be read covers nothing and hits everything.
+            None => PathPattern { base: Base::Anywhere, parts: Parts::DAMAGED, itself: false },
+        }
     }
 
     /// Could the effect on this target be one on a path that the pattern names? For deny and ask:
@@ -188,15 +174,15 @@ impl PathPattern {
         }
         limits::spend_steps(path.names.len() * 8);
         let covers = |rest: &[&str]| {
-            let Some(parts) = self.read_parts() else { return false };
             // `*.rs` under the pattern `src/*.rs`: the same glob covers itself.
-            if extent == Extent::Glob && is_glob_of(&parts, rest) {
+            let same = |parts: Vec<Part<'_>>| is_glob_of(&parts, rest);
+            if extent == Extent::Glob && self.parts.read_all().is_some_and(same) {
                 return true;
             }
             // All else in D (`D/*`) is covered when D is, or when the pattern ends in it.
             let named = &rest[..path.literal_of(rest)];
             let whole = self.itself && (extent != Extent::Exact || path.names.is_empty());
-            !whole && self.names_path(&parts, named)
+            !whole && self.surely_names(named)
         };
         bases.forms_of(self.base).iter().any(|base| match relate_to_base(&base.names, path) {
             Inside::Below(rest) => !self.is_elsewhere(path, rest) && covers(rest),
@@ -209,8 +195,7 @@ impl PathPattern {
         let ends = |path: &SplitPath<'_>| {
             limits::spend_steps(path.names.len() * 8);
             let literal = path.names.iter().rev().take_while(|part| !glob::is_glob(part)).count();
-            let names = &path.names[path.names.len() - literal..];
-            self.read_parts().is_some_and(|parts| self.names_path(&parts, names))
+            self.surely_names(&path.names[path.names.len() - literal..])
         };
         let anywhere = self.base == Base::Anywhere && target.extent == Extent::Glob;
         anywhere && target.forms.iter().all(ends)
@@ -219,25 +204,22 @@ impl PathPattern {
     /// Is its last part this file's name, in more than wildcards?
     pub fn singles_out(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or_default();
-        match self.read_parts().unwrap_or_default().last() {
-            Some(Part::Literal(text)) => *text == name,
+        match self.parts.last() {
+            Some(Part::Literal(text)) => text == name,
             Some(Part::Glob(text) | Part::Folded(text)) => {
                 text.contains(|c: char| c.is_alphanumeric()) && glob::matches(text, name)
             }
-            Some(Part::Any) | None => false,
+            Some(Part::Any | Part::Damaged) | None => false,
         }
     }
 
     /// What every path that the pattern names has in common: see [`super::needle::path_needle`].
     pub fn common_needle(&self) -> String {
-        let parts = self.read_parts().unwrap_or_default();
-        let parts: Vec<&str> = parts
-            .iter()
-            .map(|part| match part {
-                Part::Literal(text) | Part::Glob(text) | Part::Folded(text) => *text,
-                Part::Any => "**",
-            })
-            .collect();
+        let text = |part| match part {
+            Part::Literal(text) | Part::Glob(text) | Part::Folded(text) => text,
+            Part::Any | Part::Damaged => "**",
+        };
+        let parts: Vec<&str> = self.parts.map(text).collect();
         let base = match self.base {
             Base::Root => "/",
             Base::Home => "~/",
@@ -254,32 +236,30 @@ impl PathPattern {
 
     fn hits_form(&self, path: &SplitPath<'_>, extent: Extent, bases: &Bases) -> Truth {
         limits::spend_steps(path.names.len() * 8);
-        // What cannot be read could be any.
-        let read = |test: &dyn Fn(&[Part<'_>]) -> Truth| {
-            self.read_parts().map_or(Truth::Yes, |parts| test(&parts))
-        };
         let hits = |base: &BaseForm| match relate_to_base(&base.names, path) {
             Inside::Elsewhere => Truth::No,
             // Most of a long list lies below such a target: one look at the base tells it.
             Inside::Above([_, _, ..]) if matches!(extent, Extent::Tree | Extent::Children) => {
                 Truth::Maybe
             }
-            Inside::Above(left) => read(&|parts| match_above(left, parts, extent)),
+            Inside::Above(left) => match_above(left, self.parts, extent),
+            Inside::Below([]) if matches!(extent, Extent::Tree | Extent::Children) => {
+                self.hits_within()
+            }
             Inside::Below(rest) if self.is_elsewhere(path, rest) => {
                 match (self.base, extent) {
                     // Whatever has its name may lie below.
                     (Base::Anywhere, Extent::Tree | Extent::Children | Extent::Below) => {
                         Truth::Maybe
                     }
-                    (Base::Anywhere, Extent::Visible) => read(&may_lie_below_visibly),
+                    (Base::Anywhere, Extent::Visible) => may_lie_below_visibly(self.parts),
                     _ => Truth::No,
                 }
             }
-            Inside::Below(rest) => read(&|parts| self.hits_parts(parts, rest, extent)),
-            Inside::Meets => {
-                let names = &path.names;
-                read(&|parts| self.hits_parts(&absolute_parts(&base.names, parts), names, extent))
-            }
+            Inside::Below(rest) => self.hits_parts(rest, extent),
+            Inside::Meets => self.hits_glob(&path.names, |parts| {
+                base.names.iter().map(|name| Part::Literal(name)).chain(parts).collect()
+            }),
         };
         bases.forms_of(self.base).iter().map(hits).fold(Truth::No, Truth::or)
     }
@@ -294,55 +274,79 @@ impl PathPattern {
             _ if literal.is_empty() => return false,
             _ => (&literal[..1], &[][..]),
         };
-        compiled::first_part(&self.parts).is_some_and(|first| {
-            first != Part::Any
+        self.parts.split_first().is_some_and(|(first, _)| {
+            !matches!(first, Part::Any | Part::Damaged)
                 && !names.iter().any(|name| part_matches(&first, name))
                 && !globs.iter().any(|name| match_component(&first, name) != Truth::No)
         })
     }
 
-    fn hits_parts(&self, parts: &[Part<'_>], path: &[&str], extent: Extent) -> Truth {
-        let anywhere = self.base == Base::Anywhere;
+    /// Does it hit a directory that is touched with all in it, where that is the very one it starts from? Most of a long
+    /// list starts from `/` or anywhere.
+    fn hits_within(&self) -> Truth {
+        match self.parts.split_first() {
+            None | Some((Part::Damaged, _)) => Truth::Yes,
+            Some((part, rest)) => {
+                let direct = self.base != Base::Anywhere && rest.is_empty() && is_one_name(&part);
+                if direct { Truth::Yes } else { Truth::Maybe }
+            }
+        }
+    }
+
+    fn hits_parts(&self, path: &[&str], extent: Extent) -> Truth {
         match extent {
-            Extent::Exact => Truth::from(self.names_path(parts, path)),
-            Extent::Glob if self.itself && parts.len() != path.len() => Truth::No,
-            Extent::Glob => overlap_globs(parts, path, anywhere),
+            Extent::Exact => Truth::from(self.names_path(path)),
+            Extent::Glob => self.hits_glob(path, |parts| parts),
             Extent::Tree | Extent::Visible | Extent::Children | Extent::Below => {
-                if self.names_path(parts, path) {
+                if self.names_path(path) {
                     // Below a directory is not the directory, unless the unknown part is empty.
                     let empty = self.itself && extent == Extent::Below;
                     if empty { Truth::Maybe } else { Truth::Yes }
-                } else if anywhere {
+                } else if self.base == Base::Anywhere {
                     // `.a` is named by `.a/x`, wherever it is; anything else of that name may
                     // lie below.
                     let truth = match extent {
-                        Extent::Visible => may_lie_below_visibly(parts),
+                        Extent::Visible => may_lie_below_visibly(self.parts),
                         _ => Truth::Maybe,
                     };
                     (0..path.len()).fold(truth, |truth, start| {
-                        truth.or(match_below(parts, &path[start..], extent))
+                        truth.or(match_below(self.parts, &path[start..], extent))
                     })
                 } else {
-                    match_below(parts, path, extent)
+                    match_below(self.parts, path, extent)
                 }
             }
         }
     }
 
-    /// Do these components name the path: it or, unless `D/.` is meant, a directory above it?
-    fn names_path(&self, parts: &[Part<'_>], path: &[&str]) -> bool {
-        shortest_named(parts, path, self.base == Base::Anywhere)
+    /// Does it meet the glob, with what is made of its components?
+    fn hits_glob<'p>(
+        &'p self,
+        path: &[&str],
+        place: impl FnOnce(Vec<Part<'p>>) -> Vec<Part<'p>>,
+    ) -> Truth {
+        match self.parts.read_all().map(place) {
+            // What cannot be read could be any.
+            None => Truth::Yes,
+            Some(parts) if self.itself && parts.len() != path.len() => Truth::No,
+            Some(parts) => overlap_globs(&parts, path, self.base == Base::Anywhere),
+        }
+    }
+
+    /// Do its components name the path: it or, unless `D/.` is meant, a directory above it?
+    fn names_path(&self, path: &[&str]) -> bool {
+        shortest_named(self.parts, path, self.base == Base::Anywhere)
             .is_some_and(|named| !self.itself || named == path.len())
+    }
+
+    /// The same where it can be read.
+    fn surely_names(&self, path: &[&str]) -> bool {
+        self.names_path(path) && self.parts.clone().all(|part| part != Part::Damaged)
     }
 }
 
-/// Components below a directory, made absolute.
-fn absolute_parts<'t>(base: &'t [String], parts: &[Part<'t>]) -> Vec<Part<'t>> {
-    base.iter().map(|name| Part::Literal(name)).chain(parts.iter().copied()).collect()
-}
-
 /// May what these components name lie somewhere below a directory whose hidden files are left out?
-fn may_lie_below_visibly(parts: &[Part<'_>]) -> Truth {
+fn may_lie_below_visibly(parts: Parts<'_>) -> Truth {
     Truth::from(!names_only_hidden(parts)).and(Truth::Maybe)
 }
 
@@ -359,6 +363,9 @@ enum Inside<'p> {
 }
 
 fn relate_to_base<'p>(base: &'p [String], path: &'p SplitPath<'p>) -> Inside<'p> {
+    if base.is_empty() {
+        return Inside::Below(&path.names);
+    }
     let (literal, globs) = path.names.split_at(path.literal);
     let shared = base.iter().zip(literal).take_while(|(own, name)| same_name(own, name)).count();
     match (&base[shared..], &literal[shared..]) {
@@ -370,7 +377,7 @@ fn relate_to_base<'p>(base: &'p [String], path: &'p SplitPath<'p>) -> Inside<'p>
 }
 
 /// What lies above a pattern's base is touched: as `below` has it of what is left of both.
-fn match_above(left: &[String], parts: &[Part<'_>], extent: Extent) -> Truth {
+fn match_above(left: &[String], parts: Parts<'_>, extent: Extent) -> Truth {
     let child = left.len() == 1 && parts.is_empty();
     match extent {
         Extent::Exact | Extent::Glob => Truth::No,
@@ -427,26 +434,82 @@ pub fn exact_target(path: &str) -> Target {
     Target { lexical: path.to_string(), resolved: path.to_string(), extent: Extent::Exact }
 }
 
-impl PatternList<PathPattern> {
+impl PathList {
+    /// A list that asks for nothing.
+    pub const EMPTY: PathList = PathList { named: Cow::Borrowed(""), excluded: Cow::Borrowed("") };
+
+    /// Lists that were compiled before: what is named, and what is excluded.
+    pub fn from_compiled(named: &'static str, excluded: &'static str) -> PathList {
+        PathList { named: named.into(), excluded: excluded.into() }
+    }
+
+    /// A list of one pattern.
+    ///
+    /// # Errors
+    /// Why it cannot be meant.
+    pub fn parse(text: &str) -> Result<PathList, String> {
+        let mut list = PathList::default();
+        list.push(false, &compiled::compile_path(text)?);
+        Ok(list)
+    }
+
+    /// Adds a compiled pattern.
+    pub fn push(&mut self, excludes: bool, compiled: &str) {
+        let list = if excludes { &mut self.excluded } else { &mut self.named };
+        write_text(compiled, list.to_mut());
+    }
+
+    /// Is nothing asked for?
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.named.is_empty() && self.excluded.is_empty()
+    }
+
+    /// What is named; nothing where everything is that is not excluded.
+    pub fn named(&self) -> impl Iterator<Item = PathPattern<'_>> {
+        read_list(&self.named)
+    }
+
+    /// What is excluded.
+    pub fn excluded(&self) -> impl Iterator<Item = PathPattern<'_>> {
+        read_list(&self.excluded)
+    }
+
     /// Could the effect be on one of these paths? For deny and ask.
     pub fn match_target(&self, target: &Target, bases: &Bases) -> Truth {
         let target = Split::new(target);
-        self.match_any(
-            |p| p.hits_forms(&target, bases),
-            |p| p.covers_forms(&target, bases) || p.ends_in_pattern(&target),
-        )
+        let excludes =
+            |p: PathPattern<'_>| p.covers_forms(&target, bases) || p.ends_in_pattern(&target);
+        match best_match(self.named().map(|p| p.hits_forms(&target, bases))) {
+            Truth::No => Truth::No,
+            _ if self.excluded().any(excludes) => Truth::No,
+            best => best,
+        }
     }
 
     /// Is the whole target on these paths: each form lies where some pattern says (`/tmp/x`, which is
     /// `/private/tmp/x`), and no exclusion could touch it? For allow and unless.
     pub fn covers_target(&self, target: &Target, bases: &Bases) -> bool {
         let target = Split::new(target);
-        let among = |named: &[PathPattern]| {
-            let form = |path| named.iter().any(|p| p.covers_form(path, target.extent, bases));
-            target.forms.iter().all(form)
-        };
-        self.covers_any(among, |p| p.hits_forms(&target, bases) != Truth::No)
+        let lies = |path| self.named().any(|p| p.covers_form(path, target.extent, bases));
+        (self.named.is_empty() || target.forms.iter().all(lies))
+            && !self.excluded().any(|p| p.hits_forms(&target, bases) != Truth::No)
     }
+}
+
+/// The patterns of such a list. Written out, for an event may go through a thousand of them.
+fn read_list(list: &str) -> impl Iterator<Item = PathPattern<'_>> {
+    let mut rest = Rest::from_text(list);
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let text = rest.read_text().unwrap_or_else(|| {
+            rest = Rest::from_text("");
+            ""
+        });
+        Some(PathPattern::from_compiled(text))
+    })
 }
 
 #[cfg(test)]
@@ -459,6 +522,14 @@ mod tests {
 
     fn target(path: &str, extent: Extent) -> Target {
         Target { lexical: path.into(), resolved: path.into(), extent }
+    }
+
+    impl PathPattern<'static> {
+        /// Reads a pattern.
+        pub(super) fn parse(text: &str) -> Result<PathPattern<'static>, String> {
+            compiled::compile_path(text)
+                .map(|compiled| PathPattern::from_compiled(Box::leak(compiled.into_boxed_str())))
+        }
     }
 
     fn hits(pattern: &str, path: &str, extent: Extent) -> Truth {
@@ -532,10 +603,9 @@ mod tests {
 
     #[test]
     fn what_a_glob_ends_in_is_excluded() {
-        let mut patterns = PatternList::default();
-        patterns.push(false, PathPattern::parse(".env.*").unwrap());
+        let mut patterns = PathList::parse(".env.*").unwrap();
         for excluded in [".env.example", ".env.*.example", "x/y"] {
-            patterns.push(true, PathPattern::parse(excluded).unwrap());
+            patterns.push(true, &compiled::compile_path(excluded).unwrap());
         }
         for (path, truth) in [
             ("/p/**/.env.example", Truth::No),

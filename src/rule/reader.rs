@@ -1,7 +1,7 @@
 //! The reader of values: TOML values to what rules are made of, with what is wrong with them noted.
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -12,12 +12,12 @@ use crate::glob;
 use crate::limits;
 
 use super::command::CommandPattern;
-use super::compiled;
+use super::compiled::{self, Compile};
 use super::condition::{FieldTest, NamePattern, ValueTest};
 use super::fault::{Fault, Gravity, meant, position_at};
 use super::list::PatternList;
 pub use super::packed::{Item, Key, Table, TreeValue};
-use super::path::PathPattern;
+use super::path::PathList;
 use super::{Command, Fields, Regex, Rule, Template, Text};
 
 /// The keys of a command that is a table, and what each means.
@@ -30,7 +30,8 @@ pub const COMMAND_KEYS: &[(&str, &str)] = &[
 /// Reads values and collects what is wrong with them.
 pub struct Reader<'t> {
     pub(super) text: &'t str,
-    pub(super) base: Option<PathBuf>,
+    /// Whose directory paths start from.
+    pub(super) file: Option<&'t Path>,
     pub(super) only: Option<Kind>,
     pub(super) rule: Option<String>,
     /// The most time for the rule's commands.
@@ -51,7 +52,7 @@ impl<'t> Reader<'t> {
     pub(super) fn new(text: &'t str) -> Reader<'t> {
         Reader {
             text,
-            base: None,
+            file: None,
             only: None,
             limit: None,
             of_project: false,
@@ -207,45 +208,56 @@ impl<'t> Reader<'t> {
         out
     }
 
-    /// Patterns, some of which may exclude: by `take` where they were compiled before, else by `parse`.
-    pub fn read_patterns<T>(
+    /// Patterns, some of which may exclude: by `take` where they were compiled before, else one by one.
+    fn read_patterns<L: Default>(
         &mut self,
         value: &Item<'_>,
         code: &'static str,
-        parse: fn(&str) -> Result<T, String>,
-        take: fn(&'static str) -> T,
-    ) -> PatternList<T> {
-        if let TreeValue::Patterns { compiled, .. } = value.get_ref() {
-            let Some((named, excluded)) = compiled::read_patterns(compiled, take) else {
-                self.add_error(code, "the patterns are damaged", value.span());
-                return PatternList::default();
-            };
-            return PatternList::from_parts(named, excluded);
+        compile: Compile,
+        take: fn(&'static str, &'static str) -> Option<L>,
+        push: fn(&mut L, bool, String),
+    ) -> L {
+        if let TreeValue::Patterns(compiled) = value.get_ref() {
+            let lists = compiled::split_lists(compiled);
+            return lists.and_then(|(named, excluded)| take(named, excluded)).unwrap_or_else(
+                || {
+                    self.add_error(code, "the patterns are damaged", value.span());
+                    L::default()
+                },
+            );
         }
-        let mut out = PatternList::default();
+        let mut out = L::default();
         let read = |text: &str| {
             let (excludes, text) = compiled::split_exclusion(text);
-            parse(text).map(|pattern| (excludes, pattern))
+            compile(text).map(|pattern| (excludes, pattern))
         };
         for (excludes, pattern) in self.read_each(value, code, read) {
-            out.push(excludes, pattern);
+            push(&mut out, excludes, pattern);
         }
         out
     }
 
     /// Path patterns.
-    pub fn paths(&mut self, value: &Item<'_>) -> PatternList<PathPattern> {
-        self.read_patterns(value, "bad-path", PathPattern::parse, PathPattern::from_compiled)
+    pub fn paths(&mut self, value: &Item<'_>) -> PathList {
+        let take = |named, excluded| Some(PathList::from_compiled(named, excluded));
+        let push = |list: &mut PathList, excludes, pattern: String| list.push(excludes, &pattern);
+        self.read_patterns(value, "bad-path", compiled::compile_path, take, push)
     }
 
     /// Command patterns.
     pub fn commands(&mut self, value: &Item<'_>) -> PatternList<CommandPattern> {
-        self.read_patterns(
-            value,
-            "bad-command",
-            CommandPattern::parse,
-            CommandPattern::from_compiled,
-        )
+        let take = |named, excluded| {
+            let read = |list| {
+                compiled::read_texts(list)
+                    .map(|text| text.map(CommandPattern::from_compiled))
+                    .collect::<Option<Vec<_>>>()
+            };
+            Some(PatternList::from_parts(read(named)?, read(excluded)?))
+        };
+        let push = |list: &mut PatternList<_>, excludes, pattern: String| {
+            list.push(excludes, CommandPattern::from_compiled(pattern));
+        };
+        self.read_patterns(value, "bad-command", compiled::compile_command, take, push)
     }
 
     /// Globs over names.
@@ -351,10 +363,10 @@ impl<'t> Reader<'t> {
     }
 
     pub(super) fn template(&mut self, value: &Item<'_>) -> Option<Template> {
-        let (text, span) = self.string(value)?;
         if self.sound {
-            return Some(Template::from_checked(&text));
+            return value.get_ref().as_str().map(Template::from_checked);
         }
+        let (text, span) = self.string(value)?;
         match Template::parse(&text) {
             Ok(template) => Some(template),
             Err(why) => {
@@ -392,8 +404,13 @@ impl<'t> Reader<'t> {
             self.add_error("empty-command", "the command is empty", value.span());
             return None;
         }
-        let (limit, base) = (self.limit, self.base.clone());
+        let (limit, base) = (self.limit, self.directory_of_file());
         Some(Command { script, limit, base, keeps: None, dir: None })
+    }
+
+    /// The directory that paths start from; none in a project's file.
+    pub(super) fn directory_of_file(&self) -> Option<PathBuf> {
+        self.file.and_then(Path::parent).map(Path::to_path_buf)
     }
 
     /// Globs over the names of variables; none at all is a list as good as another.
@@ -442,7 +459,9 @@ impl<'t> Reader<'t> {
                 "file" if files => {
                     out = self.string(value).map(|(text, _)| {
                         let path = PathBuf::from(text);
-                        Text::File(self.base.as_ref().map_or(path.clone(), |base| base.join(path)))
+                        Text::File(
+                            self.directory_of_file().map_or(path.clone(), |base| base.join(path)),
+                        )
                     });
                 }
                 "run" => out = self.command(value).map(Text::Run),
@@ -598,7 +617,7 @@ pub(super) fn to_json_value(value: &Item<'_>) -> Option<Value> {
     Some(match value.get_ref() {
         TreeValue::String(text) => Value::String(text.to_string()),
         // They stand in no value of a field.
-        TreeValue::Patterns { .. } => return None,
+        TreeValue::Patterns(_) => return None,
         TreeValue::Boolean(flag) => Value::Bool(*flag),
         TreeValue::Other(other) => match &**other {
             DeValue::Integer(number) => {

@@ -2,7 +2,11 @@
 
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::OnceLock;
 
+use miniz_oxide::inflate::decompress_to_vec;
+
+use super::compiled;
 use super::concern::{self, Concern, RuleQuery};
 use super::packed::{self, Table};
 use super::signature::Signature;
@@ -35,6 +39,20 @@ pub const AUTOPILOT_LIST: &str = "autopilot-build";
 
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
+/// The rules with their patterns as people write them, in their order, each as `packed.rs` has it; compressed, for no event
+/// asks for them.
+static WRITTEN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shipped.written"));
+
+/// Each of those.
+fn written_rules() -> &'static [&'static str] {
+    static TEXTS: OnceLock<Vec<&'static str>> = OnceLock::new();
+    TEXTS.get_or_init(|| {
+        let bytes = decompress_to_vec(WRITTEN).unwrap_or_default();
+        let all = String::from_utf8(bytes).unwrap_or_default().leak();
+        compiled::read_texts(all).flatten().collect()
+    })
+}
+
 /// What guards this machine, with the directories of this run.
 pub fn guarded_files(paths: &Paths) -> Guarded {
     let text = |path: &Path| path.to_string_lossy().into_owned();
@@ -58,9 +76,10 @@ impl Shipped {
         self.pack == AUTOPILOT
     }
 
-    /// Its keys and values.
+    /// Its keys and values, as they are written.
     pub fn table(&self) -> Option<Table<'static>> {
-        packed::unpack_table(self.packed)
+        let at = RULES.iter().position(|one| one.id == self.id)?;
+        packed::unpack_table(written_rules().get(at)?)
     }
 
     /// Its TOML, header included.

@@ -19,6 +19,7 @@ use crate::event::{Kind, KindSet};
 use crate::files::{self, Refusal};
 use crate::journal::Line;
 use crate::judge::WOULD_ASK;
+use crate::moment::Moment;
 use crate::names::journal::TOLD;
 use crate::paths;
 use crate::rule::condition::{Conditions, NamePattern};
@@ -131,7 +132,7 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<Exit> {
 }
 
 impl Past {
-    fn read_journal(&mut self, context: &Context, since: Option<jiff::Timestamp>) -> Result<()> {
+    fn read_journal(&mut self, context: &Context, since: Option<Moment>) -> Result<()> {
         let journal = context.paths.journal();
         for path in rotated_journals(&journal).into_iter().chain([journal]) {
             let file = match files::open(&path, files::LONG) {
@@ -153,12 +154,12 @@ impl Past {
         Ok(())
     }
 
-    fn read_line(&mut self, text: &str, since: Option<jiff::Timestamp>) {
+    fn read_line(&mut self, text: &str, since: Option<Moment>) {
         let Ok(line) = serde_json::from_str::<Line>(text) else {
             *self.left.entry("unreadable".into()).or_default() += 1;
             return;
         };
-        let late = |since| line.time.parse::<jiff::Timestamp>().is_ok_and(|time| time >= since);
+        let late = |since| Moment::parse(&line.time).is_some_and(|time| time >= since);
         if since.is_none_or(late)
             && let Err(why) = self.add_line(line)
         {

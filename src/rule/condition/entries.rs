@@ -4,15 +4,15 @@
 //! `explain`, the index and the schema (`UPDATE_DOCS=1 cargo test --test docs`) follow from it.
 
 use super::{
-    Condition, FieldTest, Key, List, NamePattern, Needs, Permission, Scope, Subject, Value, When,
-    within,
+    Condition, FieldTest, Key, List, NamePattern, Needs, OptionalWhen, Permission, Scope, Subject,
+    Value, within,
 };
 use crate::effect::{Effect, Grade, Word};
 use crate::event::Kind;
 use crate::glob;
 use crate::rule::command::CommandPattern;
 use crate::rule::concern::{ConcernLine, name_of_tool};
-use crate::rule::path::PathPattern;
+use crate::rule::path::PathList;
 use crate::rule::reader::{Item, Reader};
 use crate::rule::{PatternList, Regex, Truth};
 
@@ -316,7 +316,7 @@ impl Condition for Command {
 pub enum Path {}
 
 impl Condition for Path {
-    type Value = PatternList<PathPattern>;
+    type Value = PathList;
     const KEY: &'static str = "path";
     const DOC: &'static str =
         "path patterns: /x, ~/x, ./x, or x at any depth; D/. is the directory itself";
@@ -353,7 +353,7 @@ impl Condition for Path {
 
     fn add_concern(asked: &Self::Value, line: &mut ConcernLine) {
         // A list of exclusions holds for every other path.
-        line.needles = asked.named().iter().map(|path| path.common_needle()).collect();
+        line.needles = asked.named().map(|path| path.common_needle()).collect();
     }
 }
 
@@ -385,7 +385,7 @@ impl Condition for Recursive {
 pub enum Within {}
 
 impl Condition for Within {
-    type Value = PatternList<PathPattern>;
+    type Value = PathList;
     const KEY: &'static str = "within";
     const DOC: &'static str = "path patterns: the command runs there; for an allow and unless all that it names lies there";
     const SCOPE: Scope = Scope::Command;
@@ -598,7 +598,7 @@ impl Condition for Error {
 pub enum Circumstances {}
 
 impl Condition for Circumstances {
-    type Value = When;
+    type Value = OptionalWhen;
     const KEY: &'static str = "when";
     const DOC: &'static str = "table of circumstances: see the keys of when";
     const SCOPE: Scope = Scope::Event;

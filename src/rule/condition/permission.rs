@@ -6,7 +6,7 @@ use crate::effect::{Effect, Grade, Word};
 use crate::glob;
 use crate::rule::Truth;
 use crate::rule::command::CommandPattern;
-use crate::rule::path::PathPattern;
+use crate::rule::path::PathList;
 
 /// One line of Claude Code's permission syntax.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,7 +14,7 @@ pub enum Permission {
     /// `Bash(git push:*)`
     Command(CommandPattern),
     /// `Read(./.env)` and `Edit(...)`: a path of reads, or of writes.
-    Path(Word, PathPattern),
+    Path(Word, PathList),
     /// `WebFetch(domain:x.org)`
     Host(NamePattern),
     /// `WebSearch`, `mcp__server`, `mcp__server__tool`: the whole tool.
@@ -137,14 +137,14 @@ impl Permission {
 
 /// Claude Code's own path syntax: `//x` is absolute, `/x` starts at the project, a bare name holds
 /// at any depth, all else is relative to the project.
-fn permission_path(text: &str) -> Result<PathPattern, String> {
+fn permission_path(text: &str) -> Result<PathList, String> {
     if let Some(rest) = text.strip_prefix("//") {
-        PathPattern::parse(&format!("/{rest}"))
+        PathList::parse(&format!("/{rest}"))
     } else if text.starts_with('/') {
-        PathPattern::parse(&format!(".{text}"))
+        PathList::parse(&format!(".{text}"))
     } else if text.starts_with("~/") || text.starts_with("./") || !text.contains('/') {
-        PathPattern::parse(text)
+        PathList::parse(text)
     } else {
-        PathPattern::parse(&format!("./{text}"))
+        PathList::parse(&format!("./{text}"))
     }
 }

@@ -4,7 +4,7 @@ use super::{FieldTest, NamePattern, Permission};
 use crate::effect::Word;
 use crate::effect::program::row;
 use crate::rule::command::CommandPattern;
-use crate::rule::path::PathPattern;
+use crate::rule::path::PathList;
 use crate::rule::reader::{Item, Reader};
 use crate::rule::{PatternList, Regex};
 
@@ -66,7 +66,7 @@ macro_rules! lists {
 
 lists! {
     PatternList<NamePattern>, Names, |value, r| r.names(value);
-    PatternList<PathPattern>, Paths, |value, r| r.paths(value);
+    PathList, Paths, |value, r| r.paths(value);
     PatternList<CommandPattern>, Patterns, |value, r| r.commands(value);
     Vec<Permission>, Patterns, |value, r| r.read_each(value, "bad-match", Permission::parse);
     Vec<Word>, Words, |value, r| read_words(value, r);

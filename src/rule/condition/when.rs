@@ -1,9 +1,11 @@
 //! `when`: the circumstances of a call, its keys, how they are read and when they hold.
 
+use std::ops::Deref;
+
 use super::name::NamePattern;
 use super::{Key, Sort, Subject, Value};
 use crate::agent;
-use crate::rule::path::{self, PathPattern};
+use crate::rule::path::{self, PathList};
 use crate::rule::reader::{Item, Reader};
 use crate::rule::{Command, PatternList, Truth};
 
@@ -39,13 +41,36 @@ const fn make_key(name: &'static str, sort: Sort, doc: &'static str) -> Key {
     Key { name, doc, sort }
 }
 
-/// The circumstances of `when`.
+/// The circumstances of `when`, which few rules name: they are half as long as all else of a rule.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OptionalWhen(Option<Box<When>>);
+
+impl Deref for OptionalWhen {
+    type Target = When;
+
+    fn deref(&self) -> &When {
+        self.0.as_deref().unwrap_or(&UNSAID)
+    }
+}
+
+static UNSAID: When = When {
+    cwd: PathList::EMPTY,
+    project: PathList::EMPTY,
+    fields: Vec::new(),
+    subagent: None,
+    success: None,
+    stop_hook_active: None,
+    remote: None,
+    run: None,
+};
+
+/// The circumstances themselves.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct When {
     /// Over the session's directory.
-    pub cwd: PatternList<PathPattern>,
+    pub cwd: PathList,
     /// Over the project's root.
-    pub project: PatternList<PathPattern>,
+    pub project: PathList,
     /// Globs over string fields of the payload: the field's name and its globs.
     pub fields: Vec<(&'static str, PatternList<NamePattern>)>,
     /// Called inside a subagent?
@@ -60,12 +85,12 @@ pub struct When {
     pub run: Option<Command>,
 }
 
-impl Value for When {
+impl Value for OptionalWhen {
     const SORT: Sort = Sort::Circumstances;
 
-    fn read(value: &Item<'_>, r: &mut Reader<'_>) -> When {
-        let mut when = When::default();
-        let Some(table) = r.table(value, "when") else { return when };
+    fn read(value: &Item<'_>, r: &mut Reader<'_>) -> OptionalWhen {
+        let mut when = Box::<When>::default();
+        let Some(table) = r.table(value, "when") else { return OptionalWhen(None) };
         for (key, value) in table {
             let name = key.get_ref();
             match (name, WHEN_KEYS.iter().find(|known| known.name == name)) {
@@ -80,26 +105,19 @@ impl Value for When {
                 (_, None) => r.unknown_key(name, key.span(), WHEN_KEYS.iter().map(|key| key.name)),
             }
         }
-        when
+        OptionalWhen((*when != UNSAID).then_some(when))
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_nothing(&self) -> bool {
-        self.cwd.is_empty()
-            && self.project.is_empty()
-            && self.fields.is_empty()
-            && self.subagent.is_none()
-            && self.success.is_none()
-            && self.stop_hook_active.is_none()
-            && self.remote.is_none()
-            && self.run.is_none()
+        self.0.is_none()
     }
 }
 
 impl When {
     pub(super) fn is_met(&self, s: &Subject<'_>) -> bool {
         let event = s.event;
-        let place = |patterns: &PatternList<PathPattern>, dir: &str| {
+        let place = |patterns: &PathList, dir: &str| {
             patterns.is_empty() || {
                 let target = path::exact_target(dir);
                 patterns.match_target(&target, s.bases) == Truth::Yes

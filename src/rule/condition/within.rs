@@ -3,17 +3,13 @@
 use crate::effect::path::Resolver;
 use crate::effect::value::BLANK;
 use crate::effect::{Effect, Extent, Source, SubCommand, Target};
-use crate::rule::path::PathPattern;
-use crate::rule::{PatternList, Truth};
+use crate::rule::Truth;
+use crate::rule::path::PathList;
 
 use super::Subject;
 
 /// Does the effect's command run there? For deny and ask.
-pub fn match_directory(
-    patterns: &PatternList<PathPattern>,
-    s: &Subject<'_>,
-    effect: &Effect,
-) -> Truth {
+pub fn match_directory(patterns: &PathList, s: &Subject<'_>, effect: &Effect) -> Truth {
     let Some(command) = s.command_of(effect) else { return Truth::No };
     match command_directory(command) {
         Some(dir) => patterns.match_target(&dir, s.bases),
@@ -24,11 +20,7 @@ pub fn match_directory(
 /// Does the effect's command run there for certain, with all that it is given? For allow and unless.
 ///
 /// Redirections are the shell's: they are judged as effects of their own.
-pub fn covers_directory(
-    patterns: &PatternList<PathPattern>,
-    s: &Subject<'_>,
-    effect: &Effect,
-) -> bool {
+pub fn covers_directory(patterns: &PathList, s: &Subject<'_>, effect: &Effect) -> bool {
     let Some(at) = effect.command else { return false };
     let Some(command) = s.analysis.commands.get(at) else { return false };
     let lies = |target: &Target| patterns.covers_target(target, s.bases);

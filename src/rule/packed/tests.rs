@@ -153,7 +153,7 @@ fn ask(conditions: &Conditions) {
             );
         }
     }
-    for pattern in conditions.path.named().iter().chain(conditions.path.excluded()) {
+    for pattern in conditions.path.named().chain(conditions.path.excluded()) {
         let _ = (
             pattern.common_needle(),
             pattern.match_target(&target, &bases),
@@ -172,7 +172,7 @@ fn what_is_damaged_hits_everything_and_covers_nothing() {
     assert!(!damaged.covers_command(&git, &bases) && damaged.program_names().is_none());
     let whole = compiled::compile_path("/etc/y").expect("a pattern");
     for text in ["", "?", &whole[..whole.len() - 1]] {
-        let damaged = PathPattern::copy_compiled(text);
+        let damaged = PathPattern::from_compiled(text);
         assert_eq!(damaged.match_target(&target, &bases), Truth::Yes, "{text:?}");
         assert!(!damaged.covers_target(&target, &bases), "{text:?}");
     }

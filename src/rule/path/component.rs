@@ -5,7 +5,7 @@ use crate::effect::Extent;
 use crate::glob;
 use crate::limits;
 use crate::rule::Truth;
-use crate::rule::compiled::Part;
+use crate::rule::compiled::{Part, Parts};
 
 pub(super) fn split_components(path: &str) -> Vec<&str> {
     let (mut parts, mut from) = (Vec::with_capacity(16), 0);
@@ -40,7 +40,7 @@ pub(super) fn is_glob_of(parts: &[Part<'_>], glob_path: &[&str]) -> bool {
             Part::Any => *name == "**",
             Part::Glob(text) => text == name,
             Part::Literal(text) => text == name && !glob::is_glob(name),
-            Part::Folded(_) => false,
+            Part::Folded(_) | Part::Damaged => false,
         })
 }
 
@@ -49,7 +49,7 @@ pub(super) fn part_matches(part: &Part<'_>, name: &str) -> bool {
         Part::Literal(text) => same_name(text, name),
         Part::Glob(text) => glob::matches_folded(text, name, FOLD),
         Part::Folded(text) => glob::matches_folded(text, name, true),
-        Part::Any => true,
+        Part::Any | Part::Damaged => true,
     }
 }
 
@@ -62,29 +62,32 @@ pub(super) fn same_name(text: &str, name: &str) -> bool {
 ///
 /// As globs are matched: what stands between two `**` is taken where it fits first, since more of the path can
 /// only be named with more left of it.
-pub(super) fn shortest_named(parts: &[Part<'_>], path: &[&str], anywhere: bool) -> Option<usize> {
-    let (mut i, mut at) = (0, 0);
+pub(super) fn shortest_named(parts: Parts<'_>, path: &[&str], anywhere: bool) -> Option<usize> {
+    let (mut left, mut at) = (parts, 0);
     // Where the pattern goes on behind the last `**`, and how far into the path that was tried.
-    let mut gap = anywhere.then_some((0, 0));
-    while i < parts.len() {
-        if parts[i] == Part::Any {
+    let mut gap = anywhere.then_some((parts, 0));
+    while let Some((part, rest)) = left.split_first() {
+        if part == Part::Damaged {
+            return Some(path.len());
+        }
+        if part == Part::Any {
             // At the end it stands for one component or more.
-            if i + 1 == parts.len() {
+            if rest.is_empty() {
                 return (at < path.len()).then_some(at + 1);
             }
-            i += 1;
-            gap = Some((i, at));
-        } else if path.get(at).is_some_and(|name| part_matches(&parts[i], name)) {
-            i += 1;
+            left = rest;
+            gap = Some((rest, at));
+        } else if path.get(at).is_some_and(|name| part_matches(&part, name)) {
+            left = rest;
             at += 1;
         } else {
             let (behind, tried) = gap.filter(|_| at < path.len())?;
             // Trying again costs no more than a pattern's components each time.
-            if tried % 256 == 255 && !limits::spend_steps(256 * parts.len()) {
+            if tried % 256 == 255 && !limits::spend_steps(256 * parts.count()) {
                 return None;
             }
             gap = Some((behind, tried + 1));
-            (i, at) = (behind, tried + 1);
+            (left, at) = (behind, tried + 1);
         }
     }
     Some(at)
@@ -210,38 +213,45 @@ pub(super) fn match_component(part: &Part<'_>, name: &str) -> Truth {
         Part::Literal(text) => Truth::from(glob::matches_folded(name, text, FOLD)),
         Part::Glob(text) => both(text, name),
         Part::Folded(text) => both(&text.to_ascii_lowercase(), &name.to_ascii_lowercase()),
-        Part::Any => Truth::Yes,
+        Part::Any | Part::Damaged => Truth::Yes,
     }
 }
 
 /// The pattern lies below the directory that is touched as a whole: certain for the directory's
 /// direct children (its literal parent is named), for all of it where its content goes (`D/*`),
 /// possible from further up.
-pub(super) fn match_below(parts: &[Part<'_>], dir: &[&str], extent: Extent) -> Truth {
+pub(super) fn match_below(parts: Parts<'_>, dir: &[&str], extent: Extent) -> Truth {
     let mut parts = parts;
     for name in dir {
         match parts.split_first() {
             Some((Part::Any, _)) => return Truth::Maybe,
-            Some((part, rest)) if part_matches(part, name) => parts = rest,
+            Some((part, rest)) if part_matches(&part, name) => parts = rest,
             _ => return Truth::No,
         }
     }
-    match (parts, extent) {
-        (_, Extent::Visible) if names_only_hidden(parts) => Truth::No,
-        ([Part::Literal(_)], Extent::Tree | Extent::Visible | Extent::Children) => Truth::Yes,
-        ([Part::Folded(text)], Extent::Tree | Extent::Visible | Extent::Children)
-            if !glob::is_glob(text) =>
-        {
-            Truth::Yes
-        }
+    if extent == Extent::Visible && names_only_hidden(parts) {
+        return Truth::No;
+    }
+    let content = matches!(extent, Extent::Tree | Extent::Visible | Extent::Children);
+    match parts.split_first() {
+        Some((part, rest)) if content && rest.is_empty() && is_one_name(&part) => Truth::Yes,
         _ => Truth::Maybe,
     }
 }
 
+/// Does the component stand for a single name?
+pub(super) fn is_one_name(part: &Part<'_>) -> bool {
+    match part {
+        Part::Literal(_) => true,
+        Part::Folded(text) => !glob::is_glob(text),
+        Part::Glob(_) | Part::Any | Part::Damaged => false,
+    }
+}
+
 /// Do these components name only what is hidden?
-pub(super) fn names_only_hidden(parts: &[Part<'_>]) -> bool {
-    parts.iter().any(|part| match part {
+pub(super) fn names_only_hidden(mut parts: Parts<'_>) -> bool {
+    parts.any(|part| match part {
         Part::Literal(text) | Part::Glob(text) | Part::Folded(text) => text.starts_with('.'),
-        Part::Any => false,
+        Part::Any | Part::Damaged => false,
     })
 }

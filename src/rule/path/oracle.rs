@@ -85,7 +85,7 @@ fn overlap_at(parts: &[Part<'_>], glob_path: &[&str]) -> Truth {
     }
 }
 
-fn names_path(own: &PathPattern, parts: &[Part<'_>], path: &[&str]) -> bool {
+fn names_path(own: &PathPattern<'_>, parts: &[Part<'_>], path: &[&str]) -> bool {
     let anywhere = own.base == Base::Anywhere;
     names_prefix(parts, path, anywhere)
         && (!own.itself || (0..path.len()).all(|len| !names_prefix(parts, &path[..len], anywhere)))
@@ -93,20 +93,24 @@ fn names_path(own: &PathPattern, parts: &[Part<'_>], path: &[&str]) -> bool {
 
 /// Calls `test` with the pattern's components made absolute, for each form of its base, until one holds.
 fn any_absolute(
-    own: &PathPattern,
+    own: &PathPattern<'_>,
     bases: &Bases,
     mut test: impl FnMut(&[Part<'_>]) -> bool,
 ) -> bool {
-    let Some(parts) = own.read_parts() else { return false };
-    let mut forms = bases.forms_of(own.base).iter().map(|base| absolute_parts(&base.names, &parts));
-    forms.any(|parts| test(&parts))
+    let Some(parts) = own.parts.read_all() else { return false };
+    bases.forms_of(own.base).iter().any(|base| {
+        let above = base.names.iter().map(|name| Part::Literal(name));
+        test(&above.chain(parts.iter().copied()).collect::<Vec<_>>())
+    })
 }
 
-fn hits_form(own: &PathPattern, path: &str, extent: Extent, bases: &Bases) -> Truth {
+fn hits_form(own: &PathPattern<'_>, path: &str, extent: Extent, bases: &Bases) -> Truth {
     let path = split_glob(path, extent);
     let anywhere = own.base == Base::Anywhere;
     let mut best = Truth::No;
     any_absolute(own, bases, |parts| {
+        let mut written = String::new();
+        parts.iter().for_each(|part| compiled::write_part(part, &mut written));
         best = best.or(match extent {
             Extent::Exact => Truth::from(names_path(own, parts, &path)),
             Extent::Glob if own.itself && parts.len() != path.len() => Truth::No,
@@ -119,13 +123,14 @@ fn hits_form(own: &PathPattern, path: &str, extent: Extent, bases: &Bases) -> Tr
                 } else if anywhere {
                     // `.a` is named by `.a/x`, wherever it is; anything else of that name may
                     // lie below.
-                    let may = extent != Extent::Visible || !names_only_hidden(parts);
+                    let may =
+                        extent != Extent::Visible || !names_only_hidden(Parts::from_text(&written));
                     let truth = Truth::from(may).and(Truth::Maybe);
                     (0..path.len()).fold(truth, |truth, start| {
-                        truth.or(match_below(parts, &path[start..], extent))
+                        truth.or(match_below(Parts::from_text(&written), &path[start..], extent))
                     })
                 } else {
-                    match_below(parts, &path, extent)
+                    match_below(Parts::from_text(&written), &path, extent)
                 }
             }
         });
@@ -134,7 +139,7 @@ fn hits_form(own: &PathPattern, path: &str, extent: Extent, bases: &Bases) -> Tr
     best
 }
 
-fn covers_form(own: &PathPattern, path: &str, extent: Extent, bases: &Bases) -> bool {
+fn covers_form(own: &PathPattern<'_>, path: &str, extent: Extent, bases: &Bases) -> bool {
     let mut path = split_glob(path, extent);
     match extent {
         // `D/*`: what is in D is covered when D is, or when the pattern ends in it.

@@ -13,8 +13,8 @@ pub(super) fn read_command(value: &Item<'_>, r: &mut Reader<'_>) -> Option<Strin
         r.add_error("empty-command", "the command is empty", span);
         return None;
     }
-    match &r.base {
-        Some(base) => Some(act::with_base(&text, base)),
+    match r.directory_of_file() {
+        Some(base) => Some(act::with_base(&text, &base)),
         None => {
             let message = "a project's file names no command for a secret".to_string();
             r.add_error("bad-remote", message, span)
@@ -31,7 +31,7 @@ pub(super) fn read_path(value: &Item<'_>, r: &mut Reader<'_>) -> Option<PathBuf>
     if path.is_absolute() || text.starts_with("~/") {
         return Some(path);
     }
-    match &r.base {
+    match r.directory_of_file() {
         Some(base) if !text.is_empty() => Some(base.join(path)),
         _ => {
             let message = format!("`{text}` is no absolute path");
