@@ -1,6 +1,7 @@
 //! Values become effects on paths and hosts: the one place where effects are made.
 
 mod guard;
+mod signals;
 
 use std::ops::Range;
 
@@ -149,6 +150,7 @@ impl<'a> Emitter<'a> {
     /// What a cap or a spent budget has kept from being seen is not understood.
     pub fn finish(mut self) -> Analysis {
         self.settle_guarded();
+        self.settle_found_processes();
         self.settle_called();
         self.fit_spans();
         self.command = None;

@@ -13,7 +13,10 @@ mod operand;
 
 pub use maybe::emit_opaque;
 pub use maybe::maybe_path;
-pub use operand::{emit_operands, emit_role, is_directory, join_words, keep_words_apart};
+pub use operand::{
+    emit_message, emit_operands, emit_role, is_directory, is_held_address, is_message, join_words,
+    keep_words_apart,
+};
 
 /// An option that leads out of the project (`make -C /srv`) is not what an allow on the bare program
 /// means.

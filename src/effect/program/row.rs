@@ -53,7 +53,8 @@ pub const FLAGS: &[&str] = &[
 ];
 
 /// Under these prefixes tables may name effects of their own: `cloud.delete`.
-pub const DOMAINS: &[&str] = &["git", "database", "cloud", "container"];
+pub const DOMAINS: &[&str] =
+    &["git", "database", "cloud", "container", "package", "process", "forge"];
 
 /// One option line: `-o --output <write> | mark git.effect`.
 #[derive(Debug, Default, PartialEq, Eq)]

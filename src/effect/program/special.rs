@@ -150,7 +150,7 @@ const HANDLERS: [(Special, Handler); Special::ALL.len()] = [
     (Special::Redis, text::redis),
     (Special::Reveals, reveal::operands),
     (Special::Robocopy, windows::emit_robocopy),
-    (Special::Runner, |i| packages::emit_runner(i.out, i.program, &i.values, i.next)),
+    (Special::Runner, packages::run),
     (Special::Scp, remote::scp),
     (Special::Screen, session::screen),
     (Special::Script, packages::emit_script),

@@ -218,6 +218,10 @@ impl Walker<'_> {
         lasting: bool,
     ) -> bool {
         self.special_parameter(name, value, span.clone());
+        if stops_history(name, value) {
+            self.out.command = None;
+            self.out.emit_history_end(span.clone());
+        }
         if let Some(proxy) = value.filter(|v| !v.is_empty())
             && matches!(
                 name.to_ascii_lowercase().as_str(),
@@ -269,6 +273,16 @@ impl Walker<'_> {
             self.state.set(StateKey::Tainted, Some(StateValue::Set));
         }
         true
+    }
+}
+
+/// Is nothing kept of what is typed from here on?
+fn stops_history(name: &str, value: Option<&str>) -> bool {
+    match name {
+        "HISTFILE" => matches!(value, Some("" | "/dev/null")),
+        "HISTSIZE" | "HISTFILESIZE" | "SAVEHIST" => value == Some("0"),
+        "HISTIGNORE" => value == Some("*"),
+        _ => false,
     }
 }
 

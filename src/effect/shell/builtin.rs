@@ -199,6 +199,11 @@ impl Walker<'_> {
     }
 
     fn run_set(&mut self, args: &[Value], span: &Range<usize>) {
+        if args.windows(2).any(|pair| {
+            pair[0].plain_text() == Some("+o") && pair[1].plain_text() == Some("history")
+        }) {
+            self.out.emit_history_end(span.clone());
+        }
         // Never taken back: that some are exported is not told from all.
         if exports_all(args) {
             self.state.set(StateKey::Exported(ALL.to_string()), Some(StateValue::Set));

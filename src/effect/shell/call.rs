@@ -492,6 +492,7 @@ impl Walker<'_> {
         let nexts = program::emit_call(&mut self.out, &call);
         self.note_copies(name, &call);
         self.made_executable(name, &call);
+        self.emit_unread_build(name, &call, from);
         self.emit_patched_files(&call);
         if self.out.analysis.effects[from..]
             .iter()

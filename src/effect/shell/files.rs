@@ -7,9 +7,10 @@ use crate::effect::guarded;
 use crate::effect::path::split;
 use crate::effect::program::table::{self, Class};
 use crate::effect::program::{Call, Next};
-use crate::effect::value::Value;
+use crate::effect::value::{Printer, Value};
 use crate::effect::{Effect, Extent, Grade, Opt, Source, Word, patch};
 use crate::limits::Cap;
+use crate::names::runner::{BUILDERS, FETCHING};
 
 /// `/proc/N/exe`, but of another process than the shell's own.
 fn is_of_a_process(path: &str) -> bool {
@@ -228,6 +229,60 @@ impl Walker<'_> {
         self.out.is_hookctl(&target.resolved)
     }
 
+    /// `git clone URL/x && make -C x`, `curl -O URL/x.deb && dpkg -i x.deb`: what the call has fetched is built, installed or applied.
+    pub(super) fn emit_unread_build(&mut self, name: &str, call: &Call, from: usize) {
+        let row = call.parsed.program;
+        let changes = |word: &Word| matches!(word, Word::System | Word::Named("container.write"));
+        let installs = row.is_some_and(|row| row.effects.iter().any(changes))
+            || self.out.analysis.effects[from..].iter().any(|e| changes(&e.word));
+        let builds = BUILDERS.contains(&name)
+            || table::find_program(name, &[]).is_some_and(|row| row.recipes.is_some());
+        if !installs && !builds || call.parsed.has_mark(table::mark::ONLY) || call.is_dry_run() {
+            return;
+        }
+        let printed = matches!(self.feed, Feed::Stream(Printer::Stranger))
+            && call.args.iter().any(|arg| arg.plain_text() == Some("-"));
+        let doubtful = &["make", "cargo", "pip", "pip3", "go"];
+        let looks = row.is_some_and(|row| row.complete)
+            || !doubtful.contains(&name)
+                && call.parsed.operands.first().is_some_and(|at| {
+                    call.args[*at].plain_text().is_some_and(|sub| FETCHING.contains(&sub))
+                })
+                && !installs;
+        let here = self.cwd().is_some_and(|dir| self.is_fetched_tree(&dir));
+        let touched: Vec<String> = self.out.analysis.effects[from..]
+            .iter()
+            .filter(|e| matches!(e.word, Word::Read | Word::Execute))
+            .filter_map(|e| Some(e.path.as_ref()?.resolved.clone()))
+            .collect();
+        let named: Vec<String> =
+            call.args.iter().filter_map(|arg| Some(self.out.locate_exact(arg)?.resolved)).collect();
+        let touched: Vec<String> = touched.into_iter().chain(named).collect();
+        let unread = printed
+            || builds && !looks && (here || touched.iter().any(|path| self.is_fetched_tree(path)))
+            || installs && touched.iter().any(|path| self.is_download(path));
+        if unread {
+            call.does(&mut self.out, Word::Named("package.unread"));
+        }
+    }
+
+    /// Does it lie in, or is it, a directory that the call has fetched?
+    fn is_fetched_tree(&mut self, path: &str) -> bool {
+        let own = path != self.out.place.project && self.out.fetched.iter().any(|dir| dir == path);
+        own || self.out.is_fetched(path) && !self.out.resolver.exists(path)
+    }
+
+    /// Has the call fetched that file?
+    fn is_download(&self, path: &str) -> bool {
+        let effects = &self.out.analysis.effects;
+        effects.iter().any(|e| {
+            e.word == Word::Write
+                && e.grade == Grade::Certain
+                && e.path.as_ref().is_some_and(|target| target.resolved == path)
+                && effects.iter().any(|net| net.word == Word::Network && net.command == e.command)
+        })
+    }
+
     /// `wget URL/x && chmod +x x`: what the call has fetched becomes a program.
     pub(super) fn made_executable(&mut self, name: &str, call: &Call) {
         let operands = call.operands();
@@ -243,16 +298,7 @@ impl Walker<'_> {
             let Some(target) = self.out.locate_exact(file) else {
                 continue;
             };
-            let effects = &self.out.analysis.effects;
-            let came = |by: Option<usize>| {
-                effects.iter().any(|e| e.word == Word::Network && e.command == by)
-            };
-            let fetched = effects.iter().any(|e| {
-                e.word == Word::Write
-                    && e.path.as_ref().is_some_and(|path| path.resolved == target.resolved)
-                    && came(e.command)
-            });
-            if fetched {
+            if self.is_download(&target.resolved) {
                 let why = "a program that the call itself fetched";
                 self.out.emit_unknown(why, call.span.clone());
             }

@@ -275,6 +275,30 @@ fn talks(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
     }
 }
 
+/// Is only sent what stands in the call itself, to the address that a variable holds (`curl -d '{"text":"done"}' "$HOOK"`)?
+pub fn is_message(call: &Call, url: &Value) -> bool {
+    let literal =
+        |value: &Value| value.plain_text().is_some_and(|text| options::body_file(text).is_none());
+    let sent = call.parsed.options.iter().filter(|o| {
+        o.spec.is_some_and(|s| {
+            matches!(s.role, Role::Body | Role::Upload) || s.marks & mark::SEND != 0
+        })
+    });
+    is_held_address(url) && sent.filter_map(|o| o.value.as_ref()).all(literal)
+}
+
+/// Is it a variable as a whole, that no command of the call filled?
+pub fn is_held_address(url: &Value) -> bool {
+    let whole = url.outline().is_none_or(|outline| outline.chars().all(|c| c == BLANK));
+    url.text().is_none() && url.prefix().is_none() && whole && url.by() == Printer::Nobody
+}
+
+/// A message goes to an address that only the variable knows: that it leaves is certain, and what it says is there to read.
+pub fn emit_message(out: &mut Emitter, url: &Value) {
+    out.emit_contact(url, false, Source::Operand);
+    out.push(Word::Send, Grade::Certain, Source::Operand, url.span.clone());
+}
+
 /// The roles of what runs.
 fn runs(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Vec<Next>) {
     let lang = call.parsed.program.and_then(|program| program.lang);

@@ -449,7 +449,7 @@ fn extracted(out: &mut Emitter, call: &Call, tape: Tape, asked: &[Value]) {
     let fetched = match &spot {
         Some(Spot::At(target)) => out.written.contains_key(&target.resolved),
         Some(_) => call.fed,
-        None => false,
+        None => call.fed,
     };
     opened(out, Word::Read, &tape);
     if tape.start.is_some() {
@@ -497,6 +497,9 @@ pub fn emit_unzip(out: &mut Emitter, call: &Call, values: &[Value]) {
     let Some((file, asked)) = values.split_first() else { return };
     let into = call.value("-d").and_then(Value::plain_text);
     let Some(archive) = out.locate_exact(file) else { return };
+    if out.written.contains_key(&archive.resolved) {
+        out.fetch_into(&Value::known(into.unwrap_or("."), call.span.clone()));
+    }
     if asked.is_empty() || call.has("-x") {
         return emit_unpacked(out, &archive.resolved, into.unwrap_or("."));
     }

@@ -5,6 +5,7 @@ use super::git::named_after;
 use crate::effect::Word;
 use crate::effect::emitter::Emitter;
 use crate::effect::value::Value;
+use crate::names::forge::WEIGHTY;
 
 /// `gh api`: GET unless a method or fields say otherwise; a GraphQL query is a read, a mutation a
 /// write.
@@ -29,12 +30,72 @@ pub fn emit_api(out: &mut Emitter, call: &Call, values: &[Value]) {
         return;
     }
     push(Word::Send);
+    let method = value("-X").flatten().and_then(Value::plain_text).unwrap_or("POST");
+    let target = values.first().map_or("", Value::known_start);
+    let mutates = graphql
+        && !call.parsed.options.iter().filter_map(|o| o.value.as_ref()).any(|value| {
+            value.known_start().contains("addComment")
+                || value.known_start().contains("addReaction")
+        });
+    if mutates || !graphql && is_weighty(method, target) {
+        push(WRITE);
+    }
     let deletes = value("-X")
         .flatten()
         .and_then(Value::plain_text)
         .is_some_and(|method| method.eq_ignore_ascii_case("DELETE"));
     if deletes {
         push(Word::Named("cloud.delete"));
+    }
+}
+
+const WRITE: Word = Word::Named("forge.write");
+
+/// Does a request change what others rely on? A comment, a label or a review is everyday work.
+fn is_weighty(method: &str, target: &str) -> bool {
+    let path = target.split('?').next().unwrap_or_default();
+    let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let talk = [
+        "/issues",
+        "/comments",
+        "/reactions",
+        "/notes",
+        "/labels",
+        "/reviews",
+        "/replies",
+        "/discussions",
+    ];
+    match method.to_ascii_uppercase().as_str() {
+        "GET" | "HEAD" | "OPTIONS" => false,
+        "POST" => {
+            WEIGHTY.contains(&last)
+                || path.contains("/git/refs")
+                || path.contains("/actions/runners")
+        }
+        "PATCH" | "PUT" => last == "merge" || !talk.iter().any(|part| path.contains(part)),
+        _ => true,
+    }
+}
+
+/// A request by hand to the API of a forge (`curl -X DELETE https://api.github.com/repos/o/r`).
+pub(super) fn emit_request(out: &mut Emitter, call: &Call, url: &Value) {
+    let rest = [
+        "https://api.github.com/",
+        "https://gitlab.com/api/",
+        "https://codeberg.org/api/",
+        "https://api.bitbucket.org/",
+    ]
+    .iter()
+    .find_map(|host| url.known_start().strip_prefix(host));
+    let Some(path) = rest.filter(|_| !call.is_dry_run()) else { return };
+    let named = ["-X", "--request", "--method"].iter().find_map(|name| call.value(name));
+    let method = match named {
+        Some(method) => method.plain_text().unwrap_or("DELETE"),
+        None if super::super::effects::sends_data(call) => "POST",
+        None => "GET",
+    };
+    if is_weighty(method, path) {
+        call.does(out, WRITE);
     }
 }
 
@@ -59,4 +120,5 @@ pub fn emit_clone(out: &mut Emitter, values: &[Value]) {
         [] => return,
     };
     out.operand_tree(Word::Write, &dir);
+    out.fetch_into(&dir);
 }

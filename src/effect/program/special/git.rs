@@ -309,6 +309,12 @@ pub fn emit_push(out: &mut Emitter, call: &Call, values: &[Value]) {
     if call.is_dry_run() {
         return;
     }
+    let named = call.value("--repo").or(values.first());
+    let added = |at: &Value| adds_remote(out, at.known_start());
+    let far = |at: &Value| at.known_start().contains("://") || is_scp(at.known_start());
+    if named.is_some_and(|at| far(at) || added(at)) || named.is_none() && adds_remote(out, "") {
+        call.does(out, Word::Named("git.foreign-push"));
+    }
     let mut named = |word, span| out.push(Word::Named(word), Grade::Certain, Source::Operand, span);
     for reference in values.iter().skip(1) {
         let text = reference.known_start();
@@ -322,6 +328,19 @@ pub fn emit_push(out: &mut Emitter, call: &Call, values: &[Value]) {
     if call.has("--mirror") {
         named("git.delete-remote", call.span.clone());
     }
+}
+
+/// Does the call itself say where that remote is? `""`: where the usual one is.
+fn adds_remote(out: &Emitter, name: &str) -> bool {
+    out.analysis.commands.iter().any(|command| {
+        let mut words =
+            command.operands.iter().map(|at| command.args[*at].text.as_deref().unwrap_or_default());
+        let adds = command.name == "git" && words.next() == Some("remote");
+        let verb = words.next();
+        let own = words.next();
+        let sets = verb == Some("set-url") && (name.is_empty() || own == Some(name));
+        adds && (sets || verb == Some("add") && !name.is_empty() && own == Some(name))
+    })
 }
 
 /// A remote by URL: its host. By name: some host, which the row says.

@@ -1,7 +1,7 @@
 //! Programs that talk to others in a syntax of their own: httpie, socat, databases' clients.
 
 use super::super::code;
-use super::super::effects::{Call, Next, emit_role, join_words};
+use super::super::effects::{Call, Next, emit_message, emit_role, is_held_address, join_words};
 use super::super::table::{Role, mark};
 use super::Invocation;
 use crate::effect::emitter::Emitter;
@@ -16,10 +16,12 @@ pub fn emit_httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
     let named = values.first().filter(|v| method(v));
     let rest = if named.is_some() { &values[1..] } else { values };
     let Some((url, items)) = rest.split_first() else { return };
+    let mut kept = Vec::new();
     let mut send =
         named.is_some_and(|m| !matches!(m.plain_text(), Some("GET" | "HEAD" | "OPTIONS")));
     for item in items {
         let text = item.known_start();
+        kept.push(item.plain_text().is_some_and(|text| !text.contains('@')));
         if text.contains("==") || text.contains(':') && !text.contains(":=") {
             // A query parameter or a header.
             continue;
@@ -34,6 +36,9 @@ pub fn emit_httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
     // `:3000/x` is this machine.
     let local = url.text().filter(|text| text.starts_with([':', '/']));
     let local = local.map(|text| Value::known(format!("localhost{text}"), url.span.clone()));
+    if send && is_held_address(url) && kept.iter().all(|kept| *kept) && !call.fed {
+        return emit_message(out, url);
+    }
     out.emit_contact(
         local.as_ref().unwrap_or(url),
         (send || call.parsed.has_mark(mark::SEND)) && !call.is_dry_run(),

@@ -6,6 +6,7 @@ use super::Invocation;
 use crate::effect::emitter::Emitter;
 use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
+use crate::names::runner::{KNOWN, OWNERS};
 
 /// Beginnings of packages that are a repository of somebody's.
 const HOSTED: &[&str] = &["github:", "gitlab:", "bitbucket:", "gist:"];
@@ -104,11 +105,84 @@ fn fetches_programs(runner: &str) -> bool {
     }
 }
 
+const FOREIGN: Word = Word::Named("package.foreign");
+
+/// What a runner is told to fetch: everybody runs it, or the project has it.
+fn is_expected(out: &mut Emitter, program: &Program, package: &Value) -> bool {
+    let Some(text) = package.plain_text() else { return true };
+    let creates = ["create", "init", "innit"].iter().any(|verb| program.name.ends_with(verb));
+    let python = ["uv", "pipx"].iter().any(|name| program.name.starts_with(name));
+    let (owner, bare) = match text.strip_prefix('@').map(|scoped| scoped.split_once('/')) {
+        Some(Some((owner, bare))) => (owner, bare),
+        // `npm init @scope`
+        Some(None) => (text.trim_start_matches('@').split('@').next().unwrap_or_default(), ""),
+        None => ("", text),
+    };
+    let bare = bare.split(['@', '=', '[', '<', '>', '~']).next().unwrap_or_default();
+    if bare.starts_with('-') || looks_like_path(text) && owner.is_empty() {
+        // Options that the row does not name, and files.
+        return !bare.contains('/') || bare.starts_with(['.', '/']) || python;
+    }
+    let created = format!("create-{bare}");
+    let name = if creates { created.as_str() } else { bare };
+    KNOWN.contains(&name)
+        || owner.is_empty() && !creates && table::find_program(name, &[]).is_some()
+        || OWNERS.contains(&owner)
+        || !python && is_of_the_project(out, text, bare)
+}
+
+/// Does the project install it, or name it?
+fn is_of_the_project(out: &mut Emitter, package: &str, bare: &str) -> bool {
+    let Some(mut dir) = out.cwd.clone() else { return false };
+    let project = out.place.project.clone();
+    let package = package.rfind('@').filter(|at| *at > 0).map_or(package, |at| &package[..at]);
+    loop {
+        if out.resolver.exists(&format!("{dir}/{INSTALLED}{bare}")) {
+            return true;
+        }
+        let manifest = out.read_content(&format!("{dir}/package.json"), 1 << 18);
+        let named = [package, bare].map(|name| format!("\"{name}\""));
+        let manifest = manifest.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        if manifest.is_some_and(|text| named.iter().any(|name| text.contains(name))) {
+            return true;
+        }
+        match dir.rfind('/').filter(|at| *at > 0 && dir != project) {
+            Some(at) => dir.truncate(at),
+            None => return false,
+        }
+    }
+}
+
+/// `--package X`, `--from X`, `--with X`: packages beside the one that runs.
+fn emit_options_packages(out: &mut Emitter, call: &Call, program: &Program) {
+    const NAMES: &[&str] = &["-p", "--package", "--from", "--with", "--spec"];
+    let named = call.parsed.options.iter().filter(|o| NAMES.contains(&o.name.as_str()));
+    let values: Vec<Value> = named.filter_map(|o| o.value.clone()).collect();
+    for value in values.iter().filter(|value| !value.known_start().contains("://")) {
+        if (fetches_programs(program.name) || program.name == "uv run")
+            && !(program.name.starts_with("uv")
+                && value.known_start().bytes().all(|b| b.is_ascii_digit() || b == b'.'))
+            && !is_expected(out, program, value)
+        {
+            out.push(FOREIGN, Grade::Certain, Source::Operand, value.span.clone());
+        }
+    }
+}
+
+/// A runner: what it fetches, and what it runs.
+pub(super) fn run(i: &mut Invocation) {
+    emit_options_packages(i.out, i.call, i.program);
+    emit_runner(i.out, i.program, &i.values, i.next);
+}
+
 /// npx, uv run, bundle exec: the program that they run is no part of them.
 pub fn emit_runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut Vec<Next>) {
     let Some(first) = values.first() else { return };
     if emit_fetched_program(out, first) {
         return;
+    }
+    if fetches_programs(program.name) && !is_expected(out, program, first) {
+        out.push(FOREIGN, Grade::Certain, Source::Operand, first.span.clone());
     }
     if first.text().is_none() {
         // Nobody knows which: no allow covers it.

@@ -1,6 +1,8 @@
 //! Programs that talk to others: scp and rsync, curl and wget, ssh.
 
-use super::super::effects::{Call, Next, is_directory, join_words, note_written, sends_data};
+use super::super::effects::{
+    Call, Next, emit_message, is_directory, is_message, join_words, note_written, sends_data,
+};
 use super::super::table::{Language, Special, mark};
 use super::super::{code, options};
 use super::Invocation;
@@ -200,7 +202,12 @@ pub fn emit_download(out: &mut Emitter, call: &Call, values: &[Value]) {
         if let Some(file) = text.strip_prefix("file://") {
             out.operand(Word::Read, &Value::known(file, url.span.clone()));
         }
-        out.emit_contact(url, send && !call.is_dry_run(), Source::Operand);
+        super::forge::emit_request(out, call, url);
+        let sends = send && !call.is_dry_run();
+        match sends && !call.fed && is_message(call, url) {
+            true => emit_message(out, url),
+            false => out.emit_contact(url, sends, Source::Operand),
+        }
         if named {
             let file = kept_as(call, url);
             out.operand(Word::Write, &file);
