@@ -20,7 +20,11 @@ pub fn echo_output(args: &[Value]) -> Option<String> {
     let texts: Option<Vec<&str>> = args[at..].iter().map(Value::sketch_text).collect();
     let text = texts?.join(" ");
     // Some shells' echo reads backslashes, some does not.
-    if text.contains('\\') && !escapes {
+    let read = |rest: &str| {
+        let next = rest.chars().next();
+        next.is_none_or(|c| c.is_ascii_digit() || "abceEfnrtuUvx\\".contains(c))
+    };
+    if !escapes && text.split('\\').skip(1).any(read) {
         return None;
     }
     let text = if escapes { decode_escapes(&text)? } else { text };

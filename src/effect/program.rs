@@ -6,6 +6,7 @@
 pub mod call;
 pub mod code;
 pub mod effects;
+pub mod guess;
 pub mod options;
 pub mod row;
 pub mod special;
@@ -46,6 +47,7 @@ fn emit_call_effects(out: &mut Emitter, call: &Call) -> Vec<Next> {
         None => {
             open_verb(out, call, call.parsed.subs.checked_sub(1));
             emit_opaque(out, call);
+            next.extend(guess::of_call(call));
         }
         Some(_) if call.parsed.has_mark(mark::ONLY) => {}
         Some(program) => emit_row(out, call, program, &mut next),
@@ -83,6 +85,9 @@ fn emit_row(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Ne
     }
     if !special::emit_special(out, call, program, next) {
         emit_operands(out, call, program, next);
+    }
+    if guess::may_run_more(call, program, next) {
+        next.extend(guess::of_call(call));
     }
     // A host that is known says more than "some host", which would match every rule on hosts.
     for (word, there) in [

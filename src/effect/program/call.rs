@@ -52,6 +52,8 @@ pub enum Next {
         /// The interpreter's language, none for the file itself.
         lang: Option<Language>,
     },
+    /// What may run, or be no command at all.
+    Maybe(Box<Next>),
 }
 
 impl Next {

@@ -23,6 +23,7 @@ use self::lex::Lang;
 use self::scan::Scan;
 use self::small::Sink;
 use super::call::Next;
+use super::guess;
 use super::table::{self, Language};
 use crate::effect::emitter::Emitter;
 use crate::effect::value::{BLANK, Value};
@@ -123,7 +124,7 @@ fn coded(out: &mut Emitter, lang: Language, text: &str, span: &Range<usize>, nex
     }
     match LINES.iter().find(|(own, _)| *own == lang) {
         Some((_, read)) => read(&mut Sink { out, next, span: span.clone() }, text),
-        None => generic::emit(out, text, span),
+        None => generic::emit(out, text, span, next),
     }
 }
 
@@ -178,6 +179,9 @@ fn scan_text(lang: Lang, out: &mut Emitter, next: &mut Vec<Next>, span: &Range<u
     if shell_line(text) {
         out.emit_unknown("a shell command where a program was wanted", span.clone());
         next.push(Next::script(Value::known(text, span.clone())));
+    }
+    if lang == Lang::Python && text.contains(['!', '%']) {
+        next.extend(guess::of_escapes(text, span));
     }
     Scan::new(lang, out, next, span.clone()).scan_program(text);
     if is_fork_bomb(text) {

@@ -86,6 +86,7 @@ type Handler = fn(&mut Invocation);
 const HANDLERS: [(Special, Handler); Special::ALL.len()] = [
     (Special::Ansible, |i| containers::emit_ansible(i.out, i.call, i.next)),
     (Special::Api, |i| forge::emit_api(i.out, i.call, &i.values)),
+    (Special::Behind, session::behind),
     (Special::Chattr, |i| machine::emit_chattr(i.out, i.call, &i.values, i.next)),
     (Special::Client, network::emit_database_client),
     (Special::ContainerRun, |i| containers::emit_run(i.out, i.call, &i.values, i.next)),

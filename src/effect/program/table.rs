@@ -128,12 +128,19 @@ pub fn find_program(name: &str, own: &'static [Program]) -> Option<&'static Prog
 
 /// All that is known of it, be it only what it is to others.
 pub fn find_row(name: &str, own: &'static [Program]) -> Option<&'static Program> {
-    own.iter().find(|p| p.name == name).or_else(|| packed::find_packed(name))
+    own.iter().find(|p| p.name == name).or_else(|| packed::find_packed(name)).or_else(|| {
+        // `python3.15`, `lua5.4`, `php8.2`
+        let bare = name.strip_suffix('t').unwrap_or(name);
+        let bare = bare.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let versioned = (2..name.len()).contains(&bare.len());
+        let row = versioned.then(|| packed::find_packed(bare)).flatten();
+        row.filter(|row| row.has_class(Class::Interpreter))
+    })
 }
 
 /// Is a program of that name of that class? What files say of it takes no class away.
 pub fn has_class(name: &str, class: Class, own: &'static [Program]) -> bool {
-    let shipped = || packed::find_packed(name).is_some_and(|program| program.has_class(class));
+    let shipped = || find_row(name, &[]).is_some_and(|program| program.has_class(class));
     own.iter().any(|program| program.name == name && program.has_class(class)) || shipped()
 }
 

@@ -161,7 +161,7 @@ vocabulary! {
 vocabulary! {
     /// The code that knows what no row of a program can say.
     Special, "special":
-    Ansible = "ansible", Api = "api", Chattr = "chattr", Client = "client",
+    Ansible = "ansible", Api = "api", Behind = "behind", Chattr = "chattr", Client = "client",
     ContainerRun = "container-run", Copy = "copy", CopyNear = "copy-near", Cpio = "cpio", Daemon = "daemon",
     Dd = "dd", Debugger = "debugger", Download = "download", Drive = "drive", Editor = "editor", Env = "env",
     Eval = "eval", Fd = "fd", Find = "find", FlagC = "flag-c", GhAlias = "gh-alias", GhClone = "gh-clone",
@@ -188,6 +188,8 @@ vocabulary! {
     Agent = "agent",
     /// What it writes are programs of the project's.
     Compiler = "compiler",
+    /// Its commands may do harm, or run others: words of unknown programs that begin with it are tried.
+    Grave = "grave",
     /// Projects install it: `yarn NAME` runs it.
     Installed = "installed",
     /// It runs the file that it is given first, or what it reads from standard input.

@@ -329,8 +329,8 @@ impl Walker<'_> {
         }
         let Some(word) = words.first() else { return };
         let args = &words[1..];
-        // zsh: `=rm` is the path of rm.
-        let text = word.plain_text().map(|t| match t.strip_prefix('=') {
+        // zsh: `=rm` is the path of rm. Nushell: `^rm` is no command of its own.
+        let text = word.plain_text().map(|t| match t.strip_prefix(['=', '^']) {
             Some(name) if name.starts_with(|c: char| c.is_ascii_alphabetic()) => name.to_string(),
             _ => t.to_string(),
         });
@@ -502,6 +502,13 @@ impl Walker<'_> {
         }
         if nexts.is_empty() && name != "git" && !complete {
             self.may_start_git(&span);
+        }
+        if program::guess::may_be_fed(parsed)
+            && let Feed::Text(text) = &self.feed
+        {
+            // A prompt that nobody knows is fed its lines.
+            let tried = program::guess::of_program(text, &span);
+            tried.into_iter().for_each(|next| self.run_next(next, index, false));
         }
         let wraps = parsed.program.is_some_and(|p| p.neutral);
         let assigns = parsed.program.is_some_and(|p| p.assignments);

@@ -11,8 +11,13 @@ use crate::effect::emitter::Spot;
 use crate::effect::program::table::{self, Language, Program, Special, mark};
 use crate::effect::program::{Next, Parsed, code};
 use crate::effect::value::{BLANK, Printer, Text, Value};
-use crate::effect::{Arg, Extent, Grade, Source, SubCommand, Word};
+use crate::effect::{Arg, Effect, Extent, Grade, Source, SubCommand, Word};
 use crate::limits;
+
+/// Is it worth to be told of what only may run?
+fn does_harm(word: Word) -> bool {
+    !matches!(word, Word::Execute | Word::Code | Word::Network | Word::Remote | Word::Read)
+}
 
 /// Does a program of that name read shell text?
 pub fn is_shell(name: &str, own: &'static [Program]) -> bool {
@@ -39,6 +44,7 @@ impl Walker<'_> {
     /// Runs what a program runs in turn.
     pub(super) fn run_next(&mut self, next: Next, index: usize, assigns: bool) {
         match next {
+            Next::Maybe(next) => self.try_out(*next, index),
             Next::Words { words, cwd, feeds } => {
                 let mut words = words;
                 let mut marked = false;
@@ -128,6 +134,30 @@ impl Walker<'_> {
                 self.run_file(&file, lang, index, words);
             }
         }
+    }
+
+    /// Runs what may be no command at all: what comes of it is possible, and nothing is left where nothing does.
+    pub(super) fn try_out(&mut self, next: Next, index: usize) {
+        let (from, commands) = (self.out.analysis.effects.len(), self.out.analysis.commands.len());
+        let (notes, names) = (self.out.analysis.notes.len(), self.out.analysis.environment.len());
+        let written = self.out.written.clone();
+        let mark = self.state.mark();
+        self.in_frame(|frame| frame.computed = true, |w| w.run_next(next, index, false));
+        self.state.rollback(mark);
+        self.out.written = written;
+        self.out.command = Some(index);
+        if self.room.stopped {
+            return;
+        }
+        let analysis = &mut self.out.analysis;
+        let tried = analysis.effects.split_off(from);
+        analysis.notes.truncate(notes);
+        analysis.environment.truncate(names);
+        if !tried.iter().any(|effect| effect.grade != Grade::Unknown && does_harm(effect.word)) {
+            return analysis.commands.truncate(commands);
+        }
+        let known = tried.into_iter().filter(|effect| effect.grade != Grade::Unknown);
+        analysis.effects.extend(known.map(|effect| Effect { grade: Grade::Possible, ..effect }));
     }
 
     /// Runs what that command starts.

@@ -3,6 +3,8 @@
 //! A list of words says whether they could execute, write, delete or send. Without such a word the
 //! program is code and nothing more; with one it is also an execution that nobody understands.
 
+use super::super::call::Next;
+use super::super::guess;
 use crate::effect::emitter::Emitter;
 use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
@@ -10,7 +12,7 @@ use crate::limits::{self, Cap};
 use crate::names::generic::{HARMLESS, SIGNS};
 
 /// Looks at a program in a language that nothing else here knows.
-pub fn emit(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) {
+pub fn emit(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>, next: &mut Vec<Next>) {
     emit_paths(out, text, span);
     let mut rest = text.to_string();
     for word in HARMLESS {
@@ -19,8 +21,13 @@ pub fn emit(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) {
         }
     }
     if let Some(sign) = SIGNS.iter().find(|sign| rest.contains(**sign)) {
-        let why = format!("an inline program that may execute or write: `{}`", sign.trim());
+        let why = format!(
+            "an inline program that may execute or write: `{}`",
+            sign.trim().replace('`', "backticks")
+        );
         out.emit_unknown(&why, span.clone());
+    } else {
+        next.extend(guess::of_value(&Value::known(text, span.clone())));
     }
 }
 

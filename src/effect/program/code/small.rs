@@ -296,7 +296,8 @@ pub fn scan_gdb(sink: &mut Sink, text: &str) {
         let (name, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
         match name {
             "shell" | "!" | "make" => sink.run_shell_text(rest),
-            "python" | "py" | "pi" => sink.scan(super::Lang::Python, rest),
+            "platform" => sink.run_shell_text(rest.strip_prefix("shell ").unwrap_or_default()),
+            "python" | "py" | "pi" | "script" => sink.scan(super::Lang::Python, rest),
             "source" | "so" => sink.emit_path(Word::Read, rest, Extent::Exact),
             "dump" | "generate-core-file" => sink.emit_hidden("a debugger command that writes"),
             "pipe" | "|" => sink.emit_hidden("a debugger command that executes"),

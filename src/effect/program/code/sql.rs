@@ -104,7 +104,8 @@ impl Client<'_, '_, '_> {
             b'#' if begin => self.skip_line(),
             b'/' if rest.starts_with(b"/*") => return self.comment(),
             b'*' if rest.starts_with(b"*/") => self.at += 2,
-            b'.' | b's' | b'S' if begin && self.fresh && self.command(byte) => {}
+            b'.' | b's' | b'S' | b'h' | b'H' | b'!' | b':'
+                if begin && self.fresh && self.command(byte) => {}
             b'\\' => {
                 let from = self.at + 1;
                 self.skip_line();
@@ -151,11 +152,15 @@ impl Client<'_, '_, '_> {
             emit_dot_command(self.out, &text[from + 1..self.at], self.span, self.next);
             return true;
         }
-        if !text.get(from..from + 7).is_some_and(|word| word.eq_ignore_ascii_case("system ")) {
+        let begins = |mark: &&&str| {
+            text.get(from..from + mark.len()).is_some_and(|word| word.eq_ignore_ascii_case(mark))
+        };
+        let Some(mark) = ["system ", "shell ", "host ", "!sh ", ":!!", "!"].iter().find(begins)
+        else {
             return false;
-        }
+        };
         self.skip_line();
-        let command = text[from + 7..self.at].trim_end_matches(';');
+        let command = text[from + mark.len()..self.at].trim_end_matches(';');
         self.next.push(Next::script(Value::known(command, self.span.clone())));
         true
     }
@@ -310,6 +315,10 @@ impl<'s> Statement<'s, '_> {
             "alter" if loses_column(self.tokens) => self.push(ALL),
             "delete" | "update" => {
                 self.push(if affects_all_rows(self.tokens) { ALL } else { WRITE })
+            }
+            // Cypher: everything that fits is deleted.
+            "match" | "detach" if self.tokens.iter().any(|t| is_word(t, "delete")) => {
+                self.push(if self.tokens.iter().any(|t| is_word(t, "where")) { WRITE } else { ALL })
             }
             "with" => self.with(),
             "copy" => self.copy(),

@@ -199,6 +199,10 @@ pub fn emit_runner(out: &mut Emitter, program: &Program, values: &[Value], next:
     let name = name.strip_prefix('@').unwrap_or(name).split('@').next().unwrap_or_default();
     if first.known_start().ends_with(".py") || first.known_start().ends_with(".rb") {
         script_of(out, program, values, next);
+        // `uv run manage.py flush`
+        if table::find_program(name, &[]).is_some() {
+            next.push(Next::words(values.to_vec()));
+        }
     } else if !name.is_empty() {
         let known = table::find_program(name, &[]);
         let creates = ["create", "init", "innit"].iter().any(|verb| program.name.ends_with(verb));

@@ -4,6 +4,7 @@ use super::packages::emit_fetched_program;
 use super::{Invocation, wrap};
 use crate::effect::Word;
 use crate::effect::program::effects::{Call, Next, emit_role, join_words};
+use crate::effect::program::guess;
 use crate::effect::program::table::{Language, Role, mark};
 use crate::effect::value::Value;
 
@@ -52,6 +53,34 @@ pub(super) fn flock(i: &mut Invocation) {
     }
 }
 
+/// Behind `--`, or an option that says so, stands a command; else all that is there is one, or a shell starts.
+pub(super) fn behind(i: &mut Invocation) {
+    let call = i.call;
+    let marked = |at: usize| {
+        call.args[at].plain_text() == Some("--")
+            || call
+                .parsed
+                .options
+                .iter()
+                .any(|o| o.at == at && o.spec.is_some_and(|spec| spec.marks & mark::SPARE != 0))
+    };
+    let words = match (0..call.args.len()).find(|at| marked(*at)) {
+        Some(at) => call.args[at + 1..].to_vec(),
+        // `nix develop .#ci`: what it names are packages.
+        None if i.program.lang.is_some() => Vec::new(),
+        None => match call.parsed.operands.get(call.parsed.subs) {
+            Some(first) => call.args[*first..].to_vec(),
+            None => Vec::new(),
+        },
+    };
+    i.next.push(match &words[..] {
+        [] if i.program.lang.is_some() => Next::Stdin { lang: i.program.language() },
+        [] => return,
+        [text] if text.known_start().contains(' ') => Next::script(text.clone()),
+        _ => Next::words(words),
+    });
+}
+
 /// Words that are shell text.
 pub(super) fn eval(i: &mut Invocation) {
     if !i.values.is_empty() {
@@ -70,6 +99,8 @@ pub(super) fn script_file(i: &mut Invocation) {
     match i.values.first() {
         Some(file) if file.plain_text() == Some("-") => i.reads_program(),
         Some(file) if emit_fetched_program(i.out, file) => {}
+        // `pm2 start 'npm start'`
+        Some(text) if text.known_start().contains(' ') => i.next.extend(guess::of_value(text)),
         Some(file) => i.next.push(Next::File { file: file.clone(), lang: i.program.lang }),
         None => {}
     }
@@ -90,6 +121,9 @@ pub(super) fn typed(i: &mut Invocation) {
 
 /// `gdb --args PROGRAM ...`
 pub(super) fn debugger(i: &mut Invocation) {
+    if let Some(at) = i.call.args.iter().position(|arg| arg.plain_text() == Some("--")) {
+        i.next.push(Next::words(i.call.args[at + 1..].to_vec()));
+    }
     if i.call.has("--args") {
         return i.next.push(Next::words(std::mem::take(&mut i.values)));
     }

@@ -11,7 +11,7 @@ pub(super) fn editor(i: &mut Invocation) {
     for value in &std::mem::take(&mut i.values) {
         edited(i, value);
     }
-    if matches!(i.call.name, "ed" | "ex") || i.call.has("-s") {
+    if matches!(i.call.name, "ed" | "ex") || i.call.has_any(&["-s", "-es"]) {
         i.reads_program();
     }
 }

@@ -177,6 +177,10 @@ pub(super) fn run_shell(i: &mut Invocation) {
         }
         return;
     }
+    if values.is_empty() && call.has_any(&["-c", "--command", "--commands"]) {
+        // The text was an option's value.
+        return;
+    }
     next.push(match values.first() {
         Some(file) if !call.parsed.has_mark(mark::STDIN) && file.plain_text() != Some("-") => {
             Next::File { file: file.clone(), lang: Some(Language::Shell) }
@@ -235,6 +239,7 @@ fn module(i: &mut Invocation, values: Vec<Value>) {
             let words = std::iter::once(module.clone()).chain(values).collect();
             return i.next.push(Next::words(words));
         }
+        Some((_, Some("code" | "asyncio"))) => return i.reads_program(),
         Some((_, Some(_))) => {}
         _ => {
             let span = module.map_or(&i.call.span, |module| &module.span);
