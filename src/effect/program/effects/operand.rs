@@ -236,6 +236,7 @@ fn changes(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
             Role::Device => return emit_file_write(out, value),
             Role::Write => (Word::Write, Extent::Exact),
             Role::WriteInto => (Word::Write, Extent::Tree),
+            Role::Move if is_file_by_name(out, value) => (Word::Delete, Extent::Exact),
             Role::Move => (Word::Delete, Extent::Tree),
             Role::Permission => (Word::Permission, operand_extent(call)),
             _ => (Word::Write, operand_extent(call)),
@@ -245,6 +246,20 @@ fn changes(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
     if foreign {
         note_written(out, value);
     }
+}
+
+/// Does the ending say that it is one file, and nothing that lies there another thing?
+fn is_file_by_name(out: &mut Emitter, value: &Value) -> bool {
+    const DIRECTORIES: &[&str] = &["git", "app", "d", "bak", "old", "orig"];
+    let ending = value.plain_text().and_then(|text| split(text).1.rsplit_once('.'));
+    let ends = ending.is_some_and(|(stem, ending)| {
+        !stem.is_empty()
+            && (1..=5).contains(&ending.len())
+            && ending.starts_with(|c: char| c.is_ascii_alphabetic())
+            && ending.bytes().all(|b| b.is_ascii_alphanumeric())
+            && !DIRECTORIES.contains(&ending)
+    });
+    ends && out.locate_exact(value).is_some_and(|target| !out.resolver.is_dir(&target.resolved))
 }
 
 /// The roles of what is contacted or sent.
