@@ -248,7 +248,7 @@ fn changes(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
     }
 }
 
-/// Does the ending say that it is one file, and nothing that lies there another thing?
+/// Does the ending say that it is one file of the person's, and nothing that lies there another thing?
 fn is_file_by_name(out: &mut Emitter, value: &Value) -> bool {
     const DIRECTORIES: &[&str] = &["git", "app", "d", "bak", "old", "orig"];
     let ending = value.plain_text().and_then(|text| split(text).1.rsplit_once('.'));
@@ -259,7 +259,11 @@ fn is_file_by_name(out: &mut Emitter, value: &Value) -> bool {
             && ending.bytes().all(|b| b.is_ascii_alphanumeric())
             && !DIRECTORIES.contains(&ending)
     });
-    ends && out.locate_exact(value).is_some_and(|target| !out.resolver.is_dir(&target.resolved))
+    let below = |dir: &str, path: &str| path.strip_prefix(dir).is_some_and(|r| r.starts_with('/'));
+    let Some(target) = out.locate_exact(value).filter(|_| ends) else { return false };
+    below(&out.place.home, &target.lexical)
+        && !below(&out.place.project, &target.lexical)
+        && !out.resolver.is_dir(&target.resolved)
 }
 
 /// The roles of what is contacted or sent.
