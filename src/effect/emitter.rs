@@ -44,6 +44,10 @@ pub struct Emitter<'a> {
     pub fetched: Vec<String>,
     /// Variables that the next program looks at, where they were set in the call.
     pub variables: Vec<(String, Option<String>)>,
+    /// Standard input of the next program is what somebody prints whose text nobody knows.
+    pub unread: bool,
+    /// Standard input of the next program says yes to whatever it asks.
+    pub answered: bool,
     /// Copies and new names that the call makes of files: where the new one is, and the old.
     pub copies: std::collections::BTreeMap<String, String>,
     /// How much of files was read to settle what the call does.
@@ -71,6 +75,8 @@ impl<'a> Emitter<'a> {
             written: std::collections::BTreeMap::new(),
             fetched: Vec::new(),
             variables: Vec::new(),
+            unread: false,
+            answered: false,
             copies: std::collections::BTreeMap::new(),
             read: 0,
             guards: None,

@@ -16,7 +16,7 @@ pub mod vocabulary;
 
 pub use call::{Call, Next};
 pub use options::{Parsed, parse_arguments};
-pub use special::{names_git, redirects_git};
+pub use special::{is_watched, names_git, redirects_git};
 
 use self::effects::{
     emit_elsewhere, emit_opaque, emit_operands, emit_role, has_effect, maybe_path, sends_data,
@@ -32,6 +32,7 @@ pub fn emit_call(out: &mut Emitter, call: &Call) -> Vec<Next> {
     let from = out.analysis.effects.len();
     let next = emit_call_effects(out, call);
     special::note_scope(out, call, from);
+    special::settle(out, call, from);
     next
 }
 

@@ -12,12 +12,14 @@ mod remote;
 mod reveal;
 mod search;
 mod session;
+mod stage;
 mod text;
 mod windows;
 mod wrap;
 
 pub use files::{deletes_operands, directory_glob, named_globs, printed_guarded_files};
 pub use git::{names_git, redirects_git};
+pub use stage::{is_watched, settle};
 pub use wrap::fill_row;
 
 use super::effects::{Call, Next};

@@ -61,7 +61,7 @@ impl Walker<'_> {
         assignments: &[Assignment],
     ) -> Vec<(StateKey, Option<StateValue>)> {
         let names = assignments.iter().map(|a| a.target.name.as_str());
-        let keys = names.filter(|n| program::names_git(n)).map(|n| StateKey::Git(n.to_string()));
+        let keys = names.filter(|n| is_looked_at(n)).map(|n| StateKey::Git(n.to_string()));
         keys.map(|key| (key.clone(), self.state.get(&key).cloned())).collect()
     }
 
@@ -233,7 +233,7 @@ impl Walker<'_> {
             self.out.emit_contact(&Value::known(proxy, span), false, Source::Assignment);
             return false;
         }
-        if program::names_git(name) {
+        if is_looked_at(name) {
             let text = value.map(str::to_string);
             self.state.set(StateKey::Git(name.to_string()), Some(StateValue::Text(text)));
         }
@@ -284,6 +284,11 @@ fn stops_history(name: &str, value: Option<&str>) -> bool {
         "HISTIGNORE" => value == Some("*"),
         _ => false,
     }
+}
+
+/// Do programs look at the variable whose effects then differ?
+fn is_looked_at(name: &str) -> bool {
+    program::names_git(name) || program::is_watched(name)
 }
 
 /// A stored value: its characters are no longer bare.

@@ -10,6 +10,7 @@ use super::state::{StateKey, StateValue};
 use super::word::{Atom, field_value, quoted_atoms};
 use crate::effect::decode;
 use crate::effect::emitter::Spot;
+use crate::effect::path::{join, normalise_path};
 use crate::effect::program::{self, Next};
 use crate::effect::value::{BLANK, Value};
 use crate::effect::{Extent, Grade};
@@ -349,6 +350,15 @@ impl Walker<'_> {
         }
     }
 
+    /// Where a plain name leads if the call has set CDPATH: that is looked at before the current directory.
+    fn leads_by_cdpath(&mut self, value: &Value) -> Option<String> {
+        let name = value.plain_text().filter(|name| !name.starts_with(['/', '.']))?;
+        self.state.find_variable("CDPATH")?;
+        let text = self.text_of("CDPATH")?;
+        let first = text.split(':').find(|dir| !dir.is_empty())?;
+        Some(normalise_path(&join(&join(&self.cwd()?, first), name)))
+    }
+
     /// cd, pushd, popd; the directories to come back to are kept as a list that no script can name.
     fn change_directory(&mut self, name: &str, args: &[Value]) {
         const STACK: &str = " directories";
@@ -381,6 +391,7 @@ impl Walker<'_> {
                 None => None,
             },
             Some(value) if value.known_start().starts_with('+') => None,
+            Some(value) if self.leads_by_cdpath(value).is_some() => self.leads_by_cdpath(value),
             Some(value) => match self.out.locate_value(value, Extent::Exact, false) {
                 Spot::At(target) => match target.extent {
                     Extent::Exact => Some(target.lexical),

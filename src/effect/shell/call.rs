@@ -53,6 +53,12 @@ pub struct Start {
     pub written: windows::WindowsWords,
 }
 
+/// Does the text say yes to all that is asked?
+fn says_yes(text: &str) -> bool {
+    let mut words = text.split_ascii_whitespace().peekable();
+    words.peek().is_some() && words.all(|word| matches!(word, "y" | "Y" | "yes" | "Yes" | "YES"))
+}
+
 impl Walker<'_> {
     /// A simple command, in every world. `before` = its standard input before its own redirections, which
     /// is what its words substitute.
@@ -488,6 +494,8 @@ impl Walker<'_> {
         let fed = !matches!(self.feed, Feed::None | Feed::Text(_));
         let call = Call { name, args, parsed, span: span.clone(), fed };
         self.out.variables = self.state.git_variables();
+        self.out.unread = matches!(&self.feed, Feed::Stream(Printer::Stranger));
+        self.out.answered = matches!(&self.feed, Feed::Text(text) if says_yes(text));
         let from = self.out.analysis.effects.len();
         let nexts = program::emit_call(&mut self.out, &call);
         self.note_copies(name, &call);

@@ -2,7 +2,7 @@
 
 use shuck_ast::{BinaryOp, Command, CompoundCommand, RedirectKind, Stmt, StmtSeq};
 
-use super::word::{Atom, Blank, atoms_of, push_unknown_number, quoted_atoms};
+use super::word::{Atom, Blank, Quote, atoms_of, push_unknown_number, quoted_atoms};
 use super::{Feed, Walker};
 use crate::effect::path::split;
 use crate::effect::program::options;
@@ -122,8 +122,10 @@ impl Walker<'_> {
         match self.list_output(body) {
             Feed::Text(text) if !self.several => loose_atoms(text.trim_end_matches('\n')),
             other => {
-                if let Feed::Found(_, named) = &other {
-                    self.found.extend_from_slice(named);
+                match &other {
+                    Feed::Found(_, named) => self.found.extend_from_slice(named),
+                    Feed::Whole(_, all) => self.found.extend(all.clone()),
+                    _ => {}
                 }
                 known_line(&other)
             }
@@ -153,6 +155,7 @@ pub(super) fn known_line(feed: &Feed) -> Vec<Atom> {
 pub(super) fn lines_of(feed: &Feed) -> Vec<Vec<Atom>> {
     let named = match feed {
         Feed::Found(_, named) => &named[..],
+        Feed::Whole(_, Some(all)) => std::slice::from_ref(all),
         _ => &[],
     };
     std::iter::once(known_line(feed)).chain(named.iter().map(atoms_of)).collect()
@@ -167,7 +170,9 @@ pub(super) fn line_shape(feed: &Feed) -> Option<Vec<Atom>> {
             Some(atoms_of(value))
         }
         Feed::Tree(start) => Some(atoms_of(&start.unknown_below())),
-        Feed::Names | Feed::Here => Some(vec![Atom::unknown_name()]),
+        // One by one they are all that is there.
+        Feed::Here => Some(vec![Atom::Ch('*', Quote::Pattern)]),
+        Feed::Names => Some(vec![Atom::unknown_name()]),
         Feed::Numbers => {
             let mut atoms = Vec::new();
             push_unknown_number(&mut atoms);

@@ -236,6 +236,7 @@ fn changes(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
             Role::Device => return emit_file_write(out, value),
             Role::Write => (Word::Write, Extent::Exact),
             Role::WriteInto => (Word::Write, Extent::Tree),
+            Role::Move if is_file_by_name(out, value) => (Word::Delete, Extent::Exact),
             Role::Move => (Word::Delete, Extent::Tree),
             Role::Permission => (Word::Permission, operand_extent(call)),
             _ => (Word::Write, operand_extent(call)),
@@ -245,6 +246,24 @@ fn changes(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
     if foreign {
         note_written(out, value);
     }
+}
+
+/// Does the ending say that it is one file of the person's, and nothing that lies there another thing?
+fn is_file_by_name(out: &mut Emitter, value: &Value) -> bool {
+    const DIRECTORIES: &[&str] = &["git", "app", "d", "bak", "old", "orig"];
+    let ending = value.plain_text().and_then(|text| split(text).1.rsplit_once('.'));
+    let ends = ending.is_some_and(|(stem, ending)| {
+        !stem.is_empty()
+            && (1..=5).contains(&ending.len())
+            && ending.starts_with(|c: char| c.is_ascii_alphabetic())
+            && ending.bytes().all(|b| b.is_ascii_alphanumeric())
+            && !DIRECTORIES.contains(&ending)
+    });
+    let below = |dir: &str, path: &str| path.strip_prefix(dir).is_some_and(|r| r.starts_with('/'));
+    let Some(target) = out.locate_exact(value).filter(|_| ends) else { return false };
+    below(&out.place.home, &target.lexical)
+        && !below(&out.place.project, &target.lexical)
+        && !out.resolver.is_dir(&target.resolved)
 }
 
 /// The roles of what is contacted or sent.

@@ -1,5 +1,7 @@
 //! Command lines of clouds: their sub-commands are regular verbs, so one list understands them.
 
+use std::borrow::Cow;
+
 use super::super::effects::{Call, has_effect};
 use super::super::table::Program;
 use crate::effect::emitter::Emitter;
@@ -14,9 +16,20 @@ enum CloudVerb {
     Write,
 }
 
-/// `delete`, `delete-stack`, `batch-delete-image`, `apps:destroy`.
+/// The words of a name: `delete-stack`, and `DeleteStack` as some vendors write it.
+fn hyphenate(word: &str) -> Cow<'_, str> {
+    if !word.starts_with(|c: char| c.is_ascii_uppercase()) {
+        return Cow::Borrowed(word);
+    }
+    let end = word[1..].find(|c: char| c.is_ascii_uppercase()).map_or(word.len(), |at| at + 1);
+    let (verb, noun) = if end > 1 { word.split_at(end) } else { (word, "") };
+    let hyphen = if noun.is_empty() { "" } else { "-" };
+    Cow::Owned(format!("{verb}{hyphen}{noun}").to_ascii_lowercase())
+}
+
+/// `delete`, `delete-stack`, `batch-delete-image`, `apps:destroy`, `instance-delete`, `DeleteInstance`.
 fn classify_verb(word: &str) -> Option<CloudVerb> {
-    let last = word.rsplit(':').next().unwrap_or(word);
+    let last = &*hyphenate(word.rsplit(':').next().unwrap_or(word));
     let mut parts = last.split('-');
     let mut first = parts.next().unwrap_or_default();
     if matches!(first, "batch" | "admin" | "bulk" | "begin" | "force") {
@@ -26,6 +39,7 @@ fn classify_verb(word: &str) -> Option<CloudVerb> {
         .into_iter()
         .find(|(words, _)| words.contains(&first) || words.contains(&last))
         .map(|(_, verb)| verb)
+        .or_else(|| parts.any(|part| DELETES.contains(&part)).then_some(CloudVerb::Delete))
 }
 
 /// Effects by the verbs, and by the row's own lines, which come first.
@@ -66,6 +80,7 @@ fn emit_leading_verb(out: &mut Emitter, call: &Call) -> Option<CloudVerb> {
     let mut first = None;
     let mut found = None;
     let mut words: Vec<&str> = Vec::new();
+    let mut noun = "";
     for (i, at) in operands.iter().enumerate() {
         let Some(word) = call.args[*at].plain_text() else {
             // The verb may stand here: `aws ec2 "$verb"`.
@@ -82,6 +97,8 @@ fn emit_leading_verb(out: &mut Emitter, call: &Call) -> Option<CloudVerb> {
             .filter(|kind| *kind != CloudVerb::Read || !call.parsed.doubtful.contains(at));
         if i == 0 {
             first = kind;
+            // `delete cluster NAME`: there the noun stands behind.
+            noun = operands.get(1).and_then(|at| call.args[*at].plain_text()).unwrap_or_default();
         } else if kind.is_some() {
             found = kind;
             break;
@@ -90,7 +107,7 @@ fn emit_leading_verb(out: &mut Emitter, call: &Call) -> Option<CloudVerb> {
     let kind = if first == Some(CloudVerb::Delete) { first } else { found.or(first) };
     let (name, grade) = match kind {
         Some(CloudVerb::Read) => return kind,
-        Some(CloudVerb::Delete) if is_whole(&words) => ("cloud.destroy", Grade::Certain),
+        Some(CloudVerb::Delete) if is_whole(&words, noun) => ("cloud.destroy", Grade::Certain),
         Some(CloudVerb::Delete) => ("cloud.delete", Grade::Certain),
         Some(CloudVerb::Write) => ("cloud.write", Grade::Certain),
         // `aws` alone prints its help.
@@ -104,15 +121,19 @@ fn emit_leading_verb(out: &mut Emitter, call: &Call) -> Option<CloudVerb> {
 }
 
 /// Is what is deleted a whole: `projects delete`, `delete-stack`, `apps:destroy`?
-fn is_whole(words: &[&str]) -> bool {
+fn is_whole(words: &[&str], behind: &str) -> bool {
     let Some(at) = words.iter().position(|w| classify_verb(w) == Some(CloudVerb::Delete)) else {
         return false;
     };
-    let word = words[at];
+    let word = &*hyphenate(words[at]);
     let noun = word.split_once('-').map_or("", |(_, noun)| noun);
     let group = word.split_once(':').map_or("", |(group, _)| group);
-    let before = if at > 0 && noun.is_empty() { words[at - 1] } else { "" };
-    [noun, group, before].iter().any(|n| WHOLES.contains(n))
+    let beside = match at {
+        _ if !noun.is_empty() => "",
+        0 => behind,
+        _ => words[at - 1],
+    };
+    [noun, group, beside].iter().any(|n| WHOLES.contains(n))
 }
 
 /// Files that parameters name: `file://x`, `--template-file x`, `@x`.

@@ -191,6 +191,19 @@ pub fn emit_ansible(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
         ("shell" | "command" | "raw" | "script", Some(text)) if !call.is_dry_run() => {
             next.push(join_words(std::slice::from_ref(&text)));
         }
+        ("file", Some(text))
+            if !call.is_dry_run() && text.known_start().contains("state=absent") =>
+        {
+            let paths = text.known_start().split_whitespace().filter_map(|word| {
+                let (key, path) = word.split_once('=')?;
+                matches!(key, "path" | "dest" | "name").then_some(path)
+            });
+            for path in paths {
+                let home = out.place.home.clone();
+                let path = path.strip_prefix('~').map_or(path.to_string(), |rest| home + rest);
+                out.operand_tree(Word::Delete, &Value::known(path, text.span.clone()));
+            }
+        }
         (_, Some(text)) if !call.is_dry_run() => {
             // Other modules change the hosts: the text names files there, and this may be one of them.
             for word in text.known_start().split_whitespace() {

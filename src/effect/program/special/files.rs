@@ -23,6 +23,11 @@ fn is_test(word: &str) -> bool {
     word.starts_with('-') || matches!(word, "(" | ")" | "!" | ",")
 }
 
+/// Does the test go by a name or a place?
+fn names_some(test: &str) -> bool {
+    matches!(test, "-name" | "-iname" | "-path" | "-ipath" | "-wholename")
+}
+
 /// How many options stand before the places where find starts.
 fn before_starts(args: &[Value]) -> usize {
     let mut at = 0;
@@ -102,6 +107,11 @@ impl Finding<'_, '_> {
                 return at + 2;
             }
             "-maxdepth" | "-mindepth" | "-regextype" | "-printf" | "-files0-from" => return at + 2,
+            // All but a name or a place is as good as all.
+            "-not" | "!" if value.is_some_and(|test| names_some(test.known_start())) => {
+                self.typed = true;
+                return at + 3;
+            }
             "-not" | "!" => self.filtered = true,
             _ if ALONE.contains(&word) => self.filtered = true,
             _ if VALUED.contains(&word) => {
@@ -228,6 +238,11 @@ pub fn emit_fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
         items.push(start.unknown_below());
         let changes = !only_reads_operands(command, out.place.programs);
         items.extend(search::by_pattern(out, &own, start, pattern, changes));
+        let all = own.options.iter().all(|o| matches!(o.name.as_str(), "-H" | "-I" | "--hidden"))
+            && pattern.is_none_or(|p| matches!(p.plain_text(), Some("." | "")));
+        if all && deletes_operands(command, out.place.programs) {
+            items.extend(directory_glob(start));
+        }
     }
     for item in items {
         let mut words: Vec<Value> = command.to_vec();
@@ -513,7 +528,7 @@ pub fn emit_unzip(out: &mut Emitter, call: &Call, values: &[Value]) {
 /// zip: `-m` moves what it packs.
 pub(super) fn zip(i: &mut Invocation) {
     i.operands();
-    if i.call.has("-m") {
+    if i.call.has_any(&["-m", "-sdel"]) {
         i.values.iter().skip(1).for_each(|value| i.out.operand_tree(Word::Delete, value));
     }
 }

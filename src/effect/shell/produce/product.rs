@@ -57,6 +57,10 @@ impl Printing<'_> {
         let all = matches!(self.name, "sort" | "uniq" | "tac" | "shuf");
         match self.fed {
             Feed::Here | Feed::Whole(..) | Feed::Tree(_) if all => Some(self.fed.clone()),
+            // All but a few is as good as all.
+            Feed::Here | Feed::Whole(..) if self.has(&["-v", "-vE", "-Ev", "--invert-match"]) => {
+                Some(self.fed.clone())
+            }
             Feed::Here => Some(Feed::Names),
             Feed::Whole(some, _) => Some(Feed::Lines(some.clone())),
             Feed::Tree(start) => Some(Feed::Lines(start.unknown_below())),
@@ -195,6 +199,10 @@ impl Walker<'_> {
             "printf" => decode::printf_output(args).map(Feed::Text),
             "xargs" if args.is_empty() => passed_through(p.fed),
             "cat" | "tee" => self.copied_output(p),
+            "yes" => {
+                let said = known_texts(args).join(" ");
+                known(format!("{}\n", if args.is_empty() { "y" } else { &said }).repeat(2))
+            }
             "base64" | "xxd" | "rev" => self.decoded_feed(p.decoded()),
             "find" => self.found_by(args),
             "fd" | "fdfind" | "ls" | "grep" | "rg" | "egrep" | "ag" | "git"
@@ -229,7 +237,7 @@ impl Walker<'_> {
             {
                 known(format!("{}\n", self.out.own_place()))
             }
-            "readlink" | "realpath" => p.guarded_path(),
+            "readlink" | "realpath" => p.guarded_path().or_else(|| self.whole_path(p)),
             "which" | "-v" if self.state.is_set(&StateKey::Splitting) => None,
             "which" | "-v" => match p.operands[..] {
                 [one] if args.len() == 1 => known(one.plain_text()?),
@@ -254,6 +262,13 @@ impl Walker<'_> {
     fn git_prints(&mut self, args: &[Value]) -> Option<Feed> {
         let plain: Vec<&str> = args.iter().map(Value::known_start).collect();
         match plain[..] {
+            // All that git knows, or all of it below a directory.
+            ["ls-files", ref rest @ ..] | ["ls-tree", ref rest @ ..]
+                if whole_tree(rest, plain[0]).is_some() =>
+            {
+                let start = Value::known(whole_tree(rest, plain[0]).unwrap_or("."), 0..0);
+                Some(Feed::Whole(start.unknown_below(), special::directory_glob(&start)))
+            }
             ["ls-files", ref rest @ ..] => {
                 let listed = listing::stays_below(args).then(listing::anything_below)?;
                 let plain = |a: &&&str| !a.starts_with('-') && !a.starts_with(':');
@@ -329,6 +344,22 @@ impl Walker<'_> {
         }
     }
 
+    /// The whole path of a name that is known.
+    fn whole_path(&mut self, p: &Printing) -> Option<Feed> {
+        let [one] = p.operands[..] else { return None };
+        let flags = ["-f", "-e", "-m", "-s", "--"];
+        let plain = p
+            .args
+            .iter()
+            .all(|a| !a.known_start().starts_with('-') || flags.contains(&a.known_start()));
+        // Without an option readlink tells what a link holds.
+        if !plain || p.name == "readlink" && p.args.len() < 2 {
+            return None;
+        }
+        let target = self.out.locate_exact(one)?;
+        (target.extent == Extent::Exact).then_some(Feed::Text(format!("{}\n", target.lexical)))
+    }
+
     fn user_name_feed(&self) -> Feed {
         match self.out.place.home.rsplit('/').next() {
             Some(name) if !name.is_empty() => Feed::Text(format!("{name}\n")),
@@ -352,6 +383,20 @@ impl Walker<'_> {
             Spot::Unknown => Some(Feed::Stream(Printer::File)),
         }
     }
+}
+
+/// The directory all of whose files `git ls-files` lists, or `git ls-tree -r HEAD`.
+fn whole_tree<'a>(rest: &[&'a str], verb: &str) -> Option<&'a str> {
+    let plain = |a: &&&str| !matches!(**a, "-z" | "-c" | "--cached" | "--" | "--full-name");
+    let mut words = rest.iter().filter(plain).copied();
+    if verb == "ls-tree" {
+        let mut words = rest.iter().filter(|a| !matches!(**a, "-r" | "-z" | "--name-only"));
+        return (words.next() == Some(&"HEAD") && words.next().is_none()).then_some(".");
+    }
+    let start = words.next().unwrap_or(".");
+    let dir =
+        start == "." || start.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-/".contains(&b));
+    (dir && !start.starts_with(['-', '/']) && words.next().is_none()).then_some(start)
 }
 
 /// What a command that copies its input prints.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::effect::Extent;
+use crate::effect::value::Printer;
 use crate::names::{mongo, redis};
 
 /// psql's and mysql's `\x`.
@@ -131,6 +132,14 @@ pub(super) fn emit_dot_command(
     }
 }
 
+/// Does a script for the database, in capitals, take every key away?
+fn empties(script: &str) -> bool {
+    let has = |name: &str| {
+        script.contains(&format!("'{name}'")) || script.contains(&format!("\"{name}\""))
+    };
+    has("FLUSHALL") || has("FLUSHDB") || has("KEYS") && (has("DEL") || has("UNLINK"))
+}
+
 /// redis-cli's words.
 pub fn emit_redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
     let text = |n: usize| {
@@ -148,6 +157,9 @@ pub fn emit_redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
                 out.emit_path(Word::Write, dir, Extent::Tree, Grade::Certain, Source::Code);
             }
         }
+        // Keys that another command lists.
+        "DEL" | "UNLINK" if words[1..].iter().any(|key| key.by() == Printer::Stranger) => push(ALL),
+        "EVAL" if empties(&text(1)) => push(DROP),
         "EVAL" | "EVALSHA" | "FCALL" | "SCRIPT" | "FUNCTION" | "MODULE" | "" => {
             push(WRITE);
             out.emit_unknown("code that runs in a database", span.clone());

@@ -1,0 +1,186 @@
+//! Which stage a call works on, as names and variables tell: a database that is there to be thrown away, development, production;
+//! and who says yes to a change.
+
+use super::super::effects::Call;
+use super::super::table::Special;
+use crate::effect::emitter::Emitter;
+use crate::effect::value::Value;
+use crate::effect::{Effect, Grade, Source, Word};
+use crate::names::stage::{ASKERS, DEVELOPMENT, PRODUCTION, SCRATCH, VARIABLES, WHO};
+
+const DROP: Word = Word::Named("database.drop");
+
+/// What a name says of the place that it is of; the later one is the more careful.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Scratch,
+    Development,
+    Production,
+}
+
+/// Do programs here look at that variable?
+pub fn is_watched(variable: &str) -> bool {
+    VARIABLES.contains(&variable) || variable.starts_with("TF_CLI_ARGS")
+}
+
+fn stage_of(word: &str) -> Option<Stage> {
+    let word = word.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+    let mut parts = word.split(|c: char| !c.is_ascii_alphanumeric());
+    if parts.clone().any(|part| PRODUCTION.contains(&part)) {
+        return Some(Stage::Production);
+    }
+    let temporary =
+        word.starts_with("/tmp/") || word.contains(":/tmp/") || word.contains("///tmp/");
+    if word == ":memory:" || temporary || parts.clone().any(|part| SCRATCH.contains(&part)) {
+        return Some(Stage::Scratch);
+    }
+    parts.any(|part| DEVELOPMENT.contains(&part)).then_some(Stage::Development)
+}
+
+/// Words that may name a place: no code, no account.
+fn naming_words<'a>(call: &'a Call) -> impl Iterator<Item = &'a str> {
+    let who = |at: usize| {
+        let before = at.checked_sub(1).and_then(|at| call.args[at].plain_text());
+        before.is_some_and(|option| WHO.contains(&option))
+    };
+    call.args.iter().enumerate().filter_map(move |(at, arg)| {
+        let text = arg.known_start();
+        let named = !text.contains([' ', '\n', '(', ';']) && (!who(at) || text.contains(':'));
+        named.then_some(text)
+    })
+}
+
+/// What the call's words and variables say.
+fn stages(out: &Emitter, call: &Call) -> Vec<Stage> {
+    let variables = out.variables.iter().filter(|(name, _)| VARIABLES.contains(&name.as_str()));
+    let values = variables.filter_map(|(_, value)| stage_of(value.as_deref()?));
+    values.chain(naming_words(call).filter_map(stage_of)).collect()
+}
+
+/// The databases that statements of the call drop by name, and whether they drop more than those.
+fn dropped_by_name(call: &Call) -> (Vec<String>, bool) {
+    let (mut names, mut drops) = (Vec::new(), 0);
+    for arg in call.args.iter().filter_map(Value::text).filter(|t| t.contains(' ')) {
+        let lower = arg.to_ascii_lowercase();
+        let words: Vec<&str> =
+            lower.split([' ', ';', '"', '`', '\n']).filter(|w| !w.is_empty()).collect();
+        for (at, word) in words.iter().enumerate() {
+            drops += usize::from(matches!(*word, "drop" | "truncate"));
+            if *word == "drop" && words.get(at + 1) == Some(&"database") {
+                let mut rest = words[at + 2..].iter().filter(|w| !matches!(**w, "if" | "exists"));
+                names.push(rest.next().map_or(String::new(), |name| name.to_string()));
+            }
+        }
+    }
+    let more = drops > names.len();
+    (names, more)
+}
+
+/// The stage of what is dropped; None = nobody says, or it is what counts.
+fn stage_of_drop(out: &Emitter, call: &Call) -> Option<Stage> {
+    let (names, more) = dropped_by_name(call);
+    let mut found: Vec<Option<Stage>> = names.iter().map(|name| stage_of(name)).collect();
+    let around = stages(out, call);
+    if around.contains(&Stage::Production) {
+        return None;
+    }
+    if names.is_empty() || more {
+        found.push(around.into_iter().max());
+    }
+    let worst = found.into_iter().collect::<Option<Vec<_>>>()?.into_iter().max();
+    worst.filter(|stage| *stage != Stage::Production)
+}
+
+/// Is something changed where others may use it?
+fn changes(effect: &Effect, call: &Call) -> bool {
+    let uploads = effect.word == Word::Send && matches!(call.name, "aws" | "gcloud" | "gsutil");
+    let name = effect.word.text();
+    effect.grade == Grade::Certain
+        && (uploads
+            || ["cloud.write", "container.write", "database.write"].contains(&name)
+            || ["cloud.destroy", "cloud.publish"].contains(&name) && ASKERS.contains(&call.name))
+}
+
+/// A variable's value that is not empty and does not say no.
+fn is_on(value: Option<&str>) -> bool {
+    !matches!(value, None | Some("" | "0" | "false"))
+}
+
+/// The options that variables put into a call of terraform.
+fn options_by_variable<'a>(out: &'a Emitter, verb: &str) -> Vec<&'a str> {
+    let own = out.variables.iter().filter(|(name, _)| {
+        name.strip_prefix("TF_CLI_ARGS").is_some_and(|rest| rest.is_empty() || &rest[1..] == verb)
+    });
+    own.filter_map(|(_, value)| value.as_deref()).flat_map(str::split_ascii_whitespace).collect()
+}
+
+/// What variables and standard input answer before a program asks.
+fn emit_answers(out: &mut Emitter, call: &Call) {
+    if !ASKERS.contains(&call.name) {
+        return;
+    }
+    let first = call.args.iter().filter_map(Value::plain_text).find(|w| !w.starts_with('-'));
+    let options = options_by_variable(out, first.unwrap_or_default());
+    let has = |wanted: &str| options.iter().any(|o| o.trim_start_matches('-').starts_with(wanted));
+    let variable = match call.name {
+        "terragrunt" => "NON_INTERACTIVE",
+        "pulumi" => "PULUMI_SKIP_CONFIRMATIONS",
+        _ => "none",
+    };
+    let asked = |(name, value): &(String, Option<String>)| {
+        name.ends_with(variable) && is_on(value.as_deref())
+    };
+    let (destroys, terraform) =
+        (has("destroy"), !matches!(call.name, "pulumi" | "cdk" | "helmfile"));
+    let approved =
+        out.answered || terraform && has("auto-approve") || out.variables.iter().any(asked);
+    for (holds, name) in [(destroys && terraform, "cloud.destroy"), (approved, "cloud.unasked")] {
+        if holds {
+            out.push(Word::Named(name), Grade::Certain, Source::Program, call.span.clone());
+        }
+    }
+}
+
+/// A client whose statements come from a program that fetches, unpacks or dumps them.
+fn emit_unread(out: &mut Emitter, call: &Call) {
+    let client = call.parsed.program.is_some_and(|row| row.special == Some(Special::Client));
+    let given = ["-c", "-e", "-f", "-Q", "-q", "-l"];
+    if client && out.unread && !call.has_any(&given) && worst_stage(out, call).is_none() {
+        let word = Word::Named("database.unread");
+        out.push(word, Grade::Certain, Source::Program, call.span.clone());
+    }
+}
+
+/// The stage below production that the call names.
+fn worst_stage(out: &Emitter, call: &Call) -> Option<Stage> {
+    stages(out, call).into_iter().max().filter(|stage| *stage != Stage::Production)
+}
+
+/// What names and variables make of the effects from there on.
+pub fn settle(out: &mut Emitter, call: &Call, from: usize) {
+    emit_unread(out, call);
+    let own = &out.analysis.effects[from..];
+    if call.is_dry_run() || !own.iter().any(|e| e.word == DROP || changes(e, call)) {
+        return;
+    }
+    if own.iter().any(|e| e.word == DROP) {
+        let word = match stage_of_drop(out, call) {
+            Some(Stage::Scratch) => Word::Named("database.write"),
+            Some(Stage::Development) => Word::Named("database.scratch"),
+            _ => DROP,
+        };
+        let dropped = out.analysis.effects[from..].iter_mut().filter(|e| e.word == DROP);
+        dropped.for_each(|effect| effect.word = word);
+    }
+    emit_answers(out, call);
+    // A setting of the program itself reaches nobody.
+    let settles = call.operands().first().is_some_and(|v| v.known_start().starts_with("config"));
+    if !settles && stages(out, call).contains(&Stage::Production) {
+        out.push(
+            Word::Named("cloud.production"),
+            Grade::Certain,
+            Source::Program,
+            call.span.clone(),
+        );
+    }
+}
