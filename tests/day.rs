@@ -45,6 +45,10 @@ enum Call {
     Tool(BTreeMap<String, toml::Value>),
 }
 
+/// Of 100 calls of the shell, how many the autopilot lets pass at least, on each day: a day has calls that install, send, push and
+/// change what is elsewhere, and those are for a human.
+const AUTOPILOT: usize = 20;
+
 /// What a day came to.
 #[derive(Default)]
 struct Tally {
@@ -83,7 +87,7 @@ impl Tally {
             (self.denied == 0, "guard denies ordinary work"),
             (self.asked <= asks, "guard asks too often"),
             (self.strict * 10 <= self.calls, "strict stops more than 10 of 100"),
-            (self.allowed * 4 >= self.shell * 3, "autopilot allows less than 75 of 100"),
+            (self.allowed * 100 >= self.shell * AUTOPILOT, "autopilot allows less than it did"),
         ];
         holds.iter().filter(|(holds, _)| !holds).map(|(_, why)| format!("{name}: {why}")).collect()
     }
