@@ -214,16 +214,22 @@ impl RuleContext<'_> {
             (_, Truth::No) => false,
             (Grade::Certain, Truth::Yes) => true,
             (Grade::Certain | Grade::Possible, _) => {
-                rule.conditions.lists_for_commands() || self.fires_on_possible(rule)
+                rule.conditions.lists_for_commands() || self.fires_on_possible(rule, effect)
             }
             (Grade::Unknown, _) => self.fires_on_unknown(rule, effect.word),
         }
     }
 
-    fn fires_on_possible(&self, rule: &Rule) -> bool {
-        self.profile == Profile::Strict
+    fn fires_on_possible(&self, rule: &Rule, effect: &Effect) -> bool {
+        let shipped = rule.layer() == Layer::Pack;
+        // What a search or a build may meet in a tree is no question of its own.
+        let wide = |target: &Target| target.extent != Extent::Exact;
+        let met = matches!(effect.word, Word::Read | Word::Write)
+            && effect.path.as_ref().is_none_or(wide);
+        let adds = !shipped || rule.certainty == Certainty::Strict && !met;
+        self.profile == Profile::Strict && adds
             || rule.certainty == Certainty::Possible
-            || (rule.layer() == Layer::Pack && rule.severity == Severity::Critical)
+            || shipped && rule.severity == Severity::Critical
     }
 
     /// Is it the profile alone that makes this shipped deny fire on what is only possible? Then a

@@ -120,6 +120,8 @@ pub enum Certainty {
     /// What the profile says.
     #[default]
     Profile,
+    /// On possible effects too in profile `strict`: shipped rules that say what for.
+    Strict,
     /// On possible effects too, in every profile.
     Possible,
 }

@@ -113,6 +113,20 @@ impl View<'_> {
             PACKS.len(),
             RULES.len()
         );
+        text.push_str("\n`strict` adds these, which ask about what is only possible, too:\n\n");
+        for one in &self.standings {
+            for_each_condition(one.shipped, &mut |key, purpose| {
+                if key == "strict" {
+                    let words: Vec<&str> = purpose.split(' ').collect();
+                    let _ = writeln!(
+                        text,
+                        "  {:<20} {}",
+                        one.shipped.id,
+                        fold_words(&words, WIDTH - 10, &" ".repeat(23))
+                    );
+                }
+            });
+        }
         text
     }
 
@@ -122,7 +136,7 @@ impl View<'_> {
         let what = match profile {
             Profile::Guard => return None,
             Profile::Observe => "no shipped rule is enforced, all are journalled",
-            Profile::Strict => "rules fire on possible effects, too",
+            Profile::Strict => "some rules fire on possible effects, too",
         };
         let from = from.map(|source| format!(" ({})", self.source_position(source, &["profile"])));
         let name = self.context.paint(YELLOW, &format!("profile {}", profile.name()));

@@ -115,6 +115,20 @@ pub fn list_below(target: &Target) -> Option<Vec<Target>> {
     if target.extent != Extent::Glob && gone(&target.resolved) {
         return Some(found);
     }
+    // A name at any depth, hidden directories included.
+    let any_depth = |text: &str| {
+        let (dir, name) = text.split_once("/**/")?;
+        let told = !glob::has_active(dir) && !name.contains('/');
+        told.then(|| (dir.to_string(), name.to_string()))
+    };
+    if target.extent == Extent::Glob
+        && let Some((lexical, name)) = any_depth(&target.lexical)
+        && let Some((resolved, _)) = any_depth(&target.resolved)
+    {
+        let tree = Target { lexical, resolved, extent: Extent::Tree };
+        let fits = |one: &Target| glob::matches(&name, path::split(&one.lexical).1);
+        return Some(list_below(&tree)?.into_iter().filter(fits).collect());
+    }
     if target.extent == Extent::Glob {
         return expand_glob(target)?.iter().try_fold(found, |mut all, one| {
             all.extend(list_below(&Target { extent: Extent::Tree, ..one.clone() })?);

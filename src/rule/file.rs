@@ -654,6 +654,8 @@ fn read_shipped(
             seen.not_understood = certainty == Some(None);
             rule.certainty = certainty.flatten().unwrap_or_default();
         }
+        // What profile `strict` adds by this rule: for people, `hookctl packs` shows it.
+        "strict" => rule.certainty = Certainty::Strict,
         "danger" => {
             seen.danger = r.strings(value).into_iter().map(|(text, _)| text).collect();
         }

@@ -136,6 +136,13 @@ fn document(packs: &[Pack]) -> String {
             let (verb, reason) = rule.verdict();
             let severity = rule.text("severity").unwrap_or("medium");
             let _ = write!(out, "\n### {}\n\n{verb}, {severity}: {}\n", rule.id, plain(reason));
+            if let Some(purpose) = rule.text("strict") {
+                let _ = write!(
+                    out,
+                    "\nIn profile strict also on what is possible: {}.\n",
+                    plain(purpose)
+                );
+            }
             let stops = if verb == "allow" { "Lets pass" } else { "Stops" };
             for (what, examples) in [(stops, &rule.stopped), ("Leaves alone", &rule.passed)] {
                 let shown: Vec<String> =

@@ -85,7 +85,7 @@ fn filled(out: &mut Emitter, lang: Language, value: &Value) -> Option<Value> {
                 && text.contains(|c: char| c.is_ascii_alphabetic())
         })?;
         out.push(Word::Code, Grade::Possible, Source::Code, span.clone());
-        return Some(Value::known(outline.replace(BLANK, "0"), span));
+        return Some(Value::known(outline.replace(NUMBER, "1").replace(BLANK, "0"), span));
     };
     // `sed -n "$((N+1))p"`: any number does the same.
     (value.is_glob() && text.contains(NUMBER))

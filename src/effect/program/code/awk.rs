@@ -120,11 +120,35 @@ impl Program<'_, '_, '_> {
             ";" | "}" | "\n" | "{" => self.printing = false,
             ">" | ">>" if self.printing && self.depth == 0 => {
                 let text = join_tokens(&self.tokens[at + 1..], false);
+                let text = self.given_value(at + 1).unwrap_or(text);
                 emit_path(self.out, Word::Write, &text, self.span);
             }
             "|" | "|&" => self.pipe(at),
             _ => {}
         }
+    }
+
+    /// The value of a variable that stands alone, where the call alone gives it one (`-v out=x`, `out=x`).
+    fn given_value(&mut self, at: usize) -> Option<String> {
+        let Some(AwkToken::Word(name)) = self.tokens.get(at) else { return None };
+        let set = |(n, token): (usize, &AwkToken)| {
+            matches!(token, AwkToken::Word(word) if word == name) && n != at
+        };
+        if !matches!(self.op(at + 1), "" | ";" | "}" | "\n")
+            || self.is_word(at + 1)
+            || self.tokens.iter().enumerate().any(set)
+        {
+            return None;
+        }
+        let command = self.out.own_command()?;
+        let value = |arg: &crate::effect::Arg| {
+            let text = arg.text.as_deref()?;
+            let text = text.strip_prefix("-v").unwrap_or(text);
+            text.strip_prefix(name.as_str())?.strip_prefix('=').map(str::to_string)
+        };
+        let mut values = command.args.iter().filter_map(value);
+        // Of two, nobody says which counts.
+        values.next().filter(|_| values.next().is_none())
     }
 
     fn pipe(&mut self, at: usize) {

@@ -29,6 +29,36 @@ fn skip_delimited(bytes: &[u8], mut at: usize, delimiter: u8) -> Option<usize> {
     None
 }
 
+/// Behind a regular expression that begins at `at`: in brackets its delimiter is a character like any other.
+fn skip_pattern(bytes: &[u8], mut at: usize, delimiter: u8) -> Option<usize> {
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => at += 1,
+            byte if byte == delimiter => return Some(at + 1),
+            b'[' => at = bracket_end(bytes, at + 1)?,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The bracket that closes the list which begins at `at`.
+fn bracket_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    at += usize::from(bytes.get(at) == Some(&b'^'));
+    at += usize::from(bytes.get(at) == Some(&b']'));
+    while *bytes.get(at)? != b']' {
+        at += match (bytes[at], bytes.get(at + 1)) {
+            (b'[', Some(class @ (b':' | b'.' | b'='))) => {
+                let end = [*class, b']'];
+                memchr::memmem::find(&bytes[at + 2..], &end)? + 4
+            }
+            _ => 1,
+        };
+    }
+    Some(at)
+}
+
 fn scan_commands(
     out: &mut Emitter,
     bytes: &[u8],
@@ -48,7 +78,7 @@ fn scan_commands(
         match bytes[at] {
             b if b.is_ascii_digit() || b" \t\n;{},!$+~".contains(&b) => at += 1,
             b'/' => {
-                let Some(end) = skip_delimited(bytes, at + 1, b'/') else { return false };
+                let Some(end) = skip_pattern(bytes, at + 1, b'/') else { return false };
                 at = end;
                 while matches!(bytes.get(at), Some(b'I' | b'M')) {
                     at += 1;
@@ -56,12 +86,12 @@ fn scan_commands(
             }
             b'\\' => {
                 let Some(delimiter) = bytes.get(at + 1) else { return false };
-                let Some(end) = skip_delimited(bytes, at + 2, *delimiter) else { return false };
+                let Some(end) = skip_pattern(bytes, at + 2, *delimiter) else { return false };
                 at = end;
             }
             b's' | b'y' => {
                 let Some(&delimiter) = bytes.get(at + 1) else { return false };
-                let Some(end) = skip_delimited(bytes, at + 2, delimiter)
+                let Some(end) = skip_pattern(bytes, at + 2, delimiter)
                     .and_then(|m| skip_delimited(bytes, m, delimiter))
                 else {
                     return false;

@@ -5,7 +5,7 @@ use super::super::{code, options};
 use super::maybe::{emit_source, maybe_path, maybe_read, without_selection};
 use super::{Call, Next, emit_file_write, note_written, sends_data};
 use crate::effect::emitter::{Emitter, Spot};
-use crate::effect::path::{self, split};
+use crate::effect::path::{self, is_below, split};
 use crate::effect::value::{BLANK, Printer, Value};
 use crate::effect::{Extent, Grade, Source, Target, Word};
 use crate::glob;
@@ -86,6 +86,48 @@ pub fn keep_words_apart(words: &[Value], items: &[Value]) -> Option<Next> {
 
 fn operand_extent(call: &Call) -> Extent {
     if call.parsed.has_mark(mark::TREE) { Extent::Tree } else { Extent::Exact }
+}
+
+/// Of a tree in the project only the files of some names are read (`--include='*.rs'`), and each name ends in
+/// letters that tell: what they are is possible.
+fn narrows_to_names(out: &mut Emitter, call: &Call, value: &Value) -> bool {
+    let named = |option: &&options::ParsedOption| {
+        option.spec.is_some_and(|spec| spec.role == Role::ReadNamed)
+    };
+    let names: Vec<&str> = call
+        .parsed
+        .options
+        .iter()
+        .filter(named)
+        .map(|option| option.value.as_ref().and_then(Value::plain_text).unwrap_or_default())
+        .collect();
+    let plain = |end: &str| end.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
+    let told =
+        |name: &&str| name.strip_prefix("*.").is_some_and(|end| !end.is_empty() && plain(end));
+    let Some(dir) = value.plain_text().filter(|_| !value.is_glob()) else { return false };
+    let project = out.place.project.clone();
+    let inside = out.locate_exact(value).is_some_and(|target| {
+        [&target.lexical, &target.resolved]
+            .into_iter()
+            .all(|path| *path == project || is_below(path, &project))
+    });
+    if !call.parsed.has_mark(mark::TREE)
+        || names.is_empty()
+        || !inside
+        || glob::has_active(dir)
+        || !names.iter().all(told)
+    {
+        return false;
+    }
+    for name in names {
+        let text = format!("{}/**/{name}", dir.trim_end_matches('/'));
+        let files = Value::glob(text, value.span.clone());
+        if let Spot::At(target) = out.locate_value(&files, Extent::Glob, false) {
+            let span = value.span.clone();
+            out.push_effect(Word::Read, Grade::Possible, Some(target), None, Source::Operand, span);
+        }
+    }
+    true
 }
 
 /// A path or a glob as git reads it: with magic in front (`:(glob)`, `:/`), or as one to leave out.
@@ -175,6 +217,7 @@ fn reads(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
             out.operand_tree(Word::Read, value);
             out.emit_second_names(from);
         }
+        Role::Read | Role::ReadVisible if narrows_to_names(out, call, value) => {}
         Role::Read => {
             out.emit_path(Word::Read, value, operand_extent(call), Grade::Certain, Source::Operand);
             if call.parsed.has_mark(mark::LINKS) && !call.is_dry_run() {

@@ -15,7 +15,7 @@ use crate::effect::path::{self, split};
 use crate::effect::program::effects::{Call, Next, emit_role};
 use crate::effect::program::table::{Role, mark};
 use crate::effect::value::Value;
-use crate::effect::{Extent, Grade, Source, Word, secret};
+use crate::effect::{Extent, Grade, Source, Target, Word, secret};
 use crate::glob;
 
 const DISCARD: Word = Word::Named("git.discard");
@@ -413,8 +413,12 @@ fn is_within(path: &str, dir: &str) -> bool {
 
 /// What prints files as they are, or were: no allow means the whole of a commit, or a file whose name tells of a secret.
 pub(super) fn emit_contents(i: &mut Invocation) {
+    let from = i.out.analysis.effects.len();
     i.operands();
     let Invocation { out, call, program, values, .. } = i;
+    if program.name == "git grep" && !call.has_any(&["--untracked", "--no-index"]) {
+        narrow_to_tracked_files(out, from);
+    }
     // The pattern of grep is no name.
     let pattern = !program.before.is_empty() && !call.parsed.has_mark(mark::NO_FIRST);
     let named = &values[usize::from(pattern).min(values.len())..];
@@ -425,6 +429,49 @@ pub(super) fn emit_contents(i: &mut Invocation) {
     };
     if whole || named.iter().any(tells) {
         out.disown();
+    }
+}
+
+/// Of a tree it reads what git tracks: nothing that is hidden, but for what is tracked and told one by one.
+fn narrow_to_tracked_files(out: &mut Emitter, from: usize) {
+    let trees: Vec<usize> = (from..out.analysis.effects.len())
+        .filter(|at| {
+            let effect = &out.analysis.effects[*at];
+            let tree = |target: &Target| {
+                target.extent == Extent::Tree && target.lexical == target.resolved
+            };
+            effect.word == Word::Read && effect.path.as_ref().is_some_and(tree)
+        })
+        .collect();
+    // A file that the call adds first may be any.
+    if trees.is_empty() || out.analysis.commands.len() > 1 && out.analysis.text.contains("git add")
+    {
+        return;
+    }
+    let Some(Some(tree)) = Tree::find(out) else { return };
+    for at in trees {
+        let Some(target) = out.analysis.effects[at].path.clone() else { continue };
+        let inside = target.lexical == out.place.project
+            || path::is_below(&target.lexical, &out.place.project);
+        let own = path::split(&target.lexical).1.starts_with('.');
+        let Some(hidden) = tree.hidden_below(&target.lexical).filter(|_| inside && !own) else {
+            continue;
+        };
+        let span = out.analysis.effects[at].span.clone();
+        if let Some(path) = &mut out.analysis.effects[at].path {
+            path.extent = Extent::Visible;
+        }
+        for path in hidden {
+            let target = Target { lexical: path.clone(), resolved: path, extent: Extent::Tree };
+            out.push_effect(
+                Word::Read,
+                Grade::Possible,
+                Some(target),
+                None,
+                Source::Operand,
+                span.clone(),
+            );
+        }
     }
 }
 

@@ -16,6 +16,8 @@ const SIZE: usize = 36;
 /// What stands before the entries, and how long the checksum behind all is.
 const HEADER: usize = 12;
 const BASE: usize = 20;
+/// How many hidden names are told one by one.
+const HIDDEN: usize = 60;
 /// Flags of an entry: more of them follow, and the length of its name, where all bits mean "or longer".
 const EXTENDED: usize = 0x4000;
 const LONG: usize = 0xfff;
@@ -30,16 +32,29 @@ pub struct Tree {
 impl Tree {
     /// The tree of the project; None where there is none.
     pub fn read(out: &mut Emitter) -> Option<Tree> {
+        match Tree::find(out) {
+            Some(tree) => tree,
+            None => {
+                let why = "a git index that is not read, is cut, or whose names stand elsewhere";
+                out.emit_unknown(why, 0..0);
+                None
+            }
+        }
+    }
+
+    /// The same; None outside where its index cannot be read.
+    pub fn find(out: &mut Emitter) -> Option<Option<Tree>> {
         let project = out.place.project.clone();
         let own = format!("{project}/.git");
         // Of a linked work tree the directory is told by the file `.git`.
         let git = match out.read_whole(&own, Cap::Ignored) {
             Some(text) => {
-                let text = String::from_utf8(text).ok()?;
-                join(&project, text.strip_prefix("gitdir:")?.trim())
+                let text = String::from_utf8(text).unwrap_or_default();
+                let Some(dir) = text.strip_prefix("gitdir:") else { return Some(None) };
+                join(&project, dir.trim())
             }
             None if out.resolver.is_dir(&own) => own,
-            None => return None,
+            None => return Some(None),
         };
         let path = format!("{git}/index");
         let index = match out.read_whole(&path, Cap::Index) {
@@ -48,18 +63,36 @@ impl Tree {
             None if fs::symlink_metadata(&path).is_err_and(|e| e.kind() == ErrorKind::NotFound) => {
                 Vec::new()
             }
-            _ => {
-                let why = "a git index that is not read, is cut, or whose names stand elsewhere";
-                out.emit_unknown(why, 0..0);
-                return None;
-            }
+            _ => return None,
         };
         let lists = [format!("{git}/info/exclude"), format!("{project}/.gitignore")];
         let ignored = lists.iter().filter_map(|list| {
             Some(String::from_utf8_lossy(&out.read_whole(list, Cap::Ignored)?).into_owned())
         });
         let ignored = ignored.collect();
-        Some(Tree { project, index, ignored })
+        Some(Some(Tree { project, index, ignored }))
+    }
+
+    /// What is tracked below a directory and hidden, each as far as the name that hides it; None where that is much.
+    pub fn hidden_below(&self, dir: &str) -> Option<Vec<String>> {
+        let mut found: Vec<String> = Vec::new();
+        for name in entry_names(&self.index) {
+            let name = String::from_utf8_lossy(name);
+            let path = join(&self.project, &name);
+            let Some(rest) = path.strip_prefix(dir).and_then(|rest| rest.strip_prefix('/')) else {
+                continue;
+            };
+            let Some(at) = rest.split('/').position(|part| part.starts_with('.')) else { continue };
+            let parts: Vec<&str> = rest.split('/').take(at + 1).collect();
+            let hidden = join(dir, &parts.join("/"));
+            if found.last() != Some(&hidden) && !found.contains(&hidden) {
+                found.push(hidden);
+            }
+            if found.len() > HIDDEN {
+                return None;
+            }
+        }
+        Some(found)
     }
 
     /// Is the file one that git does not track, and, unless `all`, does not ignore?
@@ -138,6 +171,20 @@ fn is_told(index: &[u8]) -> Option<bool> {
         at = at.checked_add(8)?.checked_add(number(at + 4)?)?;
     }
     (at + BASE == index.len()).then_some(true)
+}
+
+/// The names of all entries; the index is told.
+fn entry_names(index: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let count = index.get(8..HEADER).map_or(0, |n| u32::from_be_bytes([n[0], n[1], n[2], n[3]]));
+    let mut at = HEADER;
+    (0..count).map_while(move |_| {
+        let flags = usize::from(u16::from_be_bytes([*index.get(at + 60)?, *index.get(at + 61)?]));
+        let more = if flags & EXTENDED != 0 { 2 } else { 0 };
+        let name = index.get(at + HEAD + more..)?;
+        let name = name.get(..memchr::memchr(0, name)?)?;
+        at += (HEAD + more + name.len() + 8) & !7;
+        Some(name)
+    })
 }
 
 /// The head of a file's entry.
