@@ -15,6 +15,8 @@ mod limits;
 mod names;
 #[path = "build/programs.rs"]
 mod programs;
+#[path = "build/servers.rs"]
+mod servers;
 #[path = "build/shipped.rs"]
 mod shipped;
 #[path = "build/tokens.rs"]
@@ -36,6 +38,7 @@ fn main() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     cli::write().expect("completions and man page");
     generate(&out, "names", names::compile);
+    generate(&out, "servers", servers::compile);
     programs::generate();
     generate(&out, "tokens", tokens::compile);
     generate(&out, "variables", variables::compile);

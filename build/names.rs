@@ -1,4 +1,4 @@
-//! Compiles `config/names.toml` into static lists: `src/effect/names.rs` has them.
+//! Compiles `config/names.toml` and `config/servers.toml` into static lists: `src/names.rs` has them.
 
 use std::fmt::Write as _;
 

@@ -16,6 +16,7 @@ use crate::limits::{self, Cap};
 use crate::names::tool::{QUIET, READERS, WRITERS};
 
 mod grep;
+mod server;
 
 /// The effects of a tool call.
 pub fn analyse_tool_call(event: &Event, place: &Place) -> Analysis {
@@ -38,11 +39,11 @@ pub fn analyse_tool_call(event: &Event, place: &Place) -> Analysis {
         "PowerShell" | "Monitor" => out.emit_unknown("a shell that is not read", 0..0),
         _ if known(&mut out, event) => {}
         _ => {
-            match name.starts_with("mcp__") {
+            let line = match name.starts_with("mcp__") {
                 true => emit_mcp_tool(&mut out, name, input),
                 false => stranger(&mut out, name, input),
-            }
-            return with_shell(out.finish(), name, input, &own);
+            };
+            return with_shell(out.finish(), line, &own);
         }
     }
     out.finish()
@@ -76,22 +77,73 @@ fn known(out: &mut Emitter, event: &Event) -> bool {
 
 /// WebFetch: the host of a URL, or a file.
 fn fetch(out: &mut Emitter, input: &Json) {
-    let Some(url) = input.get("url").and_then(Json::as_str) else {
-        return out.push(Word::Network, Grade::Unknown, Source::Tool, 0..0);
-    };
-    if let Some(path) = url.strip_prefix("file://") {
+    match input.get("url").and_then(Json::as_str) {
+        Some(url) => contact(out, url, false),
+        None => out.push(Word::Network, Grade::Unknown, Source::Tool, 0..0),
+    }
+}
+
+/// What a URL leads to: a file of this machine, or a host.
+fn contact(out: &mut Emitter, url: &str, send: bool) {
+    // As browsers take it.
+    let url: String = url.trim().chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
+    let url = url.strip_prefix("view-source:").unwrap_or(&url);
+    let path = resolve_location(url, &out.place.home);
+    if path != url {
         let path = Value::known(path, 0..0);
-        out.emit_path(Word::Read, &path, Extent::Exact, Grade::Certain, Source::Tool);
+        return out.emit_path(Word::Read, &path, Extent::Exact, Grade::Certain, Source::Tool);
     }
     let host = host_of(&Value::known(url, 0..0));
     let grade = if host.is_some() { Grade::Certain } else { Grade::Unknown };
-    out.push_effect(Word::Network, grade, None, host, Source::Tool, 0..0);
+    out.push_effect(Word::Network, grade, None, host.clone(), Source::Tool, 0..0);
+    if send {
+        out.push_effect(Word::Send, grade, None, host, Source::Tool, 0..0);
+    }
+}
+
+/// What is left of a call when its effects are found: the command lines in it, and where they run.
+struct Lines {
+    lines: Vec<String>,
+    directory: Option<String>,
+}
+
+impl Lines {
+    fn of(out: &Emitter, name: &str, input: &Json, runs: bool) -> Lines {
+        let fields::Told { mut lines, typed } =
+            fields::command_lines(name, input, runs, out.place.guarded.names);
+        // Of what is no shell's text the walk understands little.
+        let understood = |text: &String| {
+            let found = shell::analyse_command(text, out.place);
+            found.effects.iter().all(|effect| effect.grade != Grade::Unknown)
+        };
+        lines.extend(typed.into_iter().filter(understood));
+        Lines {
+            lines,
+            directory: fields::directory_field(input).and_then(Json::as_str).map(str::to_string),
+        }
+    }
 }
 
 /// A tool that nobody knows: its fields say what it does.
-fn stranger(out: &mut Emitter, name: &str, input: &Json) {
+fn stranger(out: &mut Emitter, name: &str, input: &Json) -> Lines {
     out.push(Word::Execute, Grade::Certain, Source::Tool, 0..0);
-    by_fields(out, name, input, true);
+    by_row(out, name, input, true)
+}
+
+/// What a table says of a tool, and of what it does not say the fields.
+fn by_row(out: &mut Emitter, name: &str, input: &Json, runs: bool) -> Lines {
+    let Some(row) = server::find_row(name) else {
+        by_fields(out, name, input, runs);
+        return Lines::of(out, name, input, runs);
+    };
+    let left = server::emit_row(out, row, input);
+    by_fields(out, name, &left, runs);
+    let mut lines = Lines::of(out, name, &left, runs);
+    lines.lines.extend(server::command_line(row, input));
+    if let Some(directory) = server::directory_of(row, input) {
+        lines.directory = Some(directory.to_string());
+    }
+    lines
 }
 
 /// What the fields of a tool that only reads, or `runs`, say.
@@ -104,7 +156,7 @@ fn by_fields(out: &mut Emitter, name: &str, input: &Json, runs: bool) {
 }
 
 /// A tool of an MCP server: what a file says of it, else what its name says.
-fn emit_mcp_tool(out: &mut Emitter, name: &str, input: &Json) {
+fn emit_mcp_tool(out: &mut Emitter, name: &str, input: &Json) -> Lines {
     let known = out
         .place
         .programs
@@ -118,7 +170,7 @@ fn emit_mcp_tool(out: &mut Emitter, name: &str, input: &Json) {
             false => Word::Execute,
         };
         out.push(word, Grade::Certain, Source::Tool, 0..0);
-        return by_fields(out, name, input, word == Word::Execute);
+        return by_row(out, name, input, word == Word::Execute);
     };
     for word in program.effects {
         out.push(*word, Grade::Certain, Source::Tool, 0..0);
@@ -126,6 +178,10 @@ fn emit_mcp_tool(out: &mut Emitter, name: &str, input: &Json) {
     if !program.complete {
         let writes = |word: &Word| !matches!(word, Word::Read | Word::Network);
         emit_path_leaves(out, input, program.effects.iter().any(writes));
+    }
+    match program.effects.contains(&Word::Execute) {
+        true => Lines::of(out, name, input, true),
+        false => Lines { lines: Vec::new(), directory: None },
     }
 }
 
@@ -147,16 +203,14 @@ fn emit_statement(out: &mut Emitter, name: &str, input: &Json) {
 }
 
 /// A tool that runs commands is one more road to the shell: its command lines are read as such.
-fn with_shell(own: Analysis, name: &str, input: &Json, place: &Place) -> Analysis {
-    let runs = own.effects.iter().any(|e| e.word == Word::Execute);
-    let guards = place.guarded.names;
-    let lines = if runs { fields::command_lines(name, input, guards) } else { Vec::new() };
+fn with_shell(own: Analysis, told: Lines, place: &Place) -> Analysis {
+    let Lines { lines, directory } = told;
     if lines.is_empty() {
         return own;
     }
     let mut place = place.clone();
-    if let Some(dir) = fields::directory_field(input).and_then(Json::as_str) {
-        let dir = resolve_location(dir, &place.home);
+    if let Some(dir) = directory {
+        let dir = resolve_location(&dir, &place.home);
         let dir = match dir.strip_prefix("~/") {
             Some(rest) => format!("{}/{rest}", place.home),
             None => dir,

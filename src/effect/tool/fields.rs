@@ -187,9 +187,20 @@ fn emit_change(out: &mut Emitter, word: Word, file: &str, extent: Extent) {
     out.emit_path(word, &value, extent, Grade::Certain, Source::Tool);
 }
 
+/// What the fields of a tool hold that a shell may read.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// Command lines.
+    pub lines: Vec<String>,
+    /// What is typed into a process that may be a shell.
+    pub typed: Vec<String>,
+}
+
 /// The command lines in the fields of a tool that runs some: each as shell text.
-pub fn command_lines(name: &str, input: &Json, guards: &[&str]) -> Vec<String> {
+/// What a tool that only reads is given beside them is text.
+pub fn command_lines(name: &str, input: &Json, runs: bool, guards: &[&str]) -> Told {
     let mut lines = Vec::new();
+    let mut typed = Vec::new();
     let mut first = Vec::new();
     let mut todo: Vec<&Json> = vec![input];
     let mut count = 0;
@@ -214,7 +225,8 @@ pub fn command_lines(name: &str, input: &Json, guards: &[&str]) -> Vec<String> {
                     if line {
                         lines.extend(lines_of(value, key.ends_with('s')));
                     }
-                    if TYPED.contains(&key.as_str())
+                    if runs
+                        && TYPED.contains(&key.as_str())
                         && let Json::String(text) = value
                     {
                         let text = text.replace("\\n", "\n");
@@ -224,11 +236,13 @@ pub fn command_lines(name: &str, input: &Json, guards: &[&str]) -> Vec<String> {
                             false if contains_any(&tool, PROCESSES) => {
                                 let told = text.lines().filter(|line| mentions_guard(line, guards));
                                 lines.extend(told.map(str::to_string));
+                                typed.push(text);
                             }
                             false => {}
                         }
                     }
-                    if CODE.contains(&key.as_str())
+                    if runs
+                        && CODE.contains(&key.as_str())
                         && let Json::String(text) = value
                     {
                         lines.extend(program_command_line(&tool, &key, text));
@@ -243,7 +257,7 @@ pub fn command_lines(name: &str, input: &Json, guards: &[&str]) -> Vec<String> {
     if !lines.is_empty() {
         first.append(&mut lines);
     }
-    first
+    Told { lines: first, typed }
 }
 
 /// Does a field of that name hold a command line?
@@ -298,7 +312,7 @@ fn variable_lines(value: &Json) -> Vec<String> {
     pairs.map(|(name, text)| format!("export {name}={}", quote_words([text]))).collect()
 }
 
-fn quote_words<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+pub fn quote_words<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     let quoted = words.into_iter().map(|word| format!("'{}'", word.replace('\'', "'\\''")));
     quoted.collect::<Vec<_>>().join(" ")
 }

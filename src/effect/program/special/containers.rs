@@ -154,9 +154,14 @@ fn object_kinds(values: &[Value]) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Is it one of the kinds, in whichever letter case?
+fn is_any(kind: &str, kinds: &[&str]) -> bool {
+    kinds.iter().any(|own| own.eq_ignore_ascii_case(kind))
+}
+
 /// kubectl delete: of what holds data or other objects it is more than of a workload.
 pub fn emit_delete(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let any = |names: &[&str]| object_kinds(values).any(|kind| names.contains(&kind));
+    let any = |names: &[&str]| object_kinds(values).any(|kind| is_any(kind, names));
     // A project of OpenShift is a namespace with all that belongs to it.
     let name = match () {
         () if call.is_dry_run() => return,
@@ -169,7 +174,7 @@ pub fn emit_delete(out: &mut Emitter, call: &Call, values: &[Value]) {
 
 /// kubectl get: secrets whose values are printed.
 pub fn emit_get(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let secret = object_kinds(values).any(|kind| matches!(kind, "secret" | "secrets"));
+    let secret = object_kinds(values).any(|kind| is_any(kind, &["secret", "secrets"]));
     let shown = call.parsed.find_option("-o").is_some_and(|o| {
         o.value.as_ref().is_none_or(|v| !matches!(v.plain_text(), Some("name" | "wide")))
     }) || call.has("--template");
