@@ -7,6 +7,7 @@ pub mod call;
 pub mod code;
 pub mod effects;
 pub mod options;
+pub mod recipe;
 pub mod row;
 pub mod special;
 pub mod spelling;
