@@ -358,7 +358,9 @@ impl Walker<'_> {
     /// Walks a file that a command runs, by itself.
     fn follow(&mut self, running: Running, own: bool, walk: &mut dyn FnMut(&mut Walker, &str)) {
         let Running { index, path, name, text, words, dir } = running;
-        let Some(runner) = self.out.analysis.commands.get(index).cloned() else { return };
+        let Some(mut runner) = self.out.analysis.commands.get(index).cloned() else { return };
+        // What stands around it is not there.
+        runner.parent = None;
         let state = if own { self.state.copy() } else { self.state.child_state() };
         let mut leads = std::mem::take(&mut self.leads);
         let outer = std::mem::take(&mut leads.found);
@@ -417,10 +419,12 @@ impl Walker<'_> {
         self.leads.changed.extend(changed.filter_map(|effect| effect.path.clone()));
         let mut all: Vec<(Effect, String)> = Vec::new();
         for mut effect in effects {
-            if !counts(&effect) {
+            if !counts(&effect) || is_its_own(&effect, &commands) {
                 continue;
             }
-            if is_its_own(&effect, &commands) {
+            // Which files a glob names there is not known.
+            if effect.word == Word::Read && effect.path.as_ref().is_some_and(|t| t.extent.is_wide())
+            {
                 effect.grade = Grade::Possible;
             }
             let way = way(&effect.span);

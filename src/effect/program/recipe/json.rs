@@ -18,6 +18,9 @@ pub(super) fn read_steps(text: &str, section: &str, asked: &mut Request) -> Vec<
 }
 
 fn add_script(scripts: &Node, name: &str, depth: usize, steps: &mut Vec<Step>) {
+    if !limits::spend_steps(64 + scripts.len()) {
+        return;
+    }
     let Some((_, script)) = scripts.get(name) else { return };
     let aside = |at: &str| scripts.get(&format!("{at}{name}")).map(|(_, script)| script);
     let all = [(aside("pre"), false), (Some(script), true), (aside("post"), false)];

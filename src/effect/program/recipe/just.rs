@@ -81,7 +81,8 @@ fn read_file(text: &str) -> File<'_> {
 
 fn add_recipe(file: &File, name: &str, words: &[String], depth: usize, steps: &mut Vec<Step>) {
     let Some(recipe) = file.recipes.get(name) else { return };
-    if depth > limits::SCRIPT_DEPTH * 4 || steps.len() >= limits::RECIPE_STEPS {
+    let room = depth < limits::RECIPE_DEPTH && steps.len() < limits::RECIPE_STEPS;
+    if !room || !limits::spend_steps(256 * (1 + file.variables.len())) {
         return;
     }
     recipe.needs.iter().for_each(|need| add_recipe(file, need, &[], depth + 1, steps));

@@ -62,10 +62,11 @@ fn add_task(tasks: &[Line], name: &str, depth: usize, steps: &mut Vec<Step>) {
         line.indent == indent
             && (key == Some(name) || line.text.strip_suffix(':').map(plain) == Some(name))
     };
-    let Some(at) = tasks.iter().position(is_task) else { return };
-    if depth > limits::SCRIPT_DEPTH || steps.len() >= limits::RECIPE_STEPS {
+    let room = depth < limits::RECIPE_DEPTH && steps.len() < limits::RECIPE_STEPS;
+    if !room || !limits::spend_steps(64 + tasks.len()) {
         return;
     }
+    let Some(at) = tasks.iter().position(is_task) else { return };
     // `build: go build ./...`
     if let Some((_, text)) = tasks[at].text.split_once(": ") {
         return push(steps, &tasks[at], text);
