@@ -109,11 +109,9 @@ impl Leads {
     }
 }
 
-/// The command stands in a file: nothing of it can be replaced, or allowed, where the call's text stands.
+/// The command stands in a file: nothing of it can be replaced where the call's text stands.
 fn set_place(command: &mut SubCommand, span: &Range<usize>) {
     command.quoted = true;
-    command.genuine = false;
-    command.transparent = false;
     command.span = span.clone();
     command.word.span = span.clone();
     command.args.iter_mut().for_each(|arg| arg.span = span.clone());
@@ -417,9 +415,19 @@ impl Walker<'_> {
         };
         let changed = effects.iter().filter(|effect| changes(effect));
         self.leads.changed.extend(changed.filter_map(|effect| effect.path.clone()));
+        let line_of = |span: &Range<usize>| {
+            let before = text.as_bytes().get(..span.start).unwrap_or_default();
+            memchr::memrchr(b'\n', before)
+        };
+        let contacts = effects.iter().filter(|effect| effect.word == Word::Network);
+        let fetched: Vec<Option<usize>> = contacts.map(|effect| line_of(&effect.span)).collect();
         let mut all: Vec<(Effect, String)> = Vec::new();
         for mut effect in effects {
             if !counts(&effect) || is_its_own(&effect, &commands) {
+                continue;
+            }
+            // What a script computes and runs is its own affair, what it fetches and runs is not.
+            if effect.word == Word::PipeToInterpreter && !fetched.contains(&line_of(&effect.span)) {
                 continue;
             }
             // Which files a glob names there is not known.
@@ -575,4 +583,104 @@ fn asked_of(call: &Call) -> Option<Asked> {
         _ => return None,
     }
     Some(asked)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::time::{Duration, Instant};
+
+    use crate::effect::shell::analyse_command;
+    use crate::effect::{Analysis, Grade, Place, Word};
+    use crate::files;
+    use crate::limits;
+
+    fn analyse(dir: &Path, command: &str) -> Analysis {
+        let cwd = dir.to_string_lossy().into_owned();
+        let home = "/home/dev".to_string();
+        let place =
+            Place { project: cwd.clone(), cwd, home, read: Some(files::read), ..Place::default() };
+        limits::begin_event();
+        let analysis = analyse_command(command, &place);
+        limits::enter_stage(limits::Stage::Idle);
+        analysis
+    }
+
+    fn is_understood(analysis: &Analysis) -> bool {
+        analysis.effects.iter().all(|effect| effect.grade != Grade::Unknown)
+    }
+
+    #[test]
+    fn hostile_files_are_as_opaque_as_they_were() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+        fs::File::create(dir.path().join("huge.sh")).unwrap().set_len(100 << 20).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", dir.path().join("zero.sh")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, dir.path().join("fifo.sh"), 0o700.into()).unwrap();
+        fs::write(dir.path().join("binary"), b"\x7fELF\0\xff").unwrap();
+        put("a.sh", &". ./b.sh\n. ./a.sh\n./b.sh\n".repeat(20));
+        put("b.sh", &". ./a.sh\n./b.sh\n./a.sh\n".repeat(20));
+        put("deep.sh", &format!("{}echo{}", "(".repeat(5000), ")".repeat(5000)));
+        put("many.sh", &"echo a && echo b || rm x; ".repeat(2000));
+        put("wrong.sh", "if then )) fi $(\"\n");
+        put("calls.py", &format!("{}{}", "f(".repeat(3000), ")".repeat(3000)));
+        put(
+            "Makefile",
+            &(0..8000).map(|n| format!("t{n}: t{}\n\trm b\n", n + 1)).collect::<String>(),
+        );
+        put("values.mk", "V = $(V)$(W)$(W)\nW = $(V)$(V)$(V)\nall:\n\techo $(V)\n");
+        put("open.mk", &format!("all:\n\techo {}\n", "$(".repeat(9000)));
+        put(
+            "justfile",
+            &(0..90)
+                .map(|n| format!("r{n}: {}\n", format!("r{} ", n + 1).repeat(9)))
+                .collect::<String>(),
+        );
+        put("package.json", "{\"scripts\":{\"a\":\"npm run a && npm run a\",\"b\":[");
+        for command in [
+            "bash huge.sh",
+            "bash zero.sh",
+            "bash fifo.sh",
+            "./fifo.sh",
+            "./binary",
+            "bash a.sh",
+            "./a.sh; ./b.sh",
+            "bash deep.sh",
+            "bash many.sh",
+            "bash wrong.sh",
+            "python3 calls.py",
+            "make t0",
+            "make -f values.mk",
+            "make -f open.mk",
+            "make -f fifo.sh",
+            "just r0",
+            "npm run a",
+        ] {
+            let start = Instant::now();
+            let analysis = analyse(dir.path(), command);
+            assert!(is_understood(&analysis), "{command}: {:?}", analysis.notes);
+            assert!(start.elapsed() < Duration::from_secs(5), "{command}: {:?}", start.elapsed());
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_looked_at_is_told_of() {
+        let dir = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/dev/zero", dir.path().join("zero.sh")).unwrap();
+        fs::write(dir.path().join("binary"), b"\x7fELF\0\xff").unwrap();
+        let told = |command: &str| analyse(dir.path(), command).notes.join("; ");
+        assert!(told("bash zero.sh").contains("zero.sh runs, and is"), "{}", told("bash zero.sh"));
+        assert_eq!(told("./binary"), "binary runs, and is no text");
+        assert_eq!(told("bash none.sh"), "");
+        for n in 0..12 {
+            fs::write(dir.path().join(format!("{n}.sh")), "rm x\n").unwrap();
+        }
+        let many = (0..12).map(|n| format!("bash {n}.sh")).collect::<Vec<_>>().join("; ");
+        let analysis = analyse(dir.path(), &many);
+        let deleted = analysis.effects.iter().filter(|effect| effect.word == Word::Delete).count();
+        assert_eq!(deleted, limits::SCRIPT_FILES);
+        assert_eq!(analysis.way_to(analysis.own_effects().len()), Some("0.sh:1"));
+        assert!(told(&many).contains("11.sh runs, and is not looked at: there is too much"));
+    }
 }
