@@ -673,14 +673,15 @@ mod tests {
         assert!(told("bash zero.sh").contains("zero.sh runs, and is"), "{}", told("bash zero.sh"));
         assert_eq!(told("./binary"), "binary runs, and is no text");
         assert_eq!(told("bash none.sh"), "");
-        for n in 0..12 {
+        let names = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+        for n in names {
             fs::write(dir.path().join(format!("{n}.sh")), "rm x\n").unwrap();
         }
-        let many = (0..12).map(|n| format!("bash {n}.sh")).collect::<Vec<_>>().join("; ");
+        let many = names.map(|n| format!("bash {n}.sh")).join("; ");
         let analysis = analyse(dir.path(), &many);
         let deleted = analysis.effects.iter().filter(|effect| effect.word == Word::Delete).count();
         assert_eq!(deleted, limits::SCRIPT_FILES);
         assert_eq!(analysis.way_to(analysis.own_effects().len()), Some("0.sh:1"));
-        assert!(told(&many).contains("11.sh runs, and is not looked at: there is too much"));
+        assert!(told(&many).contains("9.sh runs, and is not looked at: there is too much"));
     }
 }

@@ -316,10 +316,7 @@ impl File {
             _ => {}
         }
         if let Some(held) = self.variables.get(name) {
-            return match held {
-                Some(text) => Some(self.expand(text, auto, asked, depth)),
-                None => None,
-            };
+            return held.as_ref().map(|text| self.expand(text, auto, asked, depth));
         }
         if let Some(text) = (asked.env)(name) {
             return Some((text, true));
