@@ -7,7 +7,7 @@ mod autopilot;
 
 use memchr::memmem;
 
-use crate::effect::{Analysis, Effect, Extent, Grade, Source, SubCommand, Target, Word};
+use crate::effect::{Effect, Extent, Grade, Source, SubCommand, Target, Word};
 use crate::event::{Event, Kind};
 use crate::limits;
 use crate::rule::condition::{Conditions, Subject};
@@ -164,7 +164,7 @@ impl RuleContext<'_> {
         }
         let rule = found.rule;
         let mut sure = false;
-        for (at, effect) in self.subject.analysis.effects.iter().enumerate() {
+        for (at, effect) in self.effects_for(rule).iter().enumerate() {
             let truth = rule.conditions.match_effect(&self.subject, effect);
             let relief = match self.fires(rule, effect, truth) {
                 false => Relief::Sure,
@@ -190,10 +190,19 @@ impl RuleContext<'_> {
         (!found.effects.is_empty()).then_some(found)
     }
 
+    /// The effects that the rule may speak of: what stands in files that the call runs can be stopped, and that is all.
+    fn effects_for(&self, rule: &Rule) -> &[Effect] {
+        match &rule.verdict {
+            Verdict::Stop { .. } => &self.subject.analysis.effects,
+            _ if rule.remote_name().is_some() => &self.subject.analysis.effects,
+            _ => self.subject.analysis.own_effects(),
+        }
+    }
+
     /// Takes the event as a whole. `unless` may speak of effects where the rule does not: then any effect counts.
     fn take_whole(&self, found: &mut Match<'_>) {
         let rule = found.rule;
-        let effects = &self.subject.analysis.effects;
+        let effects = self.subject.analysis.own_effects();
         let only_effects = rule.unless.as_ref().is_some_and(|unless| unless.speaks_of_effects());
         if !only_effects || effects.is_empty() {
             return found.add_part(None, self.relief(rule, None));
@@ -276,7 +285,7 @@ impl RuleContext<'_> {
         let spoiled = |effect: Option<&Effect>| {
             Relief::from_rule(rule, |unless| unless.could_hold(s, effect))
         };
-        let effects = &self.subject.analysis.effects;
+        let effects = self.subject.analysis.own_effects();
         if effects.is_empty() {
             // Nothing that effects speak of happens: only a rule on the call as such speaks.
             if !rule.conditions.speaks_of_effects() {
@@ -309,7 +318,7 @@ impl RuleContext<'_> {
     /// `others` are the rules that deny or ask: an effect that is only possible is not covered
     /// where one of them could speak of it.
     pub fn is_covered(&self, allows: &[&Match<'_>], others: &[&Rule]) -> bool {
-        let effects = &self.subject.analysis.effects;
+        let effects = self.subject.analysis.own_effects();
         if effects.is_empty() {
             return allows.iter().any(|allow| allow.whole);
         }
@@ -387,7 +396,8 @@ impl RuleContext<'_> {
 
     /// Could something be made where there is nothing yet, before the effect?
     fn could_appear(&self, effect: &Effect) -> bool {
-        let Analysis { effects, commands, .. } = self.subject.analysis;
+        let analysis = self.subject.analysis;
+        let (effects, commands) = (analysis.own_effects(), analysis.own_commands());
         let makes = |e: &Effect| {
             e.grade == Grade::Unknown
                 || matches!(e.word, Word::Write | Word::Delete | Word::Remote | Word::Code)

@@ -314,6 +314,7 @@ pub fn session_place(event: &Event, paths: &Paths) -> Place {
         programs: &[],
         guarded: shipped::guarded_files(paths),
         env: Some(crate::env::get),
+        read: Some(crate::files::read),
     }
 }
 

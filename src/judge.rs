@@ -621,6 +621,10 @@ impl<'a> Judge<'a> {
             if one.unknown && !analysis.notes.is_empty() {
                 reason.push_str(&format!(" ({})", analysis.notes.join("; ")));
             }
+            // What the call's own text does comes first.
+            if let Some(way) = one.effects.first().and_then(|at| analysis.way_to(*at)) {
+                reason.push_str(&format!(" (via {way})"));
+            }
             self.add_voice(one.rule, verb, reason);
         }
     }

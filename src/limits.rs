@@ -282,6 +282,30 @@ bounds! {
     /// names in an archive
     /// it may hold anything: a possible write of the directory
     ARCHIVE_NAMES: usize = 20_000;
+    /// files that a call runs which are read: scripts, and what tells `make` or `npm` what to do
+    /// they are opaque, with a note
+    SCRIPT_FILES: usize = 8;
+    /// bytes of all these files together
+    /// they are opaque, with a note
+    SCRIPT_BYTES: usize = 256 << 10;
+    /// scripts that scripts run
+    /// they are opaque, with a note
+    SCRIPT_DEPTH: usize = 4;
+    /// times that scripts and recipes are followed in one call
+    /// they are opaque, with a note
+    SCRIPT_RUNS: usize = 32;
+    /// effects of one call's scripts, and commands in them
+    /// the others are not seen, with a note
+    SCRIPT_EFFECTS: usize = 400;
+    /// commands of one recipe, those of what it needs first among them
+    /// the others are not seen
+    RECIPE_STEPS: usize = 200;
+    /// levels of what a recipe needs first
+    /// those below are not seen
+    RECIPE_DEPTH: usize = 64;
+    /// levels of variables in variables of a makefile
+    /// the value is unknown
+    RECIPE_VALUES: usize = 12;
 }
 
 caps! {
@@ -414,6 +438,8 @@ pub enum Stage {
     Idle,
     /// What would the call do?
     Analysis,
+    /// What would the files do that it runs? What this does not reach for stays as opaque as it was.
+    Scripts,
     /// The rules of the user, the administrator and the program.
     Rules,
     /// The rules of the project's files.
@@ -442,6 +468,9 @@ impl Spent {
     }
 }
 
+/// Processor time for what the files do that a call runs. Without optimisation the same work takes many times as long.
+const SCRIPT_TIME: Duration = Duration::from_millis(if cfg!(debug_assertions) { 500 } else { 5 });
+
 /// What a stage has left.
 #[derive(Clone, Copy)]
 struct Share {
@@ -459,6 +488,7 @@ impl Share {
         let (steps, looks, time) = match stage {
             Stage::Idle => (usize::MAX, u32::MAX, Duration::MAX),
             Stage::Analysis => (100_000_000, 20_000, Duration::from_millis(450)),
+            Stage::Scripts => (4_000_000, 1000, SCRIPT_TIME),
             Stage::Rules => (100_000_000, 20_000, Duration::from_millis(350)),
             Stage::Project => (50_000_000, 5000, Duration::from_millis(200)),
         };
@@ -481,12 +511,14 @@ struct Budget {
     reached: Cell<u128>,
 }
 
-const STAGES: [Stage; 4] = [Stage::Idle, Stage::Analysis, Stage::Rules, Stage::Project];
+const STAGES: [Stage; 5] =
+    [Stage::Idle, Stage::Analysis, Stage::Scripts, Stage::Rules, Stage::Project];
 const SHARES: [Share; STAGES.len()] = [
     Share::from_stage(STAGES[0]),
     Share::from_stage(STAGES[1]),
     Share::from_stage(STAGES[2]),
     Share::from_stage(STAGES[3]),
+    Share::from_stage(STAGES[4]),
 ];
 
 thread_local! {
@@ -575,6 +607,21 @@ pub fn begin_event() {
 /// The next part of the event's work, or one before it again: each has a share of its own.
 pub fn enter_stage(stage: Stage) {
     BUDGET.with(|budget| budget.enter_stage(stage));
+}
+
+/// Follows a file that the call runs, on a share of its own: what it spends, and the caps that it reaches, make
+/// nothing of the call unknown.
+pub fn follow_script<T>(run: impl FnOnce() -> T) -> T {
+    let (stage, reached) = BUDGET.with(|budget| (budget.stage.get(), budget.reached.get()));
+    if stage == Stage::Analysis {
+        enter_stage(Stage::Scripts);
+    }
+    let result = run();
+    if stage == Stage::Analysis {
+        enter_stage(stage);
+    }
+    BUDGET.with(|budget| budget.reached.set(reached));
+    result
 }
 
 /// May so much work be done, or have been done? False = the share of this stage is spent.

@@ -56,6 +56,7 @@ impl<'a> Ground<'a> {
             programs: config.programs(),
             guarded: shipped::guarded_files(paths),
             env,
+            read: Some(crate::files::read),
         };
         Ground { paths, config, place }
     }

@@ -220,9 +220,41 @@ pub struct Analysis {
     pub environment: Vec<String>,
     /// Why something is unknown, for people: "parse error at byte 12", "nested deeper than 32".
     pub notes: Vec<String>,
+    /// What the files do that it runs, behind all that its own text does.
+    pub led: Option<Box<Led>>,
+}
+
+/// Where among effects and commands those begin that stand in files which the call runs. They add to what rules
+/// stop: for an allow, and for a rewrite, only the call's own text counts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Led {
+    /// The first of the effects.
+    pub effects: usize,
+    /// The first of the commands.
+    pub commands: usize,
+    /// The way to each of the effects: `make clean -> Makefile:12`.
+    pub ways: Vec<String>,
 }
 
 impl Analysis {
+    /// The effects of the call's own text.
+    pub fn own_effects(&self) -> &[Effect] {
+        let end = self.led.as_ref().map_or(self.effects.len(), |led| led.effects);
+        self.effects.get(..end).unwrap_or_default()
+    }
+
+    /// The commands of the call's own text.
+    pub fn own_commands(&self) -> &[SubCommand] {
+        let end = self.led.as_ref().map_or(self.commands.len(), |led| led.commands);
+        self.commands.get(..end).unwrap_or_default()
+    }
+
+    /// The way to an effect that stands in a file which the call runs.
+    pub fn way_to(&self, effect: usize) -> Option<&str> {
+        let led = self.led.as_ref()?;
+        led.ways.get(effect.checked_sub(led.effects)?).map(String::as_str)
+    }
+
     /// A sub-command and those that run it, the innermost first.
     pub fn with_wrappers(&self, command: Option<usize>) -> Vec<usize> {
         let parent = |at: &usize| self.commands.get(*at).and_then(|command| command.parent);

@@ -50,6 +50,10 @@ pub struct Emitter<'a> {
     pub answered: bool,
     /// Copies and new names that the call makes of files: where the new one is, and the old.
     pub copies: std::collections::BTreeMap<String, String>,
+    /// What is walked is a file that the call runs.
+    pub in_script: bool,
+    /// What comes next may not run: a branch of a script.
+    pub unsure: bool,
     /// How much of files was read to settle what the call does.
     read: u64,
     /// The guarded files that are there, once they were looked up.
@@ -78,11 +82,37 @@ impl<'a> Emitter<'a> {
             unread: false,
             answered: false,
             copies: std::collections::BTreeMap::new(),
+            in_script: false,
+            unsure: false,
             read: 0,
             guards: None,
             bytes: 0,
             full: false,
         }
+    }
+
+    /// One for a file that the call runs, which sees what the call has made so far; the guarded files are lent to it.
+    pub fn for_script(&mut self, cwd: Option<String>) -> Emitter<'a> {
+        Emitter {
+            resolver: self.resolver.clone(),
+            cwd,
+            written: self.written.clone(),
+            fetched: self.fetched.clone(),
+            copies: self.copies.clone(),
+            in_script: true,
+            unsure: self.unsure,
+            read: self.read,
+            guards: self.guards.take(),
+            ..Emitter::new(self.place)
+        }
+    }
+
+    /// What the file would do.
+    pub fn end_script(mut self, outer: &mut Emitter) -> Analysis {
+        self.settle_guarded();
+        outer.guards = self.guards;
+        outer.read = self.read;
+        self.analysis
     }
 
     /// Does the path lie where the call put what it fetched?
@@ -117,6 +147,7 @@ impl<'a> Emitter<'a> {
         span: Range<usize>,
     ) {
         let command = self.command;
+        let grade = if self.unsure { grade.max(Grade::Possible) } else { grade };
         self.bytes +=
             path.as_ref().map_or(0, |target| target.lexical.len() + target.resolved.len());
         let room = Cap::Effects.admits(self.analysis.effects.len() + 1);

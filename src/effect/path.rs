@@ -75,7 +75,7 @@ fn is_number(text: &str) -> bool {
 }
 
 /// Follows symlinks, remembering what the disk said.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Resolver {
     /// Links made or removed earlier in the call: the lexical name, and where it leads.
     made: BTreeMap<String, Option<String>>,

@@ -1,7 +1,10 @@
 //! What the analysis needs to know of the world, handed in as data.
 
+use std::path::Path;
+
 use super::program::table::Program;
 use crate::env;
+use crate::files;
 
 /// What guards, as the place has it.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +31,12 @@ pub struct Place {
     pub guarded: Guarded,
     /// The variables that the agent's shell will have as well; None = none of them is set.
     pub env: Option<fn(&str) -> Option<String>>,
+    /// Reads a file that the call runs, of at most so many bytes; None = such files are not looked at.
+    pub read: Option<ReadFile>,
 }
+
+/// Reads a file of anybody's, of at most so many bytes.
+pub type ReadFile = fn(&Path, u64) -> Result<Vec<u8>, files::Refusal>;
 
 impl Place {
     /// Does the session run on a machine of its provider (Claude Code on the web), as that says in its environment?

@@ -8,6 +8,7 @@ pub mod code;
 pub mod effects;
 pub mod guess;
 pub mod options;
+pub mod recipe;
 pub mod row;
 pub mod special;
 pub mod spelling;

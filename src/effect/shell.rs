@@ -19,6 +19,7 @@ mod group;
 mod heredoc;
 mod input;
 mod items;
+mod lead;
 mod list;
 mod listing;
 mod literal;
@@ -44,6 +45,7 @@ use shuck_ast::Span;
 use shuck_parser::parser::{Parser, ShellDialect};
 
 use self::frame::{Frame, Room};
+use self::lead::Leads;
 use self::state::{ShellState, StateKey, StateValue};
 use super::emitter::Emitter;
 use super::value::{FORGED, Printer, Value, is_forged};
@@ -82,22 +84,7 @@ enum Feed {
 
 /// What this command line would do.
 pub fn analyse_command(text: &str, place: &Place) -> Analysis {
-    let mut walker = Walker {
-        out: Emitter::new(place),
-        state: ShellState::default(),
-        frame: Frame::new(""),
-        room: Room::new(),
-        feed: Feed::None,
-        refed: 0,
-        substitutions: 0,
-        decodings: Vec::new(),
-        found: Vec::new(),
-        several: false,
-        pipes: Vec::new(),
-        traps: Vec::new(),
-        locals: Vec::new(),
-        text_of_items: false,
-    };
+    let mut walker = Walker::new(place);
     if is_forged(text) || is_forged(&place.cwd) {
         walker.out.emit_unknown(FORGED, 0..0);
     }
@@ -107,7 +94,10 @@ pub fn analyse_command(text: &str, place: &Place) -> Analysis {
     let cut = cut_to_cap(text);
     walker.walk_text(cut);
     walker.run_traps();
-    walker.out.finish()
+    let Walker { out, leads, .. } = walker;
+    let mut analysis = out.finish();
+    leads.add_to(&mut analysis);
+    analysis
 }
 
 /// The part that is looked at: whole lines, where there are any.
@@ -169,6 +159,8 @@ struct Walker<'a> {
     found: Vec<Value>,
     /// The last thing that was evaluated quietly has several values.
     several: bool,
+    /// Files that it runs.
+    leads: Leads,
     /// A walk that only asks did find that an item becomes shell text.
     text_of_items: bool,
 }
@@ -187,6 +179,28 @@ impl InSource for Range<usize> {
 impl InSource for Span {
     fn range_of(self, walker: &Walker) -> Range<usize> {
         walker.source_range(self)
+    }
+}
+
+impl<'a> Walker<'a> {
+    fn new(place: &'a Place) -> Walker<'a> {
+        Walker {
+            out: Emitter::new(place),
+            state: ShellState::default(),
+            frame: Frame::new(""),
+            room: Room::new(),
+            feed: Feed::None,
+            refed: 0,
+            substitutions: 0,
+            decodings: Vec::new(),
+            found: Vec::new(),
+            several: false,
+            pipes: Vec::new(),
+            traps: Vec::new(),
+            locals: Vec::new(),
+            text_of_items: false,
+            leads: Leads::default(),
+        }
     }
 }
 

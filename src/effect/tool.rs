@@ -219,7 +219,11 @@ fn with_shell(own: Analysis, told: Lines, place: &Place) -> Analysis {
     }
     let mut analysis = shell::analyse_command(&lines.join("\n"), &place);
     // Its own effects belong to no sub-command, so they can stand beside those.
-    analysis.effects.extend(own.effects);
+    let at = analysis.own_effects().len();
+    if let Some(led) = &mut analysis.led {
+        led.effects += own.effects.len();
+    }
+    analysis.effects.splice(at..at, own.effects);
     analysis.notes.extend(own.notes);
     analysis
 }

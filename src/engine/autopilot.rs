@@ -28,7 +28,7 @@ pub fn prints_secrets(analysis: &Analysis) -> bool {
 
 /// Does an `env` run nothing, so that it prints the environment?
 pub fn lists_environment(analysis: &Analysis) -> bool {
-    let commands = &analysis.commands;
+    let commands = analysis.own_commands();
     let alone =
         |at: usize| commands[at].name == "env" && !commands.iter().any(|c| c.parent == Some(at));
     (0..commands.len()).any(alone)
@@ -48,8 +48,10 @@ pub fn has_failed_secret_glob(analysis: &Analysis) -> bool {
         !text.starts_with(['/', '~'])
             && !text.split('/').any(|part| part.starts_with('.') && part != ".")
     };
-    let named = |arg: &Arg| analysis.effects.iter().any(|e| e.path.is_some() && e.span == arg.span);
-    let globs = analysis.commands.iter().flat_map(|command| &command.args).filter(|arg| arg.glob);
+    let named =
+        |arg: &Arg| analysis.own_effects().iter().any(|e| e.path.is_some() && e.span == arg.span);
+    let globs =
+        analysis.own_commands().iter().flat_map(|command| &command.args).filter(|arg| arg.glob);
     globs.into_iter().any(|arg| !arg.text.as_deref().is_some_and(plain) && !named(arg))
 }
 

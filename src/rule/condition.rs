@@ -289,7 +289,7 @@ impl Conditions {
             }
             // Whoever lists what is read was asked for it by name.
             Extent::Below => {
-                let mut args = s.analysis.commands.iter().flat_map(|command| &command.args);
+                let mut args = s.analysis.own_commands().iter().flat_map(|command| &command.args);
                 args.any(|arg| {
                     !limits::spend_steps(64) || arg.text.as_deref().is_some_and(secret::is_told)
                 })
@@ -335,7 +335,7 @@ fn of_an_option(command: &SubCommand, span: &Range<usize>) -> bool {
 /// Do its effects tell all that the command could have to do with such a list?
 fn is_told(list: List, analysis: &Analysis, at: Option<usize>) -> bool {
     let Some(command) = at.and_then(|at| analysis.commands.get(at)) else { return false };
-    let listed = || analysis.effects.iter().filter(|e| list.speaks_of(e));
+    let listed = || analysis.own_effects().iter().filter(|e| list.speaks_of(e));
     let harmless = || command.options.iter().all(|opt| opt.harmless);
     (command.transparent || harmless() && listed().any(|e| e.command == at))
         // A proxy in a variable is another host.

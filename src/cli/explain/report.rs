@@ -184,7 +184,7 @@ impl Explanation<'_> {
     }
 
     fn effect_lines(&self, context: &Context) -> Vec<String> {
-        let line = |effect: &Effect| {
+        let line = |(at, effect): (usize, &Effect)| {
             let grade = grade_name(effect.grade);
             let sgr = match effect.grade {
                 Grade::Certain => 0,
@@ -202,12 +202,15 @@ impl Explanation<'_> {
                 let _ = write!(line, " -> {}", one_line(&target.resolved, 120));
             }
             if let Some(text) = self.effect_snippet(effect) {
-                let cause = format!("  from `{}`", one_line(text, 60));
+                let cause = match self.dry.analysis.way_to(at) {
+                    Some(way) => format!("  via {}", one_line(way, 120)),
+                    None => format!("  from `{}`", one_line(text, 60)),
+                };
                 line.push_str(&context.paint(FAINT, &cause));
             }
             line
         };
-        self.dry.analysis.effects.iter().map(line).collect()
+        self.dry.analysis.effects.iter().enumerate().map(line).collect()
     }
 
     /// Those that matched with their effects; the others by the reason why they did not.
@@ -351,8 +354,10 @@ impl Explanation<'_> {
             .analysis
             .effects
             .iter()
-            .map(|effect| {
+            .enumerate()
+            .map(|(at, effect)| {
                 json!({
+                    "via": self.dry.analysis.way_to(at),
                     "effect": effect.word.text(),
                     "grade": grade_name(effect.grade),
                     "path": effect.path.as_ref().map(|target| &target.lexical),

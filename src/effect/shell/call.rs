@@ -530,6 +530,9 @@ impl Walker<'_> {
             }
             self.run_next(next, index, assigns);
         }
+        if !complete {
+            self.lead_into_recipe(&call, index);
+        }
         let commands = &mut self.out.analysis.commands;
         // A wrapper of nothing tells of what it would hand on: `env`.
         if wraps

@@ -84,6 +84,11 @@ impl Room {
         Room { steps: 0, anchor: stack_position(), stopped: false }
     }
 
+    /// All of it for a walk inside of another one: the stack is the same.
+    pub fn within(outer: &Room) -> Room {
+        Room { steps: 0, anchor: outer.anchor, stopped: false }
+    }
+
     /// So many steps are taken that nothing asks for one by one.
     pub fn take_steps(&mut self, steps: usize) {
         self.steps += steps;

@@ -13,6 +13,12 @@ use crate::effect::program::table::{self, Class};
 use crate::effect::value::{Printer, Value};
 use crate::limits::Cap;
 
+/// What a script asks before `&&`.
+const ASKING: &[&str] = &[
+    "test", "[", "grep", "command", "type", "which", "hash", "false", "read", "diff", "cmp",
+    "pgrep",
+];
+
 /// Does a loop start something in the background at every turn, and wait for nothing?
 fn is_fork_bomb(body: &StmtSeq) -> bool {
     let background =
@@ -202,7 +208,10 @@ impl Walker<'_> {
                     self.state.set(StateKey::Astray, astray);
                 }
                 astray = now;
-                self.walk_statement(stmt);
+                match self.is_sure_behind(op, left) {
+                    true => self.walk_statement(stmt),
+                    false => self.perhaps(|w| w.walk_statement(stmt)),
+                }
                 // Both "ran" and "did not run" stay open, save that `cd x &&` is believed.
                 let mut delta = self.state.rollback(mark);
                 let cwd = delta.remove(&StateKey::Cwd).filter(|_| !stayed);
@@ -272,6 +281,31 @@ impl Walker<'_> {
             && self.state.get(&StateKey::Alias(name)).is_none()
     }
 
+    /// Runs one of several branches of a script: it may be another one.
+    fn in_branch(&mut self, seq: &StmtSeq) -> Delta {
+        self.in_subshell(|w| w.perhaps(|w| w.walk_list(seq)))
+    }
+
+    /// Runs what may not run, where a script is walked: in the call's own text it counts all the same.
+    fn perhaps(&mut self, run: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.out.unsure, self.out.in_script);
+        run(self);
+        self.out.unsure = outer;
+    }
+
+    /// Does what stands behind `&&` run in the ordinary course of a script? Not where the left side only asks.
+    fn is_sure_behind(&self, op: BinaryOp, left: &Stmt) -> bool {
+        let asks = match &left.command {
+            Command::Simple(simple) => {
+                let name = simple.name.try_static_text(&self.frame.source);
+                name.is_none_or(|name| ASKING.contains(&name.as_ref()))
+            }
+            Command::Compound(_) | Command::Builtin(_) | Command::Binary(_) => true,
+            _ => false,
+        };
+        !self.out.in_script || op == BinaryOp::And && !asks
+    }
+
     /// Is it a plain `cd`?
     fn changes_directory(&self, stmt: &Stmt) -> bool {
         let Command::Simple(simple) = &stmt.command else { return false };
@@ -294,13 +328,13 @@ impl Walker<'_> {
             CompoundCommand::BraceGroup(seq) => self.walk_list(seq),
             CompoundCommand::If(command) => {
                 self.walk_list(&command.condition);
-                let mut deltas = vec![self.in_subshell(|w| w.walk_list(&command.then_branch))];
+                let mut deltas = vec![self.in_branch(&command.then_branch)];
                 for (condition, body) in &command.elif_branches {
-                    self.walk_list(condition);
-                    deltas.push(self.in_subshell(|w| w.walk_list(body)));
+                    self.perhaps(|w| w.walk_list(condition));
+                    deltas.push(self.in_branch(body));
                 }
                 if let Some(body) = &command.else_branch {
-                    deltas.push(self.in_subshell(|w| w.walk_list(body)));
+                    deltas.push(self.in_branch(body));
                 }
                 self.join_branches(deltas, command.else_branch.is_none());
             }
@@ -368,7 +402,7 @@ impl Walker<'_> {
                 }
                 self.walk_loop(&[], |w| {
                     w.walk_list(&command.condition);
-                    w.walk_list(&command.body);
+                    w.perhaps(|w| w.walk_list(&command.body));
                 });
             }
             CompoundCommand::Until(command) => {
@@ -378,7 +412,7 @@ impl Walker<'_> {
                 }
                 self.walk_loop(&[], |w| {
                     w.walk_list(&command.condition);
-                    w.walk_list(&command.body);
+                    w.perhaps(|w| w.walk_list(&command.body));
                 });
             }
             CompoundCommand::Case(command) => {
@@ -388,7 +422,7 @@ impl Walker<'_> {
                     for pattern in &item.patterns {
                         self.visit_pattern(pattern);
                     }
-                    deltas.push(self.in_subshell(|w| w.walk_list(&item.body)));
+                    deltas.push(self.in_branch(&item.body));
                 }
                 self.join_branches(deltas, true);
             }

@@ -218,6 +218,8 @@ impl Walker<'_> {
             Printer::Stranger => {
                 self.out.push(Word::PipeToInterpreter, Grade::Certain, source, span.clone());
             }
+            // In a script that is nothing that anybody has to be told of.
+            Printer::Local | Printer::Nobody if piped && self.out.in_script => {}
             Printer::Local | Printer::Nobody if piped => {
                 self.out.push(Word::PipeToInterpreter, Grade::Certain, source, span.clone());
             }
@@ -464,9 +466,13 @@ impl Walker<'_> {
                 let lang = if shell(&text) { Language::Shell } else { other };
                 self.run_sketch(&text, lang, span, index, own);
             }
-            // What a sourced file does to this shell nobody knows.
-            None if own => self.state.forget_all(),
-            None => {}
+            None => {
+                self.lead_into(file, lang, index, own, words);
+                if own {
+                    // What a sourced file does to this shell nobody knows.
+                    self.state.forget_all();
+                }
+            }
             Some(Some(text)) if shell(&text) => self.text_with(&text, span, index, own, words),
             Some(Some(text)) => {
                 self.run_inline(lang.unwrap_or(Language::Other), &Value::known(text, span), index);

@@ -149,6 +149,11 @@ impl ShellState {
         child
     }
 
+    /// The same state, for what must not change this one.
+    pub fn copy(&self) -> ShellState {
+        ShellState { map: self.map.clone(), undo: Vec::new() }
+    }
+
     /// Forgets every value: something unknown ran in this very shell.
     pub fn forget_all(&mut self) {
         let keys: Vec<StateKey> =

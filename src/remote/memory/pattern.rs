@@ -118,7 +118,7 @@ fn runs_others(program: &Program) -> bool {
 /// The first words of a command that is like all others which begin so.
 fn command_prefix(command: &str, analysis: &Analysis, place: &Place) -> Option<Pattern> {
     let words: Vec<&str> = command.split(BLANKS).filter(|word| !word.is_empty()).collect();
-    let [call] = analysis.commands.as_slice() else { return None };
+    let [call] = analysis.own_commands() else { return None };
     let program = table::find_program(&call.name, place.programs)?;
     let runs = |word| matches!(word, Word::Code | Word::Privilege | Word::Remote);
     if call.word.text.as_deref() != words.first().copied()

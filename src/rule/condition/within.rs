@@ -30,7 +30,7 @@ pub fn covers_directory(patterns: &PathList, s: &Subject<'_>, effect: &Effect) -
     let before = s.analysis.commands.iter().take(at);
     let stayed =
         lies(&start) && before.clone().all(|c| command_directory(c).is_some_and(|dir| lies(&dir)));
-    let mut own = s.analysis.effects.iter().filter(|e| e.command == Some(at));
+    let mut own = s.analysis.own_effects().iter().filter(|e| e.command == Some(at));
     // A program of which a table tells all has no other paths than those of its effects.
     let mut texts = command.args.iter().filter_map(|arg| arg.text.as_deref());
     let leads_out = |text: &str| paths_in(text, &dir.lexical).iter().any(|target| !lies(target));

@@ -223,7 +223,11 @@ impl<'a, 'p> Scan<'a, 'p> {
         }
         self.depth += 1;
         let mut params = params.clone();
+        // In a script what stands in a body or a branch may not run.
+        let outer = self.out.unsure;
+        let body = outer || stop == GroupEnd::Bracket(b'{');
         while let Some(token) = c.peek(0) {
+            self.out.unsure = self.out.in_script && (body || token.indent > 0 || line.guarded);
             match token.kind {
                 TokenKind::Close | TokenKind::End if stop == GroupEnd::Line => break,
                 TokenKind::Close => {
@@ -232,6 +236,7 @@ impl<'a, 'p> Scan<'a, 'p> {
                         self.emit_hidden("an inline program with a bracket too many");
                         continue;
                     }
+                    self.out.unsure = outer;
                     return self.complete(c, line, args, stop);
                 }
                 TokenKind::End => self.end(c, token, &mut line, &mut args, stop),
@@ -249,6 +254,7 @@ impl<'a, 'p> Scan<'a, 'p> {
         if let GroupEnd::Bracket(_) = stop {
             self.emit_hidden("an inline program with a bracket too few");
         }
+        self.out.unsure = outer;
         self.complete(c, line, args, stop)
     }
 

@@ -1,0 +1,51 @@
+//! package.json, composer.json, deno.json: named commands in an object.
+
+use super::{Request, Step};
+use crate::json::{self, Data, Node};
+use crate::limits;
+
+/// The commands that have these names, with those that run before and after them.
+pub(super) fn read_steps(text: &str, section: &str, asked: &mut Request) -> Vec<Step> {
+    let mut steps = Vec::new();
+    if let Ok(file) = json::parse_with_comments(text)
+        && let Some((_, scripts)) = file.get(section)
+    {
+        for goal in asked.goals {
+            add_script(scripts, goal, 0, &mut steps);
+        }
+    }
+    steps
+}
+
+fn add_script(scripts: &Node, name: &str, depth: usize, steps: &mut Vec<Step>) {
+    if !limits::spend_steps(64 + scripts.len()) {
+        return;
+    }
+    let Some((_, script)) = scripts.get(name) else { return };
+    let aside = |at: &str| scripts.get(&format!("{at}{name}")).map(|(_, script)| script);
+    let all = [(aside("pre"), false), (Some(script), true), (aside("post"), false)];
+    for (script, main) in all {
+        let Some(script) = script else { continue };
+        match &script.data {
+            Data::Array(items) => {
+                items.iter().for_each(|one| add_command(scripts, one, false, depth, steps));
+            }
+            Data::Object(_) => {
+                if let Some((_, command)) = script.get("command") {
+                    add_command(scripts, command, main, depth, steps);
+                }
+            }
+            _ => add_command(scripts, script, main, depth, steps),
+        }
+    }
+}
+
+fn add_command(scripts: &Node, one: &Node, main: bool, depth: usize, steps: &mut Vec<Step>) {
+    let Some(text) = one.as_str().filter(|_| steps.len() < limits::RECIPE_STEPS) else { return };
+    // composer: another of them.
+    if let Some(other) = text.strip_prefix('@').filter(|_| depth < limits::SCRIPT_DEPTH) {
+        return add_script(scripts, other, depth + 1, steps);
+    }
+    let (text, span) = (text.to_string(), one.span.clone());
+    steps.push(Step { text, span, unsure: false, takes_words: main });
+}

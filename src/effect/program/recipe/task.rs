@@ -1,0 +1,129 @@
+//! Taskfile.yml: the plain subset of its tasks, by how far lines are indented.
+
+use super::{Request, Step, fill_braces, lines_of};
+use crate::limits;
+
+/// One line of the file that says something.
+struct Line<'t> {
+    at: usize,
+    indent: usize,
+    text: &'t str,
+}
+
+/// The commands of the tasks that are asked for, and of those that they need.
+pub(super) fn read_steps(text: &str, asked: &mut Request) -> Vec<Step> {
+    let told = |(at, line): (usize, &'_ str)| {
+        let text = line.trim_start();
+        (!text.is_empty() && !text.starts_with('#')).then(|| (at, line.len() - text.len()))
+    };
+    let lines: Vec<Line> = lines_of(text)
+        .filter_map(|(at, line)| {
+            told((at, line)).map(|(at, indent)| Line {
+                at,
+                indent,
+                text: line[indent..].trim_end(),
+            })
+        })
+        .collect();
+    let mut steps = Vec::new();
+    let Some(tasks) = lines.iter().position(|line| line.indent == 0 && line.text == "tasks:")
+    else {
+        return steps;
+    };
+    let tasks = below(&lines, tasks);
+    let standard = ["default".to_string()];
+    let goals = if asked.goals.is_empty() { &standard[..] } else { asked.goals };
+    for goal in goals {
+        add_task(tasks, goal, 0, &mut steps);
+    }
+    steps
+}
+
+/// The lines that stand below that one.
+fn below<'l, 't>(lines: &'l [Line<'t>], at: usize) -> &'l [Line<'t>] {
+    let indent = lines[at].indent;
+    let rest = &lines[at + 1..];
+    // A list may stand as far left as its key.
+    let inside =
+        |line: &Line| line.indent > indent || line.indent == indent && line.text.starts_with("- ");
+    &rest[..rest.iter().position(|line| !inside(line)).unwrap_or(rest.len())]
+}
+
+fn plain(text: &str) -> &str {
+    let text = text.trim();
+    let quoted = |quote: char| text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
+    quoted('"').or(quoted('\'')).unwrap_or(text)
+}
+
+fn add_task(tasks: &[Line], name: &str, depth: usize, steps: &mut Vec<Step>) {
+    let Some(indent) = tasks.first().map(|line| line.indent) else { return };
+    let is_task = |line: &Line| {
+        let key = line.text.split_once(':').map(|(key, _)| plain(key));
+        line.indent == indent
+            && (key == Some(name) || line.text.strip_suffix(':').map(plain) == Some(name))
+    };
+    let room = depth < limits::RECIPE_DEPTH && steps.len() < limits::RECIPE_STEPS;
+    if !room || !limits::spend_steps(64 + tasks.len()) {
+        return;
+    }
+    let Some(at) = tasks.iter().position(is_task) else { return };
+    // `build: go build ./...`
+    if let Some((_, text)) = tasks[at].text.split_once(": ") {
+        return push(steps, &tasks[at], text);
+    }
+    let body = below(tasks, at);
+    for (at, line) in body.iter().enumerate() {
+        let item = line.text.strip_prefix("- ").unwrap_or(line.text).trim();
+        let Some((key, rest)) = item.split_once(':').filter(|(key, _)| is_key(key)) else {
+            if line.text.starts_with("- ") && key_above(body, at) == Some("deps") {
+                add_task(tasks, plain(item), depth + 1, steps);
+            } else if line.text.starts_with("- ") && key_above(body, at) == Some("cmds") {
+                add_text(steps, body, at, item);
+            }
+            continue;
+        };
+        match (key, rest.trim()) {
+            ("task", other) => add_task(tasks, plain(other), depth + 1, steps),
+            ("deps" | "cmds", list) if list.starts_with('[') => {
+                for one in list.trim_matches(['[', ']']).split(',').map(plain) {
+                    match key {
+                        "deps" => add_task(tasks, one, depth + 1, steps),
+                        _ => push(steps, line, one),
+                    }
+                }
+            }
+            ("cmd", text) => add_text(steps, body, at, text),
+            _ => {}
+        }
+    }
+}
+
+fn is_key(key: &str) -> bool {
+    matches!(key, "task" | "cmd" | "cmds" | "deps" | "vars" | "desc" | "sources" | "generates")
+        || matches!(key, "silent" | "ignore_error" | "dir" | "env" | "status" | "preconditions")
+}
+
+/// The key of the list in which that line stands.
+fn key_above<'t>(body: &[Line<'t>], at: usize) -> Option<&'t str> {
+    let indent = body[at].indent;
+    let above = body[..at]
+        .iter()
+        .rev()
+        .find(|line| line.indent < indent || line.indent == indent && !line.text.starts_with("- "));
+    above?.text.strip_suffix(':')
+}
+
+/// A text, or the block of lines behind `|`.
+fn add_text(steps: &mut Vec<Step>, body: &[Line], at: usize, text: &str) {
+    if !matches!(text, "|" | "|-" | ">" | ">-") {
+        return push(steps, &body[at], text);
+    }
+    let lines: Vec<&str> = below(body, at).iter().map(|line| line.text).collect();
+    push(steps, &body[at], &lines.join("\n"));
+}
+
+fn push(steps: &mut Vec<Step>, line: &Line, text: &str) {
+    let text = fill_braces(plain(text), &|_| None);
+    let span = line.at..line.at + line.indent + line.text.len();
+    steps.push(Step { text, span, unsure: false, takes_words: false });
+}

@@ -1,0 +1,687 @@
+//! What a call leads to: the files that it runs are read and walked as its own text is.
+//!
+//! Each is walked by itself, on a budget of its own. What is sure or possible in it stands behind the call's own
+//! effects, with the way to it; what is not understood is left out, so that a file makes nothing of the call more
+//! unknown than it was.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+use std::rc::Rc;
+
+use super::frame::{Frame, Room};
+use super::state::{StateKey, StateValue};
+use super::{Walker, cut_to_cap};
+use crate::effect::analysis::Led;
+use crate::effect::path::{is_below, split};
+use crate::effect::program::recipe::{self, RecipeReader, Request, Step};
+use crate::effect::program::table::{self, Language, Special};
+use crate::effect::program::{Call, Parsed};
+use crate::effect::value::Value;
+use crate::effect::{Analysis, Effect, Extent, Grade, Source, SubCommand, Target, Word};
+use crate::files::Refusal;
+use crate::limits;
+
+/// What package managers run around their own work, where there is such a script.
+const INSTALLING: &[&str] = &["preinstall", "install", "postinstall", "prepare"];
+const PACKING: &[&str] = &["prepublishOnly", "prepack", "prepare", "postpack", "publish"];
+
+/// The files that a call runs.
+#[derive(Debug, Default)]
+pub(super) struct Leads {
+    /// Their texts, once they were looked at.
+    texts: BTreeMap<String, Option<Rc<str>>>,
+    /// Bytes of them.
+    bytes: usize,
+    /// How often one was followed.
+    runs: usize,
+    /// Those that are being followed.
+    open: Vec<String>,
+    /// What was changed before they run.
+    changed: Vec<Target>,
+    /// What they do.
+    found: Vec<Found>,
+    /// Which of them are not followed, and why.
+    notes: Vec<String>,
+}
+
+/// What one file does.
+#[derive(Debug)]
+struct Found {
+    /// The command that runs it.
+    index: usize,
+    /// Its effects with the way to each. Command 0 is the one that runs the file, the others follow from 1.
+    effects: Vec<(Effect, String)>,
+    commands: Vec<SubCommand>,
+}
+
+/// How a file is run.
+struct Running<'r> {
+    /// The command that does.
+    index: usize,
+    /// The file.
+    path: &'r str,
+    /// For people: `make clean -> Makefile`.
+    name: String,
+    /// Its text.
+    text: Rc<str>,
+    /// `$0` and on; None = in this very shell.
+    words: Option<Vec<Value>>,
+    /// The directory.
+    dir: Option<String>,
+}
+
+impl Leads {
+    fn add_note(&mut self, note: String) {
+        if !self.notes.contains(&note) && self.notes.len() < limits::NOTES {
+            self.notes.push(note);
+        }
+    }
+
+    /// Puts what was found behind all that the call's own text does.
+    pub(super) fn add_to(self, analysis: &mut Analysis) {
+        let room = limits::NOTES.saturating_sub(analysis.notes.len());
+        analysis.notes.extend(self.notes.into_iter().take(room));
+        let (effects, commands) = (analysis.effects.len(), analysis.commands.len());
+        let mut led = Led { effects, commands, ways: Vec::new() };
+        for found in self.found.into_iter().filter(|found| found.index < commands) {
+            let base = analysis.commands.len();
+            let span = analysis.commands[found.index].span.clone();
+            let place = |at: Option<usize>| match at {
+                None | Some(0) => Some(found.index),
+                Some(at) => Some(base + at - 1),
+            };
+            for mut command in found.commands {
+                command.parent = place(command.parent);
+                set_place(&mut command, &span);
+                analysis.commands.push(command);
+            }
+            for (mut effect, way) in found.effects {
+                effect.command = place(effect.command);
+                effect.span = span.clone();
+                analysis.effects.push(effect);
+                led.ways.push(way);
+            }
+        }
+        if !led.ways.is_empty() {
+            analysis.led = Some(Box::new(led));
+        }
+    }
+}
+
+/// The command stands in a file: nothing of it can be replaced where the call's text stands.
+fn set_place(command: &mut SubCommand, span: &Range<usize>) {
+    command.quoted = true;
+    command.span = span.clone();
+    command.word.span = span.clone();
+    command.args.iter_mut().for_each(|arg| arg.span = span.clone());
+    for option in &mut command.options {
+        option.span = span.clone();
+        option.value.iter_mut().for_each(|value| value.span = span.clone());
+    }
+}
+
+/// The language that a text names in its first line; without one a shell reads it.
+fn language_of(text: &str) -> Option<Language> {
+    let Some(line) = text.strip_prefix("#!") else { return Some(Language::Shell) };
+    let line = line.lines().next().unwrap_or_default();
+    let words = line.split_whitespace().map(|word| split(word).1);
+    let name = words.into_iter().find(|word| *word != "env" && !word.starts_with('-'))?;
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let program = table::find_program(name, &[])?;
+    match program.special {
+        Some(Special::Shell) => Some(Language::Shell),
+        _ => program.lang,
+    }
+}
+
+impl Walker<'_> {
+    /// Follows a script that a command runs; `own` = in this very shell.
+    pub(super) fn lead_into(
+        &mut self,
+        file: &Value,
+        lang: Option<Language>,
+        index: usize,
+        own: bool,
+        words: Vec<Value>,
+    ) {
+        if self.out.place.read.is_none() {
+            return;
+        }
+        let Some(target) = self.out.locate_exact(file).filter(|t| t.extent == Extent::Exact) else {
+            return;
+        };
+        if self.leads.open.contains(&target.resolved) {
+            return;
+        }
+        let Some(text) = self.read_script(&target, index) else { return };
+        let Some(lang) = lang.or_else(|| language_of(&text)) else { return };
+        if matches!(lang, Language::Other | Language::Make) {
+            return;
+        }
+        let words = match own {
+            // `source FILE a b`: its own words while it runs; without any it sees this shell's.
+            true if words.len() < 2 => None,
+            _ => Some(words),
+        };
+        let name = self.shown_path(&target.lexical);
+        let running = Running { index, path: &target.resolved, name, text, words, dir: self.cwd() };
+        self.follow(running, own, &mut |w, text| match lang {
+            Language::Shell => {
+                w.walk_text(cut_to_cap(text));
+                w.run_traps();
+            }
+            lang => w.run_inline(lang, &Value::known(text, 0..text.len()), 0),
+        });
+    }
+
+    /// Follows what the project's files tell a program to do, where it is one of those that ask them.
+    pub(super) fn lead_into_recipe(&mut self, call: &Call, index: usize) {
+        if self.out.place.read.is_none() || call.is_dry_run() {
+            return;
+        }
+        let Some(files) = table::find_row(call.name, &[]).and_then(|row| row.recipes) else {
+            return;
+        };
+        let Some(first) = files.split_whitespace().next() else { return };
+        let Some(reader) = recipe::reader_of(first) else { return };
+        let Some(asked) = asked_of(call) else { return };
+        let dir = self.out.analysis.commands[index].dir.clone();
+        let Some(dir) = dir.filter(|dir| dir.starts_with('/')) else { return };
+        let named = asked.file.as_ref();
+        if named.is_some_and(|file| file.plain_text().is_none()) {
+            return;
+        }
+        let Some((target, text)) = self.find_recipe(files, named, &dir, index) else { return };
+        let steps = self.read_recipe(reader, &text, &asked, &dir);
+        if steps.is_empty() {
+            return;
+        }
+        let shown = std::iter::once(call.name.to_string())
+            .chain(asked.shown.iter().cloned())
+            .collect::<Vec<_>>()
+            .join(" ");
+        let shown = crate::text::cut(&shown, limits::TOLD_EFFECT).into_owned();
+        let name = format!("{shown} -> {}", self.shown_path(&target.lexical));
+        let Asked { words, .. } = asked;
+        let home = if call.name == "make" || named.is_some() {
+            dir
+        } else {
+            split(&target.lexical).0.trim_end_matches('/').to_string()
+        };
+        let running = Running {
+            index,
+            path: &target.resolved,
+            name,
+            text,
+            words: Some(Vec::new()),
+            dir: Some(home),
+        };
+        self.follow(running, false, &mut |w, _| {
+            for step in &steps {
+                w.run_step(step, &words);
+            }
+        });
+    }
+
+    fn run_step(&mut self, step: &Step, words: &[Value]) {
+        if self.room.stopped {
+            return;
+        }
+        let given = step.takes_words && !words.is_empty();
+        let text = if given { format!("{} \"$@\"", step.text) } else { step.text.clone() };
+        let mut positional = vec![Value::unknown(0..0)];
+        positional.extend(words.iter().filter(|_| given).cloned());
+        let unsure = self.out.unsure;
+        self.out.unsure |= step.unsure;
+        self.in_child_shell(positional, |w| w.walk_nested(&text, step.span.clone(), Some(0)));
+        self.out.unsure = unsure;
+    }
+
+    fn read_recipe(
+        &mut self,
+        reader: RecipeReader,
+        text: &str,
+        asked: &Asked,
+        dir: &str,
+    ) -> Vec<Step> {
+        let out = &mut self.out;
+        let place = out.place;
+        let mut exists = |name: &str| out.resolver.exists(&crate::effect::path::join(dir, name));
+        let env = |name: &str| place.env.and_then(|get| get(name));
+        let mut request = Request {
+            goals: &asked.goals,
+            given: &asked.given,
+            dir,
+            exists: &mut exists,
+            env: &env,
+        };
+        limits::follow_script(|| reader(text, &mut request))
+    }
+
+    /// The file that tells a program what to do: as it is named, or the first one from its directory up.
+    fn find_recipe(
+        &mut self,
+        files: &str,
+        named: Option<&Value>,
+        dir: &str,
+        index: usize,
+    ) -> Option<(Target, Rc<str>)> {
+        let names: Vec<&str> = match named {
+            Some(file) => vec![file.plain_text()?],
+            None => files.split_whitespace().collect(),
+        };
+        let up = named.is_none() && !names.contains(&"Makefile");
+        let mut at = dir;
+        loop {
+            for name in &names {
+                let target = self.out.resolver.resolve_target(name, at, Extent::Exact);
+                if self.out.resolver.exists(&target.resolved) {
+                    let text = self.read_script(&target, index)?;
+                    return Some((target, text));
+                }
+            }
+            let above = split(at.trim_end_matches('/')).0.trim_end_matches('/');
+            let project = &self.out.place.project;
+            if !up || above.is_empty() || above != project && !is_below(above, project) {
+                return None;
+            }
+            at = above;
+        }
+    }
+
+    /// The text of a file that runs, where it can be told what that will be.
+    fn read_script(&mut self, target: &Target, index: usize) -> Option<Rc<str>> {
+        let read = self.out.place.read?;
+        if self.frame.probing || self.is_changed_before(target, index) {
+            return None;
+        }
+        let path = target.resolved.as_str();
+        let shown = self.shown_path(&target.lexical);
+        let leads = &mut self.leads;
+        let left = limits::SCRIPT_BYTES.saturating_sub(leads.bytes);
+        let many = leads.open.len() >= limits::SCRIPT_DEPTH || leads.runs >= limits::SCRIPT_RUNS;
+        if let Some(known) = leads.texts.get(path).filter(|_| !many) {
+            return known.clone();
+        }
+        if many || leads.texts.len() >= limits::SCRIPT_FILES || left == 0 {
+            leads.add_note(format!("{shown} runs, and is not looked at: there is too much"));
+            return None;
+        }
+        let text = match read(Path::new(path), left as u64) {
+            Ok(bytes) => match String::from_utf8(bytes) {
+                Ok(text) if !text.contains('\0') => Some(text),
+                _ => {
+                    leads.add_note(format!("{shown} runs, and is no text"));
+                    None
+                }
+            },
+            Err(Refusal::Absent) => None,
+            Err(why) => {
+                leads.add_note(format!("{shown} runs, and {why}"));
+                None
+            }
+        };
+        leads.bytes += text.as_ref().map_or(0, String::len);
+        let text: Option<Rc<str>> = text.map(Rc::from);
+        leads.texts.insert(path.to_string(), text.clone());
+        text
+    }
+
+    /// Was the file, or what leads to it, changed before it runs?
+    fn is_changed_before(&self, target: &Target, index: usize) -> bool {
+        let own = self.out.analysis.effects.iter().filter(|effect| changes(effect));
+        let own = own.filter(|effect| effect.command != Some(index));
+        let changed = own.filter_map(|effect| effect.path.as_ref()).chain(&self.leads.changed);
+        let hits = |made: &Target| {
+            [(&made.lexical, &target.lexical), (&made.resolved, &target.resolved)].iter().any(
+                |(made_at, file)| match made.extent {
+                    Extent::Exact => made_at == file,
+                    Extent::Glob => crate::effect::look::on_the_way(made_at, file),
+                    _ => made_at == file || is_below(file, made_at),
+                },
+            )
+        };
+        changed.into_iter().any(hits) || self.out.written.contains_key(&target.resolved)
+    }
+
+    /// As people would write it.
+    fn shown_path(&self, path: &str) -> String {
+        let below = |dir: &str| path.strip_prefix(dir.trim_end_matches('/'))?.strip_prefix('/');
+        let place = self.out.place;
+        let shown = below(&place.cwd).or_else(|| below(&place.project)).unwrap_or(path);
+        crate::text::make_visible(shown)
+    }
+
+    /// Walks a file that a command runs, by itself.
+    fn follow(&mut self, running: Running, own: bool, walk: &mut dyn FnMut(&mut Walker, &str)) {
+        let Running { index, path, name, text, words, dir } = running;
+        let Some(mut runner) = self.out.analysis.commands.get(index).cloned() else { return };
+        // What stands around it is not there.
+        runner.parent = None;
+        let state = if own { self.state.copy() } else { self.state.child_state() };
+        let mut leads = std::mem::take(&mut self.leads);
+        let outer = std::mem::take(&mut leads.found);
+        leads.runs += 1;
+        leads.open.push(path.to_string());
+        let changed = self.out.analysis.effects.iter().filter(|effect| changes(effect));
+        leads.changed.extend(changed.filter_map(|effect| effect.path.clone()));
+        let mut inner = Walker {
+            out: self.out.for_script(dir.clone()),
+            state,
+            frame: Frame {
+                parent: Some(0),
+                depth: self.frame.depth + 1,
+                computed: true,
+                ..Frame::new("")
+            },
+            room: Room::within(&self.room),
+            feed: self.feed.clone(),
+            leads,
+            ..Walker::new(self.out.place)
+        };
+        inner.out.analysis.text = text.to_string();
+        inner.out.analysis.commands.push(runner);
+        inner.out.command = Some(0);
+        inner.state.set(StateKey::Cwd, Some(StateValue::Cwd(dir)));
+        if let Some(words) = words {
+            inner.set_positional(Some(Rc::new(words)));
+        }
+        limits::follow_script(|| walk(&mut inner, &text));
+        let Walker { out, leads, .. } = inner;
+        self.leads = leads;
+        self.leads.open.pop();
+        let analysis = limits::follow_script(|| out.end_script(&mut self.out));
+        let inside = std::mem::replace(&mut self.leads.found, outer);
+        let found = self.collect(index, &name, analysis, inside);
+        self.leads.found.push(found);
+    }
+
+    /// What is known of a file's doing, with the way to it.
+    fn collect(
+        &mut self,
+        index: usize,
+        name: &str,
+        analysis: Analysis,
+        inside: Vec<Found>,
+    ) -> Found {
+        let Analysis { text, effects, mut commands, .. } = analysis;
+        let way = |span: &Range<usize>| match *span == (0..text.len()) {
+            true => name.to_string(),
+            false => {
+                let before = text.as_bytes().get(..span.start).unwrap_or_default();
+                format!("{name}:{}", 1 + memchr::memchr_iter(b'\n', before).count())
+            }
+        };
+        let changed = effects.iter().filter(|effect| changes(effect));
+        self.leads.changed.extend(changed.filter_map(|effect| effect.path.clone()));
+        let line_of = |span: &Range<usize>| {
+            let before = text.as_bytes().get(..span.start).unwrap_or_default();
+            memchr::memrchr(b'\n', before)
+        };
+        let contacts = effects.iter().filter(|effect| effect.word == Word::Network);
+        let fetched: Vec<Option<usize>> = contacts.map(|effect| line_of(&effect.span)).collect();
+        let mut all: Vec<(Effect, String)> = Vec::new();
+        for mut effect in effects {
+            if !counts(&effect) || is_its_own(&effect, &commands) {
+                continue;
+            }
+            // What a script computes and runs is its own affair, what it fetches and runs is not.
+            if effect.word == Word::PipeToInterpreter && !fetched.contains(&line_of(&effect.span)) {
+                continue;
+            }
+            // Which files a glob names there is not known.
+            if effect.word == Word::Read && effect.path.as_ref().is_some_and(|t| t.extent.is_wide())
+            {
+                effect.grade = Grade::Possible;
+            }
+            let way = way(&effect.span);
+            all.push((effect, way));
+        }
+        for found in inside {
+            let Some(runner) = commands.get(found.index).map(|command| way(&command.span)) else {
+                continue;
+            };
+            let base = commands.len();
+            let place = |at: Option<usize>| match at {
+                None | Some(0) => Some(found.index),
+                Some(at) => Some(base + at - 1),
+            };
+            commands.extend(found.commands.into_iter().map(|mut command| {
+                command.parent = place(command.parent);
+                command
+            }));
+            all.extend(found.effects.into_iter().map(|(mut effect, way)| {
+                effect.command = place(effect.command);
+                (effect, format!("{runner} -> {way}"))
+            }));
+        }
+        if all.len() > limits::SCRIPT_EFFECTS || commands.len() > limits::SCRIPT_EFFECTS {
+            self.leads.add_note(format!("{name} does more than is looked at"));
+            all.truncate(limits::SCRIPT_EFFECTS);
+            all.retain(|(effect, _)| effect.command.is_none_or(|at| at < limits::SCRIPT_EFFECTS));
+            commands.truncate(limits::SCRIPT_EFFECTS);
+        }
+        commands.remove(0);
+        Found { index, effects: all, commands }
+    }
+}
+
+/// Does the effect change a file, for certain?
+fn changes(effect: &Effect) -> bool {
+    matches!(effect.word, Word::Write | Word::Delete) && effect.grade == Grade::Certain
+}
+
+/// Is the effect one that a file adds to the call? What is not understood in it, and that it is code, is none.
+fn counts(effect: &Effect) -> bool {
+    effect.grade != Grade::Unknown
+        && effect.word != Word::Code
+        && (effect.word != Word::Execute || effect.command != Some(0))
+}
+
+/// Is something read for the program's own sake, so that nobody sees it: settings that are sourced, what options name?
+fn is_its_own(effect: &Effect, commands: &[SubCommand]) -> bool {
+    let command = effect.command.and_then(|at| commands.get(at));
+    let of_option = |command: &SubCommand| {
+        let named = |value: &crate::effect::Arg| value.span == effect.span;
+        command.options.iter().any(|option| option.value.as_ref().is_some_and(named))
+    };
+    effect.word == Word::Read
+        && (matches!(effect.source, Source::Program | Source::Assignment)
+            || command
+                .is_some_and(|one| matches!(one.name.as_str(), "." | "source") || of_option(one)))
+}
+
+/// What a call asks of the project's files.
+struct Asked {
+    /// The file, where it is named.
+    file: Option<Value>,
+    goals: Vec<String>,
+    given: Vec<(String, String)>,
+    /// What is handed on.
+    words: Vec<Value>,
+    /// The words of the call, for people.
+    shown: Vec<String>,
+}
+
+/// What the call asks for; None = it runs nothing of the project's, or nobody knows what.
+fn asked_of(call: &Call) -> Option<Asked> {
+    let Parsed { operands, .. } = call.parsed;
+    let text = |at: &usize| call.args[*at].plain_text().map(str::to_string);
+    let texts: Vec<String> = operands.iter().map(text).collect::<Option<_>>()?;
+    let mut asked = Asked {
+        file: None,
+        goals: Vec::new(),
+        given: Vec::new(),
+        words: Vec::new(),
+        shown: texts.clone(),
+    };
+    let named = |at: usize, asked: &mut Asked| -> Option<()> {
+        asked.goals.push(texts.get(at)?.clone());
+        asked.shown.truncate(at + 1);
+        let words = call.args.get(operands[at] + 1..)?;
+        // What ends the runner's own options is not handed on.
+        let skipped = usize::from(words.first().and_then(Value::plain_text) == Some("--"));
+        asked.words = words[skipped..].to_vec();
+        Some(())
+    };
+    let first = texts.first().map_or("", String::as_str);
+    match (call.name, first) {
+        ("make" | "gmake" | "just" | "task", _) => {
+            if call.has_any(&["-n", "--dry-run", "-q", "--question", "--list", "-l"])
+                && call.name != "make"
+                || call.has_any(&["-n", "-q"])
+            {
+                return None;
+            }
+            asked.file = call.value("-f").cloned();
+            for text in texts {
+                match text.split_once('=') {
+                    Some((name, value)) => {
+                        let name = name.trim_end_matches([':', '?', '+']);
+                        asked.given.push((name.to_string(), value.to_string()));
+                    }
+                    None => asked.goals.push(text),
+                }
+            }
+        }
+        ("deno", "task") => named(1, &mut asked)?,
+        ("composer", "run" | "run-script") => named(1, &mut asked)?,
+        ("composer", _) if call.parsed.subs == 0 => named(0, &mut asked)?,
+        ("npm" | "pnpm" | "yarn" | "bun", _) => {
+            let run = matches!(first, "run" | "run-script" | "rum" | "urn");
+            let around: &[&str] = match first {
+                "publish" | "pack" => PACKING,
+                "version" => &["preversion", "version", "postversion"],
+                "install" | "i" | "in" | "ci" | "clean-install" | "install-test" | "it" | "cit"
+                    if texts.len() == 1 =>
+                {
+                    INSTALLING
+                }
+                "" if call.name == "yarn" => INSTALLING,
+                _ => &[],
+            };
+            match first {
+                _ if !around.is_empty() => {
+                    if call.has_any(&["--ignore-scripts", "-g"]) {
+                        return None;
+                    }
+                    asked.goals.extend(around.iter().map(ToString::to_string));
+                }
+                _ if run => named(1, &mut asked)?,
+                "test" | "start" | "stop" | "restart" if call.name != "bun" => {
+                    named(0, &mut asked)?
+                }
+                "t" | "tst" => {
+                    named(0, &mut asked)?;
+                    asked.goals = vec!["test".to_string()];
+                }
+                _ if call.name != "npm" && call.parsed.subs == 0 => named(0, &mut asked)?,
+                _ => return None,
+            }
+        }
+        _ => return None,
+    }
+    Some(asked)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::time::{Duration, Instant};
+
+    use crate::effect::shell::analyse_command;
+    use crate::effect::{Analysis, Grade, Place, Word};
+    use crate::files;
+    use crate::limits;
+
+    fn analyse(dir: &Path, command: &str) -> Analysis {
+        let cwd = dir.to_string_lossy().into_owned();
+        let home = "/home/dev".to_string();
+        let place =
+            Place { project: cwd.clone(), cwd, home, read: Some(files::read), ..Place::default() };
+        limits::begin_event();
+        let analysis = analyse_command(command, &place);
+        limits::enter_stage(limits::Stage::Idle);
+        analysis
+    }
+
+    fn is_understood(analysis: &Analysis) -> bool {
+        analysis.effects.iter().all(|effect| effect.grade != Grade::Unknown)
+    }
+
+    #[test]
+    fn hostile_files_are_as_opaque_as_they_were() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+        fs::File::create(dir.path().join("huge.sh")).unwrap().set_len(100 << 20).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", dir.path().join("zero.sh")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, dir.path().join("fifo.sh"), 0o700.into()).unwrap();
+        fs::write(dir.path().join("binary"), b"\x7fELF\0\xff").unwrap();
+        put("a.sh", &". ./b.sh\n. ./a.sh\n./b.sh\n".repeat(20));
+        put("b.sh", &". ./a.sh\n./b.sh\n./a.sh\n".repeat(20));
+        put("deep.sh", &format!("{}echo{}", "(".repeat(5000), ")".repeat(5000)));
+        put("many.sh", &"echo a && echo b || rm x; ".repeat(2000));
+        put("wrong.sh", "if then )) fi $(\"\n");
+        put("calls.py", &format!("{}{}", "f(".repeat(3000), ")".repeat(3000)));
+        put(
+            "Makefile",
+            &(0..8000).map(|n| format!("t{n}: t{}\n\trm b\n", n + 1)).collect::<String>(),
+        );
+        put("values.mk", "V = $(V)$(W)$(W)\nW = $(V)$(V)$(V)\nall:\n\techo $(V)\n");
+        put("open.mk", &format!("all:\n\techo {}\n", "$(".repeat(9000)));
+        put(
+            "justfile",
+            &(0..90)
+                .map(|n| format!("r{n}: {}\n", format!("r{} ", n + 1).repeat(9)))
+                .collect::<String>(),
+        );
+        put("package.json", "{\"scripts\":{\"a\":\"npm run a && npm run a\",\"b\":[");
+        for command in [
+            "bash huge.sh",
+            "bash zero.sh",
+            "bash fifo.sh",
+            "./fifo.sh",
+            "./binary",
+            "bash a.sh",
+            "./a.sh; ./b.sh",
+            "bash deep.sh",
+            "bash many.sh",
+            "bash wrong.sh",
+            "python3 calls.py",
+            "make t0",
+            "make -f values.mk",
+            "make -f open.mk",
+            "make -f fifo.sh",
+            "just r0",
+            "npm run a",
+        ] {
+            let start = Instant::now();
+            let analysis = analyse(dir.path(), command);
+            assert!(is_understood(&analysis), "{command}: {:?}", analysis.notes);
+            assert!(start.elapsed() < Duration::from_secs(5), "{command}: {:?}", start.elapsed());
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_looked_at_is_told_of() {
+        let dir = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/dev/zero", dir.path().join("zero.sh")).unwrap();
+        fs::write(dir.path().join("binary"), b"\x7fELF\0\xff").unwrap();
+        let told = |command: &str| analyse(dir.path(), command).notes.join("; ");
+        assert!(told("bash zero.sh").contains("zero.sh runs, and is"), "{}", told("bash zero.sh"));
+        assert_eq!(told("./binary"), "binary runs, and is no text");
+        assert_eq!(told("bash none.sh"), "");
+        let names = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+        for n in names {
+            fs::write(dir.path().join(format!("{n}.sh")), "rm x\n").unwrap();
+        }
+        let many = names.map(|n| format!("bash {n}.sh")).join("; ");
+        let analysis = analyse(dir.path(), &many);
+        let deleted = analysis.effects.iter().filter(|effect| effect.word == Word::Delete).count();
+        assert_eq!(deleted, limits::SCRIPT_FILES);
+        assert_eq!(analysis.way_to(analysis.own_effects().len()), Some("0.sh:1"));
+        assert!(told(&many).contains("9.sh runs, and is not looked at: there is too much"));
+    }
+}
