@@ -83,9 +83,9 @@ fn of_names() -> Vec<String> {
 #[test]
 fn every_row_is_proven_or_named_as_not_demanded_yet() {
     let ci = fs::read_to_string(root().join(".ci/run")).unwrap();
-    let sections = ci.lines().find_map(|line| line.strip_prefix("sections=")).expect("sections");
     for (row, gate) in GATES {
-        assert!(sections.split([' ', '"']).any(|name| name == *gate), "{row}: no gate {gate}");
+        let is_gate = |line: &str| line.starts_with(&format!("{gate}() {{"));
+        assert!(ci.lines().any(is_gate), "{row}: no gate {gate}");
     }
     let all: BTreeSet<String> = GROUPS
         .iter()
