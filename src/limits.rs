@@ -69,6 +69,9 @@ bounds! {
     /// items of a list in a rule
     /// `too-many`
     LIST: usize = 1000;
+    /// hidden files of git's index that are told one by one
+    /// the search reads the whole tree
+    HIDDEN_NAMES: usize = 60;
     /// times in a row that a rule may block a stop: Claude Code overrides the ninth
     /// `out-of-range`
     REPEAT: u64 = 8;

@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use crate::effect::emitter::Emitter;
 use crate::effect::path::join;
 use crate::glob;
-use crate::limits::Cap;
+use crate::limits::{self, Cap};
 
 /// How long the head of an entry is, and where in it the time and the size stand.
 const HEAD: usize = 62;
@@ -16,8 +16,6 @@ const SIZE: usize = 36;
 /// What stands before the entries, and how long the checksum behind all is.
 const HEADER: usize = 12;
 const BASE: usize = 20;
-/// How many hidden names are told one by one.
-const HIDDEN: usize = 60;
 /// Flags of an entry: more of them follow, and the length of its name, where all bits mean "or longer".
 const EXTENDED: usize = 0x4000;
 const LONG: usize = 0xfff;
@@ -88,7 +86,7 @@ impl Tree {
             if found.last() != Some(&hidden) && !found.contains(&hidden) {
                 found.push(hidden);
             }
-            if found.len() > HIDDEN {
+            if found.len() > limits::HIDDEN_NAMES {
                 return None;
             }
         }
