@@ -49,6 +49,12 @@ pub fn matches_folded(glob: &str, text: &str, fold: bool) -> bool {
     if !fold && !glob.contains('[') && !text.ends_with(end) {
         return false;
     }
+    if !fold
+        && let Some(run) = glob.strip_prefix('*')
+        && !may_hold(text, run)
+    {
+        return false;
+    }
     let pieces = parse_pieces(glob);
     // What is left of both: one piece takes one character, and only the last `*` is tried again.
     let (mut at, mut rest) = (0, text.chars());
@@ -79,6 +85,14 @@ pub fn matches_folded(glob: &str, text: &str, fold: bool) -> bool {
         }
     };
     limits::spend_steps(steps) && holds
+}
+
+/// Could the text hold what the glob begins with? Most do not, and that is told before the glob is taken apart.
+fn may_hold(text: &str, glob: &str) -> bool {
+    let end = glob.bytes().position(is_active).unwrap_or(glob.len());
+    let (text, run) = (text.as_bytes(), &glob.as_bytes()[..end]);
+    let Some(first) = run.first().filter(|_| text.len() <= STEPS) else { return true };
+    text.windows(run.len()).any(|part| part[0] == *first && part == run)
 }
 
 /// How many steps are taken before they are counted.

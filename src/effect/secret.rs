@@ -27,11 +27,16 @@ pub fn is_file(path: &str) -> bool {
         return is_secret_name(dir, name);
     }
     let said: String = name.chars().filter(|c| *c != '*').collect();
+    // Most files are told from it by what stands behind its last sign.
+    let end = name.rsplit(['*', '?', '[', ']', '\\']).next().unwrap_or_default();
     let extension = said.strip_prefix('.').is_some_and(|end| DATA.contains(&end));
     is_secret_name(dir, &said)
         || said.contains(|c: char| c.is_ascii_alphanumeric())
             && !extension
             && [FILES, PATTERNS, PLACED].into_iter().flatten().any(|file| {
+                if !file.ends_with(end) && !file.contains('*') {
+                    return false;
+                }
                 let file = split(file).1.replace('*', "x");
                 glob::matches(name, &file) && is_secret_name(dir, &file)
             })

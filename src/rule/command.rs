@@ -56,9 +56,15 @@ impl CommandPattern {
         })
     }
 
+    /// Could one of the forms be of its program? Most patterns of a list are of others.
+    fn could_name(&self, command: &SubCommand) -> bool {
+        command.name.is_empty() || compiled::could_name(&self.forms, &command.name)
+    }
+
     /// Does one of the forms hold for the command?
     fn any_form(&self, command: &SubCommand, holds: impl Fn(&Form<'_>) -> bool) -> bool {
-        self.forms_of(command).any(|form| form.is_some_and(|form| holds(&form)))
+        self.could_name(command)
+            && self.forms_of(command).any(|form| form.is_some_and(|form| holds(&form)))
     }
 
     /// The programs that the pattern names: see [`compiled::programs`].
@@ -69,6 +75,9 @@ impl CommandPattern {
     /// Is this sub-command one of the pattern's? `Maybe` where that hangs on a value that is known
     /// only at run time.
     pub fn match_command(&self, command: &SubCommand) -> Truth {
+        if !self.could_name(command) {
+            return Truth::No;
+        }
         // One that cannot be read could be any.
         let hits =
             |form: Option<Form<'_>>| form.map_or(Truth::Yes, |form| form.match_command(command));

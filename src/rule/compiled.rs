@@ -209,6 +209,26 @@ pub fn read_groups(body: &str) -> impl Iterator<Item = Option<Group<'_>>> {
     })
 }
 
+/// Could a form of the compiled pattern be of the program of that name? A no is certain, and told before the forms are read.
+pub fn could_name(body: &str, program: &str) -> bool {
+    let mut rest = Rest::from_text(body);
+    if rest.text_bytes().is_none() {
+        return true;
+    }
+    let mut is_other = || {
+        let other = rest.byte()? == b'n' && rest.text_bytes()? != program.as_bytes();
+        rest.text_bytes()?;
+        Some((other, rest.is_empty()))
+    };
+    loop {
+        match is_other() {
+            Some((true, false)) => {}
+            Some((true, true)) => return false,
+            _ => return true,
+        }
+    }
+}
+
 /// The programs that a compiled command pattern names, each with its first operand where that is a plain word:
 /// `git push`; for any program, with its first option: `* --yolo`. None where a form names a program by a glob.
 pub fn programs(body: &str) -> Option<Vec<String>> {

@@ -180,8 +180,8 @@ impl<'t> Concern<'t> {
 /// A path that needles are held against: there are some hundred of them.
 struct ConcernPath<'a> {
     whole: &'a [u8],
-    /// The bytes that stand in it, as bits.
-    bytes: [u64; 4],
+    /// Which two bytes stand side by side in it, as bits: see [`pair_bit`].
+    pairs: [u64; 8],
     /// What stands behind the home directory and behind the project's, with its slash.
     home: Option<&'a [u8]>,
     project: Option<&'a [u8]>,
@@ -195,11 +195,14 @@ impl<'a> ConcernPath<'a> {
         let end = if glob { path.find(['*', '?', '[']) } else { None };
         let whole = &path.as_bytes()[..end.unwrap_or(path.len())];
         let behind = |base: &str| whole.strip_prefix(base.trim_end_matches('/').as_bytes());
-        let mut bytes = [0; 4];
-        whole.iter().for_each(|byte| bytes[usize::from(byte / 64)] |= 1 << (byte % 64));
+        let mut pairs = [0; 8];
+        for pair in whole.array_windows() {
+            let (at, bit) = pair_bit(pair);
+            pairs[at] |= bit;
+        }
         ConcernPath {
             whole,
-            bytes,
+            pairs,
             home: behind(&place.home),
             project: behind(&place.project),
             one,
@@ -224,10 +227,14 @@ impl<'a> ConcernPath<'a> {
 
     /// Does the run stand somewhere in it?
     fn holds(&self, run: &[u8]) -> bool {
-        let known = |byte: &u8| self.bytes[usize::from(byte / 64)] >> (byte % 64) & 1 != 0;
-        let [first, .., last] = run else { return run.first().is_none_or(known) };
+        let [first, _, ..] = run else { return run.first().is_none_or(|b| self.whole.contains(b)) };
         // Nearly all are told by that.
-        known(first) && known(last) && self.whole.windows(run.len()).any(|part| part == run)
+        let known = |pair: &[u8; 2]| {
+            let (at, bit) = pair_bit(pair);
+            self.pairs[at] & bit != 0
+        };
+        run.array_windows().all(known)
+            && self.whole.windows(run.len()).any(|part| part[0] == *first && part == run)
     }
 
     fn begins_with(&self, path: &[u8], start: &[u8]) -> bool {
@@ -245,6 +252,13 @@ impl<'a> ConcernPath<'a> {
             false => meets,
         }
     }
+}
+
+/// Where two bytes that stand side by side are noted. Not every pair has a place of its own.
+#[inline]
+fn pair_bit(pair: &[u8; 2]) -> (usize, u64) {
+    let sum = usize::from(pair[0]) * 37 + usize::from(pair[1]);
+    (sum / 64 % 8, 1 << (sum % 64))
 }
 
 /// Does a call of that program, `*` for any, hold the word that a pattern asks for: the operand, or

@@ -348,6 +348,14 @@ impl<'t> Rest<'t> {
         self.take_bytes(length)
     }
 
+    /// The bytes of the next text, which may be of no interest.
+    pub fn text_bytes(&mut self) -> Option<&'t [u8]> {
+        let length = self.read_number()?;
+        let bytes = self.text.as_bytes().get(self.at..self.at + length)?;
+        self.at += length;
+        Some(bytes)
+    }
+
     fn key(&mut self) -> Option<&'t str> {
         let number = self.read_number()?;
         match KEYS.get(number) {

@@ -17,8 +17,8 @@ mod component;
 mod oracle;
 
 use self::component::{
-    is_glob_of, is_one_name, match_below, match_component, names_only_hidden, overlap_globs,
-    part_matches, same_name, shortest_named, split_components, split_glob,
+    is_glob_of, is_one_name, match_below, match_component, meets_at_most, names_only_hidden,
+    overlap_globs, part_matches, same_name, shortest_named, split_components, split_glob,
 };
 use super::Truth;
 use super::compiled::{self, Base, Part, Parts};
@@ -175,8 +175,7 @@ impl<'t> PathPattern<'t> {
         limits::spend_steps(path.names.len() * 8);
         let covers = |rest: &[&str]| {
             // `*.rs` under the pattern `src/*.rs`: the same glob covers itself.
-            let same = |parts: Vec<Part<'_>>| is_glob_of(&parts, rest);
-            if extent == Extent::Glob && self.parts.read_all().is_some_and(same) {
+            if extent == Extent::Glob && is_glob_of(self.parts, rest) {
                 return true;
             }
             // All else in D (`D/*`) is covered when D is, or when the pattern ends in it.
@@ -296,6 +295,7 @@ impl<'t> PathPattern<'t> {
     fn hits_parts(&self, path: &[&str], extent: Extent) -> Truth {
         match extent {
             Extent::Exact => Truth::from(self.names_path(path)),
+            Extent::Glob if self.is_far_fetched(path) => Truth::Maybe,
             Extent::Glob => self.hits_glob(path, |parts| parts),
             Extent::Tree | Extent::Visible | Extent::Children | Extent::Below => {
                 if self.names_path(path) {
@@ -317,6 +317,11 @@ impl<'t> PathPattern<'t> {
                 }
             }
         }
+    }
+
+    /// Is it one that could lie anywhere below such a glob, and no more than that?
+    fn is_far_fetched(&self, path: &[&str]) -> bool {
+        self.base == Base::Anywhere && !self.itself && meets_at_most(self.parts, path)
     }
 
     /// Does it meet the glob, with what is made of its components?

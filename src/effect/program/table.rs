@@ -5,6 +5,8 @@
 
 pub mod packed;
 
+use memchr::memmem;
+
 use crate::effect::Word;
 use crate::glob;
 
@@ -153,6 +155,12 @@ pub fn has_below(name: &str, own: &'static [Program]) -> bool {
 /// An option that is text and nothing more.
 pub const PLAIN: OptSpec = OptSpec { arity: Arity::None, role: Role::Text, marks: 0, effect: None };
 
+/// The options of a line: the spellings of each, and what it does, packed.
+fn spellings(line: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let each = |(names, rest): (&'static str, _)| names.split(' ').map(move |own| (own, rest));
+    line.split_once('\t').into_iter().flat_map(each)
+}
+
 impl Program {
     /// Is it of that class?
     pub fn has_class(&self, class: Class) -> bool {
@@ -185,24 +193,35 @@ impl Program {
 
     /// Every option: its spellings with commas between, and what it does, packed.
     pub fn option_lines(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
-        let lines = self.options.lines().filter_map(|line| line.split_once('\t'));
-        lines.flat_map(|(names, rest)| names.split(' ').map(move |names| (names, rest)))
+        self.options.lines().flat_map(spellings)
     }
 
     /// The option of that exact spelling.
     pub fn find_option(&self, name: &str) -> Option<Known> {
-        self.find_matching_option(|own| own == name, false)
+        let all = self.options.as_bytes();
+        let alone = |at: &usize| {
+            let before = at.checked_sub(1).is_none_or(|at| b"\n ,".contains(&all[at]));
+            before && all.get(at + name.len()).is_some_and(|byte| b", \t".contains(byte))
+        };
+        // Where it stands, and not line by line: some programs have hundreds.
+        let lines = memmem::find_iter(all, name).filter(alone).map(|at| {
+            let (before, behind) = self.options.split_at(at);
+            let start = before.rfind('\n').map_or(0, |end| end + 1);
+            let end = behind.find('\n').map_or(all.len(), |end| at + end);
+            &self.options[start..end]
+        });
+        let same = |own: &str| own == name;
+        let found = lines.flat_map(spellings).find(|(names, _)| names.split(',').any(same));
+        found.map(|(names, rest)| Known { names, spec: packed::unpack_option(rest) })
     }
 
-    /// The first option of which a spelling passes; with `single`, only if no other one does.
-    fn find_matching_option(&self, passes: impl Fn(&str) -> bool, single: bool) -> Option<Known> {
+    /// The option of which a spelling passes, if no other one has one that does.
+    fn find_only_option(&self, passes: impl Fn(&str) -> bool) -> Option<Known> {
         let mut found = self.option_lines().filter(|(names, rest)| {
-            names.split(',').any(&passes)
-                && !(single && packed::unpack_option(rest).marks & mark::ONLY != 0)
+            names.split(',').any(&passes) && packed::unpack_option(rest).marks & mark::ONLY == 0
         });
         let (names, rest) = found.next()?;
-        let sole = !single || found.next().is_none();
-        sole.then(|| Known { names, spec: packed::unpack_option(rest) })
+        found.next().is_none().then(|| Known { names, spec: packed::unpack_option(rest) })
     }
 
     /// The option that git's `--no-NAME` takes back.
@@ -216,10 +235,6 @@ impl Program {
     /// that it hides no other (`git reset --h`).
     pub fn find_abbreviated(&self, name: &str) -> Option<Known> {
         let long = |own: &str| own.starts_with("--") && own.starts_with(name);
-        if self.abbreviate && name.len() >= 3 {
-            self.find_matching_option(long, true)
-        } else {
-            None
-        }
+        if self.abbreviate && name.len() >= 3 { self.find_only_option(long) } else { None }
     }
 }

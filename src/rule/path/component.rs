@@ -34,14 +34,16 @@ pub(super) fn split_glob(path: &str, extent: Extent) -> Vec<&str> {
 }
 
 /// Is the pattern written as the glob is?
-pub(super) fn is_glob_of(parts: &[Part<'_>], glob_path: &[&str]) -> bool {
-    parts.len() == glob_path.len()
-        && parts.iter().zip(glob_path).all(|(part, name)| match part {
+pub(super) fn is_glob_of(mut parts: Parts<'_>, glob_path: &[&str]) -> bool {
+    let same = |name: &&str| {
+        parts.next().is_some_and(|part| match part {
             Part::Any => *name == "**",
-            Part::Glob(text) => text == name,
-            Part::Literal(text) => text == name && !glob::is_glob(name),
+            Part::Glob(text) => text == *name,
+            Part::Literal(text) => text == *name && !glob::is_glob(name),
             Part::Folded(_) | Part::Damaged => false,
         })
+    };
+    glob_path.iter().all(same) && parts.is_empty()
 }
 
 pub(super) fn part_matches(part: &Part<'_>, name: &str) -> bool {
@@ -199,22 +201,50 @@ impl<'p> Table<'p> {
 
 /// Can a name that the glob stands for be one of the pattern's component?
 pub(super) fn match_component(part: &Part<'_>, name: &str) -> Truth {
-    let both = |text: &str, name: &str| {
-        if glob::matches(text, name) {
-            Truth::Yes
-        } else {
-            Truth::from(glob::may_intersect(name, text)).and(Truth::Maybe)
-        }
-    };
-    match part {
-        // A leading dot is not matched by the shell's `*`; saying yes is the safe side
-        // only where the glob asks for the dot itself.
-        part if part.is_hidden() && !name.starts_with(['.', '[', '{']) => Truth::No,
-        Part::Literal(text) => Truth::from(glob::matches_folded(name, text, FOLD)),
-        Part::Glob(text) => both(text, name),
-        Part::Folded(text) => both(&text.to_ascii_lowercase(), &name.to_ascii_lowercase()),
-        Part::Any | Part::Damaged => Truth::Yes,
+    if surely_meets(part, name) {
+        return Truth::Yes;
     }
+    let meets = match part {
+        part if is_left_out(part, name) => false,
+        Part::Glob(text) => glob::may_intersect(name, text),
+        Part::Folded(text) => {
+            glob::may_intersect(&name.to_ascii_lowercase(), &text.to_ascii_lowercase())
+        }
+        Part::Literal(_) | Part::Any | Part::Damaged => false,
+    };
+    Truth::from(meets).and(Truth::Maybe)
+}
+
+/// Is it one of them beyond doubt?
+fn surely_meets(part: &Part<'_>, name: &str) -> bool {
+    match part {
+        part if is_left_out(part, name) => false,
+        Part::Literal(text) => glob::matches_folded(name, text, FOLD),
+        Part::Glob(text) => glob::matches(text, name),
+        Part::Folded(text) => glob::matches(&text.to_ascii_lowercase(), &name.to_ascii_lowercase()),
+        Part::Any | Part::Damaged => true,
+    }
+}
+
+/// A leading dot is not matched by the shell's `*`; saying yes is the safe side only where the glob asks for the
+/// dot itself.
+fn is_left_out(part: &Part<'_>, name: &str) -> bool {
+    part.is_hidden() && !name.starts_with(['.', '[', '{'])
+}
+
+/// Does a glob with a `**` only perhaps meet what these components name at any depth? So it is unless one of its names
+/// surely is the last of them, and that is told before the others are read.
+pub(super) fn meets_at_most(parts: Parts<'_>, glob_path: &[&str]) -> bool {
+    let mut last = None;
+    for part in parts {
+        if matches!(part, Part::Any | Part::Damaged) {
+            return false;
+        }
+        last = Some(part);
+    }
+    let names =
+        |last: Part<'_>| glob_path.iter().any(|name| *name != "**" && surely_meets(&last, name));
+    glob_path.contains(&"**") && last.is_some_and(|last| !names(last))
 }
 
 /// The pattern lies below the directory that is touched as a whole: certain for the directory's
