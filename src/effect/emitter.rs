@@ -50,6 +50,8 @@ pub struct Emitter<'a> {
     pub answered: bool,
     /// Copies and new names that the call makes of files: where the new one is, and the old.
     pub copies: std::collections::BTreeMap<String, String>,
+    /// Commands of nested text that signal processes, as they are written there.
+    pub signals: Vec<(usize, String)>,
     /// What is walked is a file that the call runs.
     pub in_script: bool,
     /// What comes next may not run: a branch of a script.
@@ -82,6 +84,7 @@ impl<'a> Emitter<'a> {
             unread: false,
             answered: false,
             copies: std::collections::BTreeMap::new(),
+            signals: Vec::new(),
             in_script: false,
             unsure: false,
             read: 0,

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::effect::path::normalise_path;
 use crate::effect::{Arg, Opt, SubCommand};
 use crate::limits;
 use crate::names::shell::SYSTEM_DIRS;
@@ -367,10 +368,22 @@ fn could_hold(word: &Word<'_>, command: &SubCommand, any: bool) -> bool {
 
 fn operand_holds(wanted: &str, command: &SubCommand, at: usize) -> Truth {
     match &command.args[at].text {
-        Some(text) => Truth::from(glob::matches(wanted, text)),
+        Some(text) if glob::matches(wanted, text) => Truth::Yes,
+        Some(text) => is_path_of(wanted, text),
         None if wanted == "*" => Truth::Yes,
         None => Truth::Maybe,
     }
+}
+
+/// Is the absolute path that the pattern names written in another way? Behind a link `..` may lead elsewhere.
+fn is_path_of(wanted: &str, text: &str) -> Truth {
+    let odd = text.contains("//") || text.contains("/.");
+    if !wanted.starts_with('/') || !text.starts_with('/') || !odd {
+        return Truth::No;
+    }
+    let same = Truth::from(glob::matches(wanted, &normalise_path(text)));
+    let climbs = text.split('/').any(|part| part == "..");
+    if climbs { same.and(Truth::Maybe) } else { same }
 }
 
 /// May the command end in these operands, which the pattern does not name?

@@ -116,10 +116,10 @@ impl Emitter<'_> {
         let fed = self.analysis.with_wrappers(Some(at)).into_iter().any(hands)
             || command.name.eq_ignore_ascii_case("stop-process") && command.operands.is_empty();
         let open: Vec<&Arg> = own.filter(|arg| arg.text.is_none() || arg.glob).collect();
-        if open.iter().any(|arg| self.written_text(arg).contains("PPID")) {
+        if open.iter().any(|arg| self.written_text(at, arg).contains("PPID")) {
             return Some(AGENT);
         }
-        if !fed && !open.iter().any(|arg| self.is_looked_up(arg)) {
+        if !fed && !open.iter().any(|arg| self.is_looked_up(self.written_text(at, arg))) {
             return None;
         }
         let filtered = commands.iter().any(filters);
@@ -127,19 +127,23 @@ impl Emitter<'_> {
         [AGENT, ALL, RUNTIME].into_iter().find(|word| all.contains(word))
     }
 
-    /// The bytes that an argument is written as.
-    fn written_text(&self, arg: &Arg) -> &str {
-        self.analysis.text.get(arg.span.clone()).unwrap_or_default()
+    /// The bytes that an argument of the command is written as; in nested text those of the whole command.
+    fn written_text(&self, command: usize, arg: &Arg) -> &str {
+        let nested = self.signals.iter().find(|(at, _)| *at == command);
+        let own = || self.analysis.text.get(arg.span.clone()).unwrap_or_default();
+        nested.map_or_else(own, |(_, text)| text)
     }
 
     /// Is it what another command of the call prints, at once or by a variable?
-    fn is_looked_up(&self, arg: &Arg) -> bool {
-        let text = self.written_text(arg);
-        let name = text.trim_matches(['"', '$', '{', '}']);
-        text.contains(['(', '`'])
-            || !name.is_empty()
-                && ["=$(", " in $(", "=\"$("]
-                    .iter()
-                    .any(|sign| self.analysis.text.contains(&format!("{name}{sign}")))
+    fn is_looked_up(&self, text: &str) -> bool {
+        let assigned = |name: &str| {
+            let signs = ["=$(", " in $(", "=\"$("];
+            signs.iter().any(|sign| self.analysis.text.contains(&format!("{name}{sign}")))
+        };
+        let mut names = text.split('$').skip(1).map(|rest| {
+            let rest = rest.strip_prefix('{').unwrap_or(rest);
+            rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default()
+        });
+        text.contains(['(', '`']) || names.any(|name| !name.is_empty() && assigned(name))
     }
 }

@@ -79,20 +79,24 @@ impl Walker<'_> {
             self.with_input_before(&before, |w| w.assign_temporaries(&simple.assignments));
         // In several worlds the state goes on from all of them (`cd "$x"`).
         let mut deltas = Vec::new();
+        let last = simple.args.last().unwrap_or(&simple.name).span;
+        let statement = simple.name.span.start.offset()..last.end.offset();
         self.for_each_world(|w| {
             let mark = w.state.mark();
             let (words, written) = w.with_input_before(&before, |w| w.words_written(simple));
             // They hold for the command, not for its own words.
             w.in_frame(
-                |frame| frame.separators.clone_from(&separators),
+                |frame| {
+                    frame.separators.clone_from(&separators);
+                    frame.statement = statement.clone();
+                },
                 |w| w.call_words(&words, Start { marked, written, ..Start::default() }),
             );
             deltas.push(w.state.rollback(mark));
         });
         self.state.join_branches(deltas);
         held.into_iter().for_each(|(key, held)| self.state.set(key, held));
-        let last = simple.args.last().unwrap_or(&simple.name);
-        self.walk_brackets(simple.name.span, last.span);
+        self.walk_brackets(simple.name.span, last);
     }
 
     /// Walks something with the standard input of before, where there was another one.
@@ -498,6 +502,7 @@ impl Walker<'_> {
         self.out.answered = matches!(&self.feed, Feed::Text(text) if says_yes(text));
         let from = self.out.analysis.effects.len();
         let nexts = program::emit_call(&mut self.out, &call);
+        self.note_signals(index, from);
         self.note_copies(name, &call);
         self.made_executable(name, &call);
         self.emit_unread_build(name, &call, from);
@@ -542,6 +547,15 @@ impl Walker<'_> {
         {
             commands[index].transparent = false;
             commands[index].neutral_wrapper = false;
+        }
+    }
+
+    /// Spans of nested text do not tell how it names the processes that it signals.
+    fn note_signals(&mut self, index: usize, from: usize) {
+        let signals = self.out.analysis.effects[from..].iter().any(|e| e.word == Word::Process);
+        if signals && self.frame.fixed.is_some() {
+            let written = self.frame.source.get(self.frame.statement.clone()).unwrap_or_default();
+            self.out.signals.push((index, written.to_string()));
         }
     }
 

@@ -15,6 +15,8 @@ const STEP: usize = 256;
 pub struct Frame {
     /// The text that is walked.
     pub source: Rc<str>,
+    /// Where the simple command that runs stands in it.
+    pub statement: Range<usize>,
     /// Where everything points that stands in nested text.
     pub fixed: Option<Range<usize>>,
     /// The command that runs the text.
@@ -50,6 +52,7 @@ impl Frame {
     pub fn new(source: &str) -> Frame {
         Frame {
             source: Rc::from(source),
+            statement: 0..0,
             fixed: None,
             parent: None,
             depth: 0,

@@ -124,20 +124,32 @@ impl Walker<'_> {
             }
         }
         self.make_uncertain(stmt, mark);
-        let simple =
-            matches!(stmt.command, Command::Simple(_) | Command::Decl(_) | Command::Builtin(_));
-        // Its substitutions came before it: they end before it does.
-        let ends = |at: &usize| self.out.analysis.commands[*at].span.end;
-        let command = (first..self.out.analysis.commands.len())
-            .filter(|at| simple && self.out.analysis.commands[*at].parent == self.frame.parent)
-            .max_by_key(ends);
-        self.redirect_effects(stmt, command.or(self.frame.parent), before);
+        if !stmt.redirects.is_empty() {
+            let command = self.redirected_command(stmt, first);
+            self.redirect_effects(stmt, command, before);
+        }
         match outer {
             // What reads the shell's own standard input from here on reads that.
             Some(_) if self.is_exec(stmt) => self.refed += 1,
             Some(outer) => self.feed = outer,
             None => {}
         }
+    }
+
+    /// The command of the statement that its redirections are of.
+    fn redirected_command(&self, stmt: &Stmt, first: usize) -> Option<usize> {
+        let commands = &self.out.analysis.commands;
+        let simple =
+            matches!(stmt.command, Command::Simple(_) | Command::Decl(_) | Command::Builtin(_));
+        let mut own =
+            (first..commands.len()).filter(|at| commands[*at].parent == self.frame.parent);
+        let outer = match simple {
+            // Its substitutions came before it: they end before it does.
+            true => own.max_by_key(|at| commands[*at].span.end),
+            // A group of one command is that command.
+            false => own.next().filter(|_| own.next().is_none()),
+        };
+        outer.or(self.frame.parent)
     }
 
     pub(super) fn walk_builtin(&mut self, builtin: &BuiltinCommand) {

@@ -25,6 +25,12 @@ pub fn is_shell(name: &str, own: &'static [Program]) -> bool {
     matches!(special, Some(Special::Shell | Special::Source))
 }
 
+/// Does a program of that name read items, which it hands on as words?
+pub fn is_feeder(name: &str, own: &'static [Program]) -> bool {
+    let special = table::find_program(name, own).and_then(|program| program.special);
+    matches!(special, Some(Special::Xargs))
+}
+
 impl Walker<'_> {
     /// An unknown argument in a place where an option could stand, of a program that could do more
     /// with it.

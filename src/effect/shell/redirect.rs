@@ -3,6 +3,7 @@
 use shuck_ast::{Command, Redirect, RedirectKind, RedirectTarget, Stmt, Word};
 
 use super::marks::has_bare;
+use super::nested::is_feeder;
 use super::state::{Delta, StateKey};
 use super::{Feed, Walker};
 use crate::effect::emitter::Spot;
@@ -163,6 +164,7 @@ impl Walker<'_> {
         };
         let content =
             if stmt.redirects.iter().any(writing) { self.printed_text(stmt) } else { None };
+        let (reader, writer) = (self.inherits(command, true), self.inherits(command, false));
         for redirect in stmt.redirects.iter() {
             let RedirectTarget::Word(word) = &redirect.target else { continue };
             if let Some(name) = &redirect.fd_var {
@@ -203,11 +205,23 @@ impl Walker<'_> {
                 };
                 for value in &values {
                     w.out.cwd = cwd.clone();
-                    w.out.command = command;
+                    w.out.command = if reads { reader } else { writer };
                     w.emit_redirect_target(value, word, (reads, writes, dup), &content);
                 }
             });
         }
+    }
+
+    /// The program that a redirection is for: what wrappers start has their streams, but what runs through items
+    /// reads none of them.
+    fn inherits(&self, command: Option<usize>, reads: bool) -> Option<usize> {
+        let commands = &self.out.analysis.commands;
+        let sole = |at: &usize| {
+            let feeds = reads && is_feeder(&commands[*at].name, self.out.place.programs);
+            let mut run = (at + 1..commands.len()).filter(|one| commands[*one].parent == Some(*at));
+            run.next().filter(|_| !feeds && run.next().is_none())
+        };
+        std::iter::successors(command, sole).last()
     }
 
     /// The effects of one target.

@@ -25,16 +25,30 @@ pub fn is_watched(variable: &str) -> bool {
 
 fn stage_of(word: &str) -> Option<Stage> {
     let word = word.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
-    let mut parts = word.split(|c: char| !c.is_ascii_alphanumeric());
-    if parts.clone().any(|part| PRODUCTION.contains(&part)) {
+    let names = |text: &str, stage: &[&str]| {
+        text.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| stage.contains(&part))
+    };
+    if names(&word, PRODUCTION) {
         return Some(Stage::Production);
     }
     let temporary =
         word.starts_with("/tmp/") || word.contains(":/tmp/") || word.contains("///tmp/");
-    if word == ":memory:" || temporary || parts.clone().any(|part| SCRATCH.contains(&part)) {
+    let temporary = temporary && !word.contains("..");
+    let (host, name) = named_by(&word);
+    let says = |stage: &[&str]| names(host, stage) || names(name, stage);
+    if word == ":memory:" || temporary || says(SCRATCH) {
         return Some(Stage::Scratch);
     }
-    parts.any(|part| DEVELOPMENT.contains(&part)).then_some(Stage::Development)
+    says(DEVELOPMENT).then_some(Stage::Development)
+}
+
+/// The server and the last name of a place: the directories above a database say nothing of it.
+fn named_by(word: &str) -> (&str, &str) {
+    let (host, path) = match word.split_once("://") {
+        Some((_, rest)) => rest.split_once('/').unwrap_or((rest, "")),
+        None => ("", word),
+    };
+    (host, path.trim_end_matches('/').rsplit('/').next().unwrap_or_default())
 }
 
 /// Words that may name a place: no code, no account.
