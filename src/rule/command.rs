@@ -12,6 +12,7 @@ use crate::names::shell::SYSTEM_DIRS;
 
 use super::Truth;
 use super::compiled::{self, Form, Item, OptionPattern, Word};
+use super::concern::is_odd_path;
 use super::list::PatternList;
 use super::path::{self, Bases, PathPattern};
 use crate::glob;
@@ -377,8 +378,7 @@ fn operand_holds(wanted: &str, command: &SubCommand, at: usize) -> Truth {
 
 /// Is the absolute path that the pattern names written in another way? Behind a link `..` may lead elsewhere.
 fn is_path_of(wanted: &str, text: &str) -> Truth {
-    let odd = text.contains("//") || text.contains("/.");
-    if !wanted.starts_with('/') || !text.starts_with('/') || !odd {
+    if !wanted.starts_with('/') || !is_odd_path(text) {
         return Truth::No;
     }
     let same = Truth::from(glob::matches(wanted, &normalise_path(text)));

@@ -48,7 +48,7 @@ fn bits_of_command(command: &SubCommand) -> u64 {
     let mut known = !name.is_empty();
     let bits = command.args.iter().fold(bits([name]), |bits, arg| {
         let text = arg.text.as_deref();
-        known &= text.is_some();
+        known &= text.is_some_and(|text| !is_odd_path(text));
         bits | bit(name.bytes().chain([b' ']).chain(text.unwrap_or_default().bytes()))
     });
     if known { bits } else { ALL }
@@ -267,7 +267,13 @@ pub fn holds_word(command: &SubCommand, program: &str, word: &str) -> bool {
     if program == "*" {
         return command.options.iter().any(|opt| opt.name == word || opt.aliases.contains(&word));
     }
-    command.args.iter().any(|arg| arg.text.as_deref().is_none_or(|text| text == word))
+    let is_word = |text: &str| text == word || word.starts_with('/') && is_odd_path(text);
+    command.args.iter().any(|arg| arg.text.as_deref().is_none_or(is_word))
+}
+
+/// Is it an absolute path that is not written in the plainest way?
+pub fn is_odd_path(text: &str) -> bool {
+    text.starts_with('/') && (text.contains("//") || text.contains("/."))
 }
 
 /// What lines call a tool: those of servers go by more names than their own, and all of them are one here.

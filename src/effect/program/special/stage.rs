@@ -90,12 +90,25 @@ fn dropped_by_name(call: &Call) -> (Vec<String>, bool) {
     (names, more)
 }
 
+/// Is a database opened that its name says nothing of: one of another machine, or a further one that statements name?
+fn opens_another(call: &Call) -> bool {
+    let mut texts = call.args.iter().map(Value::known_start);
+    let local = |host: &str| matches!(host, "localhost" | "127.0.0.1" | "::1");
+    let host = call.parsed.options.iter().find(|o| matches!(&*o.name, "-h" | "--host"));
+    let host = host.and_then(|option| option.value.as_ref()).map(Value::known_start);
+    host.is_some_and(|host| !local(host) && !host.starts_with('/'))
+        || texts.any(|text| {
+            let text = text.to_ascii_lowercase();
+            [".open ", ".restore ", "attach "].iter().any(|sign| text.contains(sign))
+        })
+}
+
 /// The stage of what is dropped; None = nobody says, or it is what counts.
 fn stage_of_drop(out: &Emitter, call: &Call) -> Option<Stage> {
     let (names, more) = dropped_by_name(call);
     let mut found: Vec<Option<Stage>> = names.iter().map(|name| stage_of(name)).collect();
     let around = stages(out, call);
-    if around.contains(&Stage::Production) {
+    if around.contains(&Stage::Production) || opens_another(call) {
         return None;
     }
     if names.is_empty() || more {
