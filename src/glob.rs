@@ -49,6 +49,13 @@ pub fn matches_folded(glob: &str, text: &str, fold: bool) -> bool {
     if !fold && !glob.contains('[') && !text.ends_with(end) {
         return false;
     }
+    // `[-]-x`
+    let takes = |class: &str| text.chars().next().is_some_and(|c| class_takes(class, c, fold));
+    if let Some((class, _)) = glob.strip_prefix('[').and_then(split_class)
+        && !takes(class)
+    {
+        return false;
+    }
     if !fold
         && let Some(run) = glob.strip_prefix('*')
         && !may_hold(text, run)

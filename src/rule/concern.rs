@@ -5,6 +5,8 @@
 //! (`index.rs`). A no is certain, a yes is not: what cannot be told cheaply is left empty, and
 //! empty means any.
 
+use std::cell::OnceCell;
+
 use crate::effect::{Analysis, Effect, Extent, Grade, Place, SubCommand, Target, Word};
 use crate::event::Event;
 
@@ -181,7 +183,7 @@ impl<'t> Concern<'t> {
 struct ConcernPath<'a> {
     whole: &'a [u8],
     /// Which two bytes stand side by side in it, as bits: see [`pair_bit`].
-    pairs: [u64; 8],
+    pairs: OnceCell<[u64; 8]>,
     /// What stands behind the home directory and behind the project's, with its slash.
     home: Option<&'a [u8]>,
     project: Option<&'a [u8]>,
@@ -195,14 +197,9 @@ impl<'a> ConcernPath<'a> {
         let end = if glob { path.find(['*', '?', '[']) } else { None };
         let whole = &path.as_bytes()[..end.unwrap_or(path.len())];
         let behind = |base: &str| whole.strip_prefix(base.trim_end_matches('/').as_bytes());
-        let mut pairs = [0; 8];
-        for pair in whole.array_windows() {
-            let (at, bit) = pair_bit(pair);
-            pairs[at] |= bit;
-        }
         ConcernPath {
             whole,
-            pairs,
+            pairs: OnceCell::new(),
             home: behind(&place.home),
             project: behind(&place.project),
             one,
@@ -218,7 +215,9 @@ impl<'a> ConcernPath<'a> {
             _ => (Some(self.whole), start),
         };
         let begins = match base {
-            Some(path) => self.begins_with(path, rest),
+            Some(path) => self.begins_with(path, rest, deep),
+            // Every base lies below the root.
+            None if !self.one && !deep && self.whole == b"/" => matches!(rest, b"" | b"/."),
             // The base may have another name, or lie below a target of many paths.
             None => !self.one || self.holds(rest),
         };
@@ -228,16 +227,17 @@ impl<'a> ConcernPath<'a> {
     /// Does the run stand somewhere in it?
     fn holds(&self, run: &[u8]) -> bool {
         let [first, _, ..] = run else { return run.first().is_none_or(|b| self.whole.contains(b)) };
+        let pairs = self.pairs.get_or_init(|| note_pairs(self.whole));
         // Nearly all are told by that.
         let known = |pair: &[u8; 2]| {
             let (at, bit) = pair_bit(pair);
-            self.pairs[at] & bit != 0
+            pairs[at] & bit != 0
         };
         run.array_windows().all(known)
             && self.whole.windows(run.len()).any(|part| part[0] == *first && part == run)
     }
 
-    fn begins_with(&self, path: &[u8], start: &[u8]) -> bool {
+    fn begins_with(&self, path: &[u8], start: &[u8], deep: bool) -> bool {
         let itself = start.strip_suffix(b"/.");
         let dir = itself.unwrap_or(start);
         // Most differ in their first bytes.
@@ -249,13 +249,29 @@ impl<'a> ConcernPath<'a> {
                         == dir.len()
             }
             true => meets && path.len() >= dir.len(),
-            false => meets,
+            false => meets && (deep || !lies_deep(path, dir)),
         }
     }
 }
 
+/// Does the directory lie below another one that the path holds? Then it is only possible that it is touched with the path.
+fn lies_deep(path: &[u8], dir: &[u8]) -> bool {
+    let left = dir.get(path.len()..).unwrap_or_default();
+    left.strip_prefix(b"/").unwrap_or(left).contains(&b'/')
+}
+
+/// The pairs of bytes in a path.
+fn note_pairs(path: &[u8]) -> [u64; 8] {
+    let mut pairs = [0; 8];
+    for pair in path.array_windows() {
+        let (at, bit) = pair_bit(pair);
+        pairs[at] |= bit;
+    }
+    pairs
+}
+
 /// Where two bytes that stand side by side are noted. Not every pair has a place of its own.
-#[inline]
+#[inline(always)]
 fn pair_bit(pair: &[u8; 2]) -> (usize, u64) {
     let sum = usize::from(pair[0]) * 37 + usize::from(pair[1]);
     (sum / 64 % 8, 1 << (sum % 64))

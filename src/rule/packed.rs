@@ -318,7 +318,7 @@ impl<'t> Rest<'t> {
     }
 
     /// The next number.
-    #[inline]
+    #[inline(always)]
     pub fn read_number(&mut self) -> Option<usize> {
         // Most fit into one character.
         let byte = *self.text.as_bytes().get(self.at)?;
@@ -349,6 +349,7 @@ impl<'t> Rest<'t> {
     }
 
     /// The bytes of the next text, which may be of no interest.
+    #[inline(always)]
     pub fn text_bytes(&mut self) -> Option<&'t [u8]> {
         let length = self.read_number()?;
         let bytes = self.text.as_bytes().get(self.at..self.at + length)?;

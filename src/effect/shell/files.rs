@@ -242,6 +242,11 @@ impl Walker<'_> {
         }
         let printed = matches!(self.feed, Feed::Stream(Printer::Stranger))
             && call.args.iter().any(|arg| arg.plain_text() == Some("-"));
+        let has = |word: Word| self.out.analysis.effects.iter().any(|effect| effect.word == word);
+        let fetches = !self.out.fetched.is_empty() || has(Word::Network) && has(Word::Write);
+        if !printed && !fetches {
+            return;
+        }
         let doubtful = &["make", "cargo", "pip", "pip3", "go"];
         let looks = row.is_some_and(|row| row.complete)
             || !doubtful.contains(&name)

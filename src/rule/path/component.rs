@@ -217,13 +217,13 @@ pub(super) fn match_component(part: &Part<'_>, name: &str) -> Truth {
 
 /// Is it one of them beyond doubt?
 fn surely_meets(part: &Part<'_>, name: &str) -> bool {
-    match part {
-        part if is_left_out(part, name) => false,
+    let meets = match part {
         Part::Literal(text) => glob::matches_folded(name, text, FOLD),
         Part::Glob(text) => glob::matches(text, name),
         Part::Folded(text) => glob::matches(&text.to_ascii_lowercase(), &name.to_ascii_lowercase()),
         Part::Any | Part::Damaged => true,
-    }
+    };
+    meets && !is_left_out(part, name)
 }
 
 /// A leading dot is not matched by the shell's `*`; saying yes is the safe side only where the glob asks for the
