@@ -25,6 +25,15 @@ const SUBSCRIPTS: &[&str] =
 const NUMERIC: &[&str] = &["-v", "-R", "-t", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 
 impl Walker<'_> {
+    /// From here on the variables stay as they are.
+    pub(super) fn declare_constants(&mut self, args: &[Value]) {
+        for name in args.iter().filter_map(|arg| arg.known_start().split(['=', '[']).next()) {
+            if !name.is_empty() && !name.starts_with('-') {
+                self.state.set(StateKey::Constant(name.to_string()), Some(StateValue::Set));
+            }
+        }
+    }
+
     /// Builtins that change what follows. True = nothing else is to be done.
     pub(super) fn state_builtin(
         &mut self,
@@ -39,6 +48,9 @@ impl Walker<'_> {
         }
         if matches!(name, "declare" | "typeset" | "local" | "readonly" | "export") {
             self.declared_arrays(args);
+            if name == "readonly" || flagged(args, &['r']) {
+                self.declare_constants(args);
+            }
         }
         let first = args.first().and_then(Value::plain_text);
         match name {

@@ -1,7 +1,8 @@
 //! Statements: lists, pipelines and compound commands, walked the way a shell would run them.
 
 use shuck_ast::{
-    BinaryOp, BuiltinCommand, Command, CompoundCommand, ConditionalExpr, Stmt, StmtSeq, Word,
+    Assignment, AssignmentValue, BinaryOp, BuiltinCommand, Command, CompoundCommand,
+    ConditionalExpr, Stmt, StmtSeq, Word,
 };
 
 use super::doubt::side_by_side;
@@ -13,6 +14,9 @@ use crate::effect::program::table::{self, Class};
 use crate::effect::value::{Printer, Value};
 use crate::limits::Cap;
 
+/// Variables that bash or zsh keeps from being set.
+const CONSTANTS: &[&str] =
+    &["UID", "EUID", "PPID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO", "status", "pipestatus"];
 /// What a script asks before `&&`.
 const ASKING: &[&str] = &[
     "test", "[", "grep", "command", "type", "which", "hash", "false", "read", "diff", "cmp",
@@ -196,6 +200,7 @@ impl Walker<'_> {
             let mut astray = self.state.get(&StateKey::Astray).cloned();
             let mark = self.state.mark();
             self.walk_statement(first);
+            let mut sure = self.always_succeeds(first);
             let failed = matches!(first.command, Command::Compound(_))
                 && !first.redirects.is_empty()
                 && matches!(links.first(), Some((BinaryOp::Or, _)));
@@ -223,6 +228,13 @@ impl Walker<'_> {
                 match self.is_sure_behind(op, left) {
                     true => self.walk_statement(stmt),
                     false => self.perhaps(|w| w.walk_statement(stmt)),
+                }
+                // What stands behind an assignment and `&&` runs.
+                sure &= op == BinaryOp::And;
+                if sure {
+                    sure = self.always_succeeds(stmt);
+                    (before, left) = (here, stmt);
+                    continue;
                 }
                 // Both "ran" and "did not run" stay open, save that `cd x &&` is believed.
                 let mut delta = self.state.rollback(mark);
@@ -316,6 +328,26 @@ impl Walker<'_> {
             _ => false,
         };
         !self.out.in_script || op == BinaryOp::And && !asks
+    }
+
+    /// Is it nothing but assignments of plain texts to variables that take them?
+    fn always_succeeds(&self, stmt: &Stmt) -> bool {
+        let Command::Simple(simple) = &stmt.command else { return false };
+        let is_plain = |one: &Assignment| {
+            let name = one.target.name.as_str();
+            let text = match &one.value {
+                AssignmentValue::Scalar(word) => word.try_static_text(&self.frame.source),
+                AssignmentValue::Compound(_) => None,
+            };
+            let refused = CONSTANTS.contains(&name) || self.state.is_constant(name);
+            text.is_some() && one.target.subscript.is_none() && !refused
+        };
+        self.slice(simple.name.span).is_empty()
+            && simple.args.is_empty()
+            && stmt.redirects.is_empty()
+            && !stmt.negated
+            && !simple.assignments.is_empty()
+            && simple.assignments.iter().all(is_plain)
     }
 
     /// Is it a plain `cd`?

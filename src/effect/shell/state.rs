@@ -50,6 +50,8 @@ pub enum StateKey {
     Exported(String),
     /// The variable is a number: what it is given is evaluated.
     Integer(String),
+    /// The variable is constant: whoever sets it is refused, and the rest of that line is not run.
+    Constant(String),
     /// A variable that git looks at, set for what follows.
     Git(String),
     /// The shell's own expansion rules were changed (IFS).
@@ -80,6 +82,8 @@ pub enum StateValue {
 pub struct ShellState {
     map: BTreeMap<StateKey, StateValue>,
     undo: Vec<(StateKey, Option<StateValue>)>,
+    /// Was there ever a constant? Hardly any call has one.
+    has_constants: bool,
 }
 
 /// What a branch changed.
@@ -91,8 +95,15 @@ impl ShellState {
         self.map.get(key)
     }
 
-    /// Changes a part.
+    /// Changes a part. What a constant is given it may not get: it has either value then.
     pub fn set(&mut self, key: StateKey, held: Option<StateValue>) {
+        self.has_constants |= matches!(key, StateKey::Constant(_));
+        let held = match &key {
+            StateKey::Var(name) if self.has_constants && self.is_constant(name) => {
+                merge_held(&key, self.map.get(&key).cloned(), held)
+            }
+            _ => held,
+        };
         let old = match held {
             Some(held) => self.map.insert(key.clone(), held),
             None => self.map.remove(&key),
@@ -117,6 +128,11 @@ impl ShellState {
                 _ => None,
             })
             .collect()
+    }
+
+    /// Is whoever sets the variable refused?
+    pub fn is_constant(&self, name: &str) -> bool {
+        self.is_set(&StateKey::Constant(name.to_string()))
     }
 
     /// Is a flag set?
@@ -151,7 +167,8 @@ impl ShellState {
 
     /// The same state, for what must not change this one.
     pub fn copy(&self) -> ShellState {
-        ShellState { map: self.map.clone(), undo: Vec::new() }
+        let has_constants = self.has_constants;
+        ShellState { map: self.map.clone(), undo: Vec::new(), has_constants }
     }
 
     /// Forgets every value: something unknown ran in this very shell.
