@@ -311,8 +311,9 @@ pub fn emit_push(out: &mut Emitter, call: &Call, values: &[Value]) {
     }
     let named = call.value("--repo").or(values.first());
     let added = |at: &Value| adds_remote(out, at.known_start());
-    let far = |at: &Value| at.known_start().contains("://") || is_scp(at.known_start());
-    if named.is_some_and(|at| far(at) || added(at)) || named.is_none() && adds_remote(out, "") {
+    if named.is_some_and(|at| is_far(at.known_start()) || added(at))
+        || named.is_none() && adds_remote(out, "")
+    {
         call.does(out, Word::Named("git.foreign-push"));
     }
     let mut named = |word, span| out.push(Word::Named(word), Grade::Certain, Source::Operand, span);
@@ -330,7 +331,12 @@ pub fn emit_push(out: &mut Emitter, call: &Call, values: &[Value]) {
     }
 }
 
-/// Does the call itself say where that remote is? `""`: where the usual one is.
+/// Does it name a place on another machine?
+fn is_far(text: &str) -> bool {
+    text.contains("://") || is_scp(text)
+}
+
+/// Does the call itself say where that remote is, and that it is not on this machine? `""`: where the usual one is.
 fn adds_remote(out: &Emitter, name: &str) -> bool {
     out.analysis.commands.iter().any(|command| {
         let mut words =
@@ -338,8 +344,10 @@ fn adds_remote(out: &Emitter, name: &str) -> bool {
         let adds = command.name == "git" && words.next() == Some("remote");
         let verb = words.next();
         let own = words.next();
+        // What nobody knows may be anywhere.
+        let far = words.last().is_none_or(|at| at.is_empty() || is_far(at));
         let sets = verb == Some("set-url") && (name.is_empty() || own == Some(name));
-        adds && (sets || verb == Some("add") && !name.is_empty() && own == Some(name))
+        adds && far && (sets || verb == Some("add") && !name.is_empty() && own == Some(name))
     })
 }
 
@@ -349,7 +357,7 @@ pub fn emit_remote(out: &mut Emitter, value: Option<&Value>, send: bool) {
     let text = value.known_start();
     if text.starts_with("ext::") {
         out.emit_unknown(EXT, value.span.clone());
-    } else if text.contains("://") || is_scp(text) {
+    } else if is_far(text) {
         out.emit_contact(value, send, Source::Operand);
     }
 }
