@@ -2,7 +2,7 @@
 
 use shuck_ast::{
     Assignment, AssignmentValue, BinaryOp, BuiltinCommand, Command, CompoundCommand,
-    ConditionalExpr, Stmt, StmtSeq, Word,
+    ConditionalExpr, DeclOperand, Stmt, StmtSeq, Word,
 };
 
 use super::doubt::side_by_side;
@@ -199,8 +199,8 @@ impl Walker<'_> {
             let mut left = first;
             let mut astray = self.state.get(&StateKey::Astray).cloned();
             let mark = self.state.mark();
-            self.walk_statement(first);
             let mut sure = self.always_succeeds(first);
+            self.walk_statement(first);
             let failed = matches!(first.command, Command::Compound(_))
                 && !first.redirects.is_empty()
                 && matches!(links.first(), Some((BinaryOp::Or, _)));
@@ -225,6 +225,7 @@ impl Walker<'_> {
                     self.state.set(StateKey::Astray, astray);
                 }
                 astray = now;
+                let goes_on = self.always_succeeds(stmt);
                 match self.is_sure_behind(op, left) {
                     true => self.walk_statement(stmt),
                     false => self.perhaps(|w| w.walk_statement(stmt)),
@@ -232,7 +233,7 @@ impl Walker<'_> {
                 // What stands behind an assignment and `&&` runs.
                 sure &= op == BinaryOp::And;
                 if sure {
-                    sure = self.always_succeeds(stmt);
+                    sure = goes_on;
                     (before, left) = (here, stmt);
                     continue;
                 }
@@ -332,7 +333,6 @@ impl Walker<'_> {
 
     /// Is it nothing but assignments of plain texts to variables that take them?
     fn always_succeeds(&self, stmt: &Stmt) -> bool {
-        let Command::Simple(simple) = &stmt.command else { return false };
         let is_plain = |one: &Assignment| {
             let name = one.target.name.as_str();
             let text = match &one.value {
@@ -342,12 +342,23 @@ impl Walker<'_> {
             let refused = CONSTANTS.contains(&name) || self.state.is_constant(name);
             text.is_some() && one.target.subscript.is_none() && !refused
         };
-        self.slice(simple.name.span).is_empty()
-            && simple.args.is_empty()
-            && stmt.redirects.is_empty()
-            && !stmt.negated
-            && !simple.assignments.is_empty()
-            && simple.assignments.iter().all(is_plain)
+        let assigns = match &stmt.command {
+            Command::Simple(simple) => {
+                self.slice(simple.name.span).is_empty()
+                    && simple.args.is_empty()
+                    && !simple.assignments.is_empty()
+                    && simple.assignments.iter().all(is_plain)
+            }
+            Command::Decl(decl) => {
+                matches!(decl.variant.as_str(), "export" | "readonly" | "declare" | "typeset")
+                    && decl
+                        .operands
+                        .iter()
+                        .all(|one| matches!(one, DeclOperand::Assignment(set) if is_plain(set)))
+            }
+            _ => false,
+        };
+        assigns && stmt.redirects.is_empty() && !stmt.negated
     }
 
     /// Is it a plain `cd`?
