@@ -345,7 +345,7 @@ fn adds_remote(out: &Emitter, name: &str) -> bool {
         let verb = words.next();
         let own = words.next();
         // What nobody knows may be anywhere.
-        let far = words.last().is_none_or(|at| at.is_empty() || is_far(at));
+        let far = words.next_back().is_none_or(|at| at.is_empty() || is_far(at));
         let sets = verb == Some("set-url") && (name.is_empty() || own == Some(name));
         adds && far && (sets || verb == Some("add") && !name.is_empty() && own == Some(name))
     })
