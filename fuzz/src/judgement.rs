@@ -102,6 +102,7 @@ pub fn judge(text: &str) {
             programs: config.programs(),
             env: None,
             guarded: hookctl::rule::shipped::guarded_files(&paths),
+            read: Some(hookctl::files::read),
         };
         let judged = Dry::judge(event, place, &config, &paths, false);
         crate::check(&judged.analysis);
