@@ -301,10 +301,10 @@ bounds! {
     /// the others are not seen, with a note
     SCRIPT_EFFECTS: usize = 400;
     /// commands of one recipe, those of what it needs first among them
-    /// the others are not seen
+    /// the others are not seen, with a note
     RECIPE_STEPS: usize = 200;
     /// levels of what a recipe needs first
-    /// those below are not seen
+    /// those below are not seen, with a note
     RECIPE_DEPTH: usize = 64;
     /// levels of variables in variables of a makefile
     /// the value is unknown

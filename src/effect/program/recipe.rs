@@ -9,6 +9,8 @@ mod task;
 
 use std::ops::Range;
 
+use crate::limits;
+
 /// One command of a recipe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
@@ -34,6 +36,20 @@ pub struct Request<'a> {
     pub exists: &'a mut dyn FnMut(&str) -> bool,
     /// A variable of the environment.
     pub env: &'a dyn Fn(&str) -> Option<String>,
+    /// There is more than was read.
+    pub cut: bool,
+}
+
+impl Request<'_> {
+    /// Is there room for one more command, so far down, and for the work of finding it? Where there is not, the reader
+    /// says so.
+    fn has_room(&mut self, depth: usize, steps: &[Step], work: usize) -> bool {
+        let room = depth < limits::RECIPE_DEPTH
+            && steps.len() < limits::RECIPE_STEPS
+            && limits::spend_steps(work);
+        self.cut |= !room;
+        room
+    }
 }
 
 /// Reads the commands of what is asked for.

@@ -87,10 +87,7 @@ impl Leads {
         for found in self.found.into_iter().filter(|found| found.index < commands) {
             let base = analysis.commands.len();
             let span = analysis.commands[found.index].span.clone();
-            let place = |at: Option<usize>| match at {
-                None | Some(0) => Some(found.index),
-                Some(at) => Some(base + at - 1),
-            };
+            let place = |at: Option<usize>| Some(moved_place(at, found.index, base));
             for mut command in found.commands {
                 command.parent = place(command.parent);
                 set_place(&mut command, &span);
@@ -106,6 +103,14 @@ impl Leads {
         if !led.ways.is_empty() {
             analysis.led = Some(Box::new(led));
         }
+    }
+}
+
+/// Where a command of a file stands behind others, from `base` on: its first is the one that runs the file.
+fn moved_place(at: Option<usize>, runner: usize, base: usize) -> usize {
+    match at {
+        None | Some(0) => runner,
+        Some(at) => base + at - 1,
     }
 }
 
@@ -193,16 +198,19 @@ impl Walker<'_> {
             return;
         }
         let Some((target, text)) = self.find_recipe(files, named, &dir, index) else { return };
-        let steps = self.read_recipe(reader, &text, &asked, &dir);
-        if steps.is_empty() {
-            return;
-        }
+        let (steps, cut) = self.read_recipe(reader, &text, &asked, &dir);
         let shown = std::iter::once(call.name.to_string())
             .chain(asked.shown.iter().cloned())
             .collect::<Vec<_>>()
             .join(" ");
         let shown = crate::text::cut(&shown, limits::TOLD_EFFECT).into_owned();
         let name = format!("{shown} -> {}", self.shown_path(&target.lexical));
+        if cut {
+            self.leads.add_note(format!("{name} does more than is looked at"));
+        }
+        if steps.is_empty() {
+            return;
+        }
         let Asked { words, .. } = asked;
         let home = if call.name == "make" || named.is_some() {
             dir
@@ -238,13 +246,14 @@ impl Walker<'_> {
         self.out.unsure = unsure;
     }
 
+    /// The commands of what is asked for, and whether there are more.
     fn read_recipe(
         &mut self,
         reader: RecipeReader,
         text: &str,
         asked: &Asked,
         dir: &str,
-    ) -> Vec<Step> {
+    ) -> (Vec<Step>, bool) {
         let out = &mut self.out;
         let place = out.place;
         let mut exists = |name: &str| out.resolver.exists(&crate::effect::path::join(dir, name));
@@ -255,8 +264,10 @@ impl Walker<'_> {
             dir,
             exists: &mut exists,
             env: &env,
+            cut: false,
         };
-        limits::follow_script(|| reader(text, &mut request))
+        let steps = limits::follow_script(|| reader(text, &mut request));
+        (steps, request.cut)
     }
 
     /// The file that tells a program what to do: as it is named, or the first one from its directory up.
@@ -443,10 +454,7 @@ impl Walker<'_> {
                 continue;
             };
             let base = commands.len();
-            let place = |at: Option<usize>| match at {
-                None | Some(0) => Some(found.index),
-                Some(at) => Some(base + at - 1),
-            };
+            let place = |at: Option<usize>| Some(moved_place(at, found.index, base));
             commands.extend(found.commands.into_iter().map(|mut command| {
                 command.parent = place(command.parent);
                 command
@@ -528,10 +536,10 @@ fn asked_of(call: &Call) -> Option<Asked> {
     let first = texts.first().map_or("", String::as_str);
     match (call.name, first) {
         ("make" | "gmake" | "just" | "task", _) => {
-            if call.has_any(&["-n", "--dry-run", "-q", "--question", "--list", "-l"])
-                && call.name != "make"
-                || call.has_any(&["-n", "-q"])
-            {
+            // `make -l 4` is a load, `just -l` a list.
+            let lists = ["--dry-run", "--question", "-l", "--list"];
+            let is_make = matches!(call.name, "make" | "gmake");
+            if call.has_any(&["-n", "-q"]) || !is_make && call.has_any(&lists) {
                 return None;
             }
             asked.file = call.value("-f").cloned();

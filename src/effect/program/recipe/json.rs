@@ -11,14 +11,20 @@ pub(super) fn read_steps(text: &str, section: &str, asked: &mut Request) -> Vec<
         && let Some((_, scripts)) = file.get(section)
     {
         for goal in asked.goals {
-            add_script(scripts, goal, 0, &mut steps);
+            add_script(scripts, goal, 0, asked, &mut steps);
         }
     }
     steps
 }
 
-fn add_script(scripts: &Node, name: &str, depth: usize, steps: &mut Vec<Step>) {
-    if !limits::spend_steps(64 + scripts.len()) {
+fn add_script(
+    scripts: &Node,
+    name: &str,
+    depth: usize,
+    asked: &mut Request,
+    steps: &mut Vec<Step>,
+) {
+    if !asked.has_room(0, steps, 64 + scripts.len()) {
         return;
     }
     let Some((_, script)) = scripts.get(name) else { return };
@@ -28,23 +34,33 @@ fn add_script(scripts: &Node, name: &str, depth: usize, steps: &mut Vec<Step>) {
         let Some(script) = script else { continue };
         match &script.data {
             Data::Array(items) => {
-                items.iter().for_each(|one| add_command(scripts, one, false, depth, steps));
+                items.iter().for_each(|one| add_command(scripts, one, false, depth, asked, steps));
             }
             Data::Object(_) => {
                 if let Some((_, command)) = script.get("command") {
-                    add_command(scripts, command, main, depth, steps);
+                    add_command(scripts, command, main, depth, asked, steps);
                 }
             }
-            _ => add_command(scripts, script, main, depth, steps),
+            _ => add_command(scripts, script, main, depth, asked, steps),
         }
     }
 }
 
-fn add_command(scripts: &Node, one: &Node, main: bool, depth: usize, steps: &mut Vec<Step>) {
-    let Some(text) = one.as_str().filter(|_| steps.len() < limits::RECIPE_STEPS) else { return };
+fn add_command(
+    scripts: &Node,
+    one: &Node,
+    main: bool,
+    depth: usize,
+    asked: &mut Request,
+    steps: &mut Vec<Step>,
+) {
+    let Some(text) = one.as_str().filter(|_| asked.has_room(0, steps, 0)) else { return };
     // composer: another of them.
-    if let Some(other) = text.strip_prefix('@').filter(|_| depth < limits::SCRIPT_DEPTH) {
-        return add_script(scripts, other, depth + 1, steps);
+    if let Some(other) = text.strip_prefix('@') {
+        return match depth < limits::SCRIPT_DEPTH {
+            true => add_script(scripts, other, depth + 1, asked, steps),
+            false => asked.cut = true,
+        };
     }
     let (text, span) = (text.to_string(), one.span.clone());
     steps.push(Step { text, span, unsure: false, takes_words: main });

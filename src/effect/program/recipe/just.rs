@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::{Request, Step, fill_braces, lines_of};
-use crate::limits;
 
 #[derive(Default)]
 struct Recipe<'t> {
@@ -27,8 +26,8 @@ pub(super) fn read_steps(text: &str, asked: &mut Request) -> Vec<Step> {
     }
     let mut steps = Vec::new();
     match (asked.goals.split_first(), file.first) {
-        (Some((name, words)), _) => add_recipe(&file, name, words, 0, &mut steps),
-        (None, Some(name)) => add_recipe(&file, name, &[], 0, &mut steps),
+        (Some((name, words)), _) => add_recipe(&file, name, words, 0, asked, &mut steps),
+        (None, Some(name)) => add_recipe(&file, name, &[], 0, asked, &mut steps),
         (None, None) => {}
     }
     steps
@@ -79,13 +78,19 @@ fn read_file(text: &str) -> File<'_> {
     file
 }
 
-fn add_recipe(file: &File, name: &str, words: &[String], depth: usize, steps: &mut Vec<Step>) {
+fn add_recipe(
+    file: &File,
+    name: &str,
+    words: &[String],
+    depth: usize,
+    asked: &mut Request,
+    steps: &mut Vec<Step>,
+) {
     let Some(recipe) = file.recipes.get(name) else { return };
-    let room = depth < limits::RECIPE_DEPTH && steps.len() < limits::RECIPE_STEPS;
-    if !room || !limits::spend_steps(256 * (1 + file.variables.len())) {
+    if !asked.has_room(depth, steps, 256 * (1 + file.variables.len())) {
         return;
     }
-    recipe.needs.iter().for_each(|need| add_recipe(file, need, &[], depth + 1, steps));
+    recipe.needs.iter().for_each(|need| add_recipe(file, need, &[], depth + 1, asked, steps));
     let mut values = file.variables.clone();
     for (at, parameter) in recipe.parameters.iter().enumerate() {
         let (name, standard) = match parameter.split_once('=') {

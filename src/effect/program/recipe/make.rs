@@ -233,7 +233,7 @@ impl File {
             "?" => Some((asked.env)(name).unwrap_or_else(|| value.to_string())),
             _ => Some(value.to_string()),
         };
-        if runs && self.steps.len() < limits::RECIPE_STEPS {
+        if runs && asked.has_room(0, &self.steps, 0) {
             let (text, _) =
                 self.expand(new.as_deref().unwrap_or(value), Automatic::default(), asked, 0);
             // An assignment runs what is substituted, and nothing more.
@@ -350,8 +350,7 @@ fn closing(text: &str) -> Option<usize> {
 impl<'f> Walk<'f, '_, '_> {
     fn add_goal(&mut self, goal: &str, unsure: bool, depth: usize) {
         let Some((goal, rules)) = self.file.of_target.get_key_value(goal) else { return };
-        let room = depth < limits::RECIPE_DEPTH && self.steps.len() < limits::RECIPE_STEPS;
-        if !room || !self.seen.insert(goal) || !limits::spend_steps(256) {
+        if !self.asked.has_room(depth, &self.steps, 256) || !self.seen.insert(goal) {
             return;
         }
         // A file that is there may be new enough.
@@ -363,7 +362,7 @@ impl<'f> Walk<'f, '_, '_> {
             let joined = self.file.of_target.contains_key(".ONESHELL");
             let mut whole = String::new();
             for (span, line, branch) in &rule.lines {
-                if self.steps.len() >= limits::RECIPE_STEPS {
+                if !self.asked.has_room(0, &self.steps, 0) {
                     return;
                 }
                 let (text, perhaps) = self.file.expand(line, auto, self.asked, 0);

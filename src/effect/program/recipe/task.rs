@@ -1,7 +1,6 @@
 //! Taskfile.yml: the plain subset of its tasks, by how far lines are indented.
 
 use super::{Request, Step, fill_braces, lines_of};
-use crate::limits;
 
 /// One line of the file that says something.
 struct Line<'t> {
@@ -34,7 +33,7 @@ pub(super) fn read_steps(text: &str, asked: &mut Request) -> Vec<Step> {
     let standard = ["default".to_string()];
     let goals = if asked.goals.is_empty() { &standard[..] } else { asked.goals };
     for goal in goals {
-        add_task(tasks, goal, 0, &mut steps);
+        add_task(tasks, goal, 0, asked, &mut steps);
     }
     steps
 }
@@ -55,15 +54,14 @@ fn plain(text: &str) -> &str {
     quoted('"').or(quoted('\'')).unwrap_or(text)
 }
 
-fn add_task(tasks: &[Line], name: &str, depth: usize, steps: &mut Vec<Step>) {
+fn add_task(tasks: &[Line], name: &str, depth: usize, asked: &mut Request, steps: &mut Vec<Step>) {
     let Some(indent) = tasks.first().map(|line| line.indent) else { return };
     let is_task = |line: &Line| {
         let key = line.text.split_once(':').map(|(key, _)| plain(key));
         line.indent == indent
             && (key == Some(name) || line.text.strip_suffix(':').map(plain) == Some(name))
     };
-    let room = depth < limits::RECIPE_DEPTH && steps.len() < limits::RECIPE_STEPS;
-    if !room || !limits::spend_steps(64 + tasks.len()) {
+    if !asked.has_room(depth, steps, 64 + tasks.len()) {
         return;
     }
     let Some(at) = tasks.iter().position(is_task) else { return };
@@ -76,18 +74,18 @@ fn add_task(tasks: &[Line], name: &str, depth: usize, steps: &mut Vec<Step>) {
         let item = line.text.strip_prefix("- ").unwrap_or(line.text).trim();
         let Some((key, rest)) = item.split_once(':').filter(|(key, _)| is_key(key)) else {
             if line.text.starts_with("- ") && key_above(body, at) == Some("deps") {
-                add_task(tasks, plain(item), depth + 1, steps);
+                add_task(tasks, plain(item), depth + 1, asked, steps);
             } else if line.text.starts_with("- ") && key_above(body, at) == Some("cmds") {
                 add_text(steps, body, at, item);
             }
             continue;
         };
         match (key, rest.trim()) {
-            ("task", other) => add_task(tasks, plain(other), depth + 1, steps),
+            ("task", other) => add_task(tasks, plain(other), depth + 1, asked, steps),
             ("deps" | "cmds", list) if list.starts_with('[') => {
                 for one in list.trim_matches(['[', ']']).split(',').map(plain) {
                     match key {
-                        "deps" => add_task(tasks, one, depth + 1, steps),
+                        "deps" => add_task(tasks, one, depth + 1, asked, steps),
                         _ => push(steps, line, one),
                     }
                 }
