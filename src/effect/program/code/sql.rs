@@ -308,51 +308,10 @@ impl<'s> Statement<'s, '_> {
         self.out.emit_unknown(why, self.span.clone());
     }
 
-    /// What a drop comes to in a database that is there to be made anew: one in memory or in a temporary directory,
-    /// and one of this machine that is named for tests. Nothing of the kind where another database is opened.
-    fn scratch(&mut self) -> Option<Word> {
-        let text = self.out.analysis.text.to_ascii_lowercase();
-        let command = self.out.own_command()?;
-        let file = matches!(command.name.as_str(), "sqlite3" | "duckdb");
-        let others: &[&str] = match file {
-            true => &["attach", ".open", ".restore", "$", "`"],
-            false => {
-                &["database", "\\", "$", "`", "postgres://", "postgresql://", "service=", "host="]
-            }
-        };
-        if others.iter().any(|other| text.contains(other)) {
-            return None;
-        }
-        let args: Vec<&str> =
-            command.args.iter().map(|arg| arg.text.as_deref().unwrap_or("$")).collect();
-        if file {
-            let name = args.iter().find(|arg| !arg.starts_with('-'))?;
-            let temporary = name.starts_with("/tmp/") && !name.contains("..");
-            return (*name == ":memory:" || temporary).then_some(WRITE);
-        }
-        let behind = |names: &[&str]| {
-            args.windows(2).find(|pair| names.contains(&pair[0])).map(|pair| pair[1])
-        };
-        let local = matches!(behind(&["-h", "--host"]), None | Some("localhost" | "127.0.0.1"));
-        let spelled = args
-            .iter()
-            .any(|arg| arg.starts_with("--host=") || arg.starts_with("-h") && arg.len() > 2);
-        let name = behind(&["-d", "--dbname"])?;
-        match name.rsplit('_').next()? {
-            _ if command.name != "psql" || !local || spelled => None,
-            "test" => Some(WRITE),
-            "dev" => Some(ALL),
-            _ => None,
-        }
-    }
-
     /// What the first word says.
     fn verb(&mut self) {
         match self.word(0) {
-            "drop" | "truncate" => {
-                let word = self.scratch().unwrap_or(DROP);
-                self.push(word);
-            }
+            "drop" | "truncate" => self.push(DROP),
             "alter" if loses_column(self.tokens) => self.push(ALL),
             "delete" | "update" => {
                 self.push(if affects_all_rows(self.tokens) { ALL } else { WRITE })
