@@ -25,8 +25,11 @@ const SUBSCRIPTS: &[&str] =
 const NUMERIC: &[&str] = &["-v", "-R", "-t", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 
 impl Walker<'_> {
-    /// From here on the variables stay as they are.
-    pub(super) fn declare_constants(&mut self, args: &[Value]) {
+    /// Where a declaration says so, its variables stay as they are from here on.
+    pub(super) fn declare_constants(&mut self, declares: &str, args: &[Value]) {
+        if declares != "readonly" && !flagged(args, &['r']) {
+            return;
+        }
         for name in args.iter().filter_map(|arg| arg.known_start().split(['=', '[']).next()) {
             if !name.is_empty() && !name.starts_with('-') {
                 self.state.set(StateKey::Constant(name.to_string()), Some(StateValue::Set));
@@ -48,9 +51,7 @@ impl Walker<'_> {
         }
         if matches!(name, "declare" | "typeset" | "local" | "readonly" | "export") {
             self.declared_arrays(args);
-            if name == "readonly" || flagged(args, &['r']) {
-                self.declare_constants(args);
-            }
+            self.declare_constants(name, args);
         }
         let first = args.first().and_then(Value::plain_text);
         match name {

@@ -183,12 +183,7 @@ impl Walker<'_> {
                 self.export_variable(key);
             }
         }
-        if name == "readonly" || flagged(&args, &['r']) {
-            self.declare_constants(&args);
-        }
-        if name == "readonly" || flagged(&args, &['r']) {
-            self.declare_constants(&args);
-        }
+        self.declare_constants(&name, &args);
         // In a function these are its own, unless it says otherwise; behind it the old value is back.
         if !self.frame.calls.is_empty() && name != "export" && name != "readonly" {
             self.locals.extend(named().filter(|n| !n.starts_with('-')).map(String::from));

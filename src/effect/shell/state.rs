@@ -82,8 +82,6 @@ pub enum StateValue {
 pub struct ShellState {
     map: BTreeMap<StateKey, StateValue>,
     undo: Vec<(StateKey, Option<StateValue>)>,
-    /// Was there ever a constant? Hardly any call has one.
-    has_constants: bool,
 }
 
 /// What a branch changed.
@@ -97,9 +95,8 @@ impl ShellState {
 
     /// Changes a part. What a constant is given it may not get: it has either value then.
     pub fn set(&mut self, key: StateKey, held: Option<StateValue>) {
-        self.has_constants |= matches!(key, StateKey::Constant(_));
         let held = match &key {
-            StateKey::Var(name) if self.has_constants && self.is_constant(name) => {
+            StateKey::Var(name) if self.is_constant(name) => {
                 merge_held(&key, self.map.get(&key).cloned(), held)
             }
             _ => held,
@@ -167,8 +164,7 @@ impl ShellState {
 
     /// The same state, for what must not change this one.
     pub fn copy(&self) -> ShellState {
-        let has_constants = self.has_constants;
-        ShellState { map: self.map.clone(), undo: Vec::new(), has_constants }
+        ShellState { map: self.map.clone(), undo: Vec::new() }
     }
 
     /// Forgets every value: something unknown ran in this very shell.
