@@ -27,6 +27,8 @@ const GUESSES: u32 = 20;
 const ALL_GUESSES: u32 = 200;
 /// Frames a minute of one address, all its sockets together.
 const FRAMES: u32 = 600;
+/// With more addresses than that, those of earlier minutes are forgotten; none of this minute is.
+const SWEPT_ABOVE: usize = 10_000;
 const MINUTE: Duration = Duration::from_secs(60);
 /// The cookie of a browser.
 const COOKIE: &str = "hookctl_session";
@@ -49,7 +51,7 @@ const CODE_LENGTH: usize = 8;
 
 /// A random token: 256 bits as hexadecimal digits.
 pub fn new_token() -> String {
-    random_bytes::<32>().iter().map(|byte| format!("{byte:02x}")).collect()
+    to_hex(&random_bytes::<32>())
 }
 
 /// A code for pairing: 40 bits that a human can type.
@@ -425,7 +427,11 @@ fn hook_text(person: &str) -> String {
 
 /// The signature of a text.
 fn sign(key: &str, text: &str) -> String {
-    mac(key, text).finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    to_hex(&mac(key, text).finalize().into_bytes())
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Is that the signature of the text? It takes as long whichever of its bytes are wrong.
@@ -497,7 +503,7 @@ impl Frames {
     pub fn take(&self, address: IpAddr) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let old = |since: Option<Instant>| since.is_none_or(|since| since.elapsed() > MINUTE);
-        if all.len() > 10_000 {
+        if all.len() > SWEPT_ABOVE {
             all.retain(|_, (since, _)| !old(*since));
         }
         let (since, count) = all.entry(address).or_default();

@@ -38,6 +38,8 @@ use crate::store::{self, DataDirectory, Store, device};
 
 /// The longest token of hooks, in bytes.
 const TOKEN: u64 = 1_024;
+/// The shortest that is one: what stands in its file otherwise is replaced.
+const SHORTEST_TOKEN: usize = 32;
 
 /// argv to exit status.
 pub fn main() -> ExitCode {
@@ -300,7 +302,7 @@ fn kept_token(path: &Path) -> Result<String> {
     store::refuse_foreign(path)?;
     refuse_readable(path)?;
     if let Ok(text) = files::read_text(path, TOKEN)
-        && text.trim().len() >= 32
+        && text.trim().len() >= SHORTEST_TOKEN
     {
         return Ok(text.trim().into());
     }
