@@ -15,7 +15,7 @@ use crate::effect::path::{self, split};
 use crate::effect::program::effects::{Call, Next, emit_role};
 use crate::effect::program::table::{Role, mark};
 use crate::effect::value::Value;
-use crate::effect::{Extent, Grade, Source, Target, Word, secret};
+use crate::effect::{Extent, Grade, Source, SubCommand, Target, Word, secret};
 use crate::glob;
 
 const DISCARD: Word = Word::Named("git.discard");
@@ -440,6 +440,17 @@ pub(super) fn emit_contents(i: &mut Invocation) {
     }
 }
 
+/// May the call make git track what it did not? A file that is added first may be any.
+fn changes_index(out: &Emitter) -> bool {
+    const LOOKING: &[&str] =
+        &["grep", "status", "log", "diff", "show", "branch", "rev-parse", "ls-files"];
+    let looks = |command: &SubCommand| {
+        let first = command.operands.first().and_then(|at| command.args[*at].text.as_deref());
+        first.is_some_and(|verb| LOOKING.contains(&verb))
+    };
+    out.analysis.commands.iter().any(|command| command.name == "git" && !looks(command))
+}
+
 /// Of a tree it reads what git tracks: nothing that is hidden, but for what is tracked and told one by one.
 fn narrow_to_tracked_files(out: &mut Emitter, from: usize) {
     let trees: Vec<usize> = (from..out.analysis.effects.len())
@@ -451,9 +462,7 @@ fn narrow_to_tracked_files(out: &mut Emitter, from: usize) {
             effect.word == Word::Read && effect.path.as_ref().is_some_and(tree)
         })
         .collect();
-    // A file that the call adds first may be any.
-    if trees.is_empty() || out.analysis.commands.len() > 1 && out.analysis.text.contains("git add")
-    {
+    if trees.is_empty() || changes_index(out) {
         return;
     }
     let Some(Some(tree)) = Tree::find(out) else { return };
