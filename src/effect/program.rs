@@ -17,7 +17,7 @@ pub mod vocabulary;
 
 pub use call::{Call, Next};
 pub use options::{Parsed, parse_arguments};
-pub use special::{is_watched, names_git, redirects_git};
+pub use special::{is_watched, names_git, redirects_git, settle_drops};
 
 use self::effects::{
     emit_elsewhere, emit_opaque, emit_operands, emit_role, has_effect, maybe_path, sends_data,

@@ -19,7 +19,7 @@ mod wrap;
 
 pub use files::{deletes_operands, directory_glob, named_globs, printed_guarded_files};
 pub use git::{names_git, redirects_git};
-pub use stage::{is_watched, settle};
+pub use stage::{is_watched, settle, settle_drops};
 pub use wrap::fill_row;
 
 use super::effects::{Call, Next};

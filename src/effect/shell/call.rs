@@ -536,6 +536,8 @@ impl Walker<'_> {
             }
             self.run_next(next, index, assigns);
         }
+        self.out.command = Some(index);
+        program::settle_drops(&mut self.out, &call, from);
         if !complete {
             self.lead_into_recipe(&call, index);
         }

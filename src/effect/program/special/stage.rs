@@ -51,11 +51,18 @@ fn named_by(word: &str) -> (&str, &str) {
     (host, path.trim_end_matches('/').rsplit('/').next().unwrap_or_default())
 }
 
+/// Is it the client of a database?
+fn is_client(call: &Call) -> bool {
+    call.parsed.program.is_some_and(|row| row.special == Some(Special::Client))
+}
+
 /// Words that may name a place: no code, no account.
 fn naming_words<'a>(call: &'a Call) -> impl Iterator<Item = &'a str> {
-    let who = |at: usize| {
+    // A file of statements says nothing of the database that they are for.
+    let statements = |option: &str| is_client(call) && matches!(option, "-f" | "--file");
+    let who = move |at: usize| {
         let before = at.checked_sub(1).and_then(|at| call.args[at].plain_text());
-        before.is_some_and(|option| WHO.contains(&option))
+        before.is_some_and(|option| WHO.contains(&option) || statements(option))
     };
     call.args.iter().enumerate().filter_map(move |(at, arg)| {
         let text = arg.known_start();
@@ -93,14 +100,33 @@ fn dropped_by_name(call: &Call) -> (Vec<String>, bool) {
 /// Is a database opened that its name says nothing of: one of another machine, or a further one that statements name?
 fn opens_another(call: &Call) -> bool {
     let mut texts = call.args.iter().map(Value::known_start);
-    let local = |host: &str| matches!(host, "localhost" | "127.0.0.1" | "::1");
     let host = call.parsed.options.iter().find(|o| matches!(&*o.name, "-h" | "--host"));
     let host = host.and_then(|option| option.value.as_ref()).map(Value::known_start);
-    host.is_some_and(|host| !local(host) && !host.starts_with('/'))
+    host.is_some_and(|host| !is_here(host))
         || texts.any(|text| {
             let text = text.to_ascii_lowercase();
-            [".open ", ".restore ", "attach "].iter().any(|sign| text.contains(sign))
+            names_another_host(&text)
+                || [".open ", ".restore ", "attach "].iter().any(|sign| text.contains(sign))
         })
+}
+
+/// Is that this machine, or a socket of it?
+fn is_here(host: &str) -> bool {
+    matches!(host, "" | "localhost" | "127.0.0.1" | "::1" | "[::1]") || host.starts_with('/')
+}
+
+/// `postgres://user@HOST:5432/shop_test`, `host=HOST dbname=shop_test`.
+fn names_another_host(text: &str) -> bool {
+    let server = text.split_once("://").map(|(_, rest)| {
+        let server = rest.split(['/', '?']).next().unwrap_or_default();
+        let server = server.rsplit_once('@').map_or(server, |(_, server)| server);
+        server
+            .rsplit_once(':')
+            .filter(|(_, port)| !port.contains(']'))
+            .map_or(server, |(host, _)| host)
+    });
+    let keyed = text.split_ascii_whitespace().find_map(|word| word.strip_prefix("host="));
+    [server, keyed].into_iter().flatten().any(|host| !is_here(host))
 }
 
 /// The stage of what is dropped; None = nobody says, or it is what counts.
@@ -108,7 +134,12 @@ fn stage_of_drop(out: &Emitter, call: &Call) -> Option<Stage> {
     let (names, more) = dropped_by_name(call);
     let mut found: Vec<Option<Stage>> = names.iter().map(|name| stage_of(name)).collect();
     let around = stages(out, call);
-    if around.contains(&Stage::Production) || opens_another(call) {
+    let elsewhere = |(name, value): &(String, Option<String>)| {
+        let value = value.as_deref().unwrap_or_default();
+        names_another_host(value) || name.ends_with("HOST") && !is_here(value)
+    };
+    let elsewhere = opens_another(call) || out.variables.iter().any(elsewhere);
+    if around.contains(&Stage::Production) || elsewhere {
         return None;
     }
     if names.is_empty() || more {
@@ -170,9 +201,8 @@ fn emit_answers(out: &mut Emitter, call: &Call) {
 
 /// A client whose statements come from a program that fetches, unpacks or dumps them.
 fn emit_unread(out: &mut Emitter, call: &Call) {
-    let client = call.parsed.program.is_some_and(|row| row.special == Some(Special::Client));
     let given = ["-c", "-e", "-f", "-Q", "-q", "-l"];
-    if client && out.unread && !call.has_any(&given) && worst_stage(out, call).is_none() {
+    if is_client(call) && out.unread && !call.has_any(&given) && worst_stage(out, call).is_none() {
         let word = Word::Named("database.unread");
         out.push(word, Grade::Certain, Source::Program, call.span.clone());
     }
@@ -183,6 +213,22 @@ fn worst_stage(out: &Emitter, call: &Call) -> Option<Stage> {
     stages(out, call).into_iter().max().filter(|stage| *stage != Stage::Production)
 }
 
+/// What is dropped is worth what the database is: of the call's own statements, its standard input's among them.
+pub fn settle_drops(out: &mut Emitter, call: &Call, from: usize) {
+    let command = out.command;
+    let drops = |effect: &Effect| effect.word == DROP && effect.command == command;
+    if !out.analysis.effects[from..].iter().any(drops) {
+        return;
+    }
+    let word = match stage_of_drop(out, call) {
+        Some(Stage::Scratch) => Word::Named("database.write"),
+        Some(Stage::Development) => Word::Named("database.scratch"),
+        _ => DROP,
+    };
+    let dropped = out.analysis.effects[from..].iter_mut().filter(|effect| drops(effect));
+    dropped.for_each(|effect| effect.word = word);
+}
+
 /// What names and variables make of the effects from there on.
 pub fn settle(out: &mut Emitter, call: &Call, from: usize) {
     emit_unread(out, call);
@@ -190,15 +236,7 @@ pub fn settle(out: &mut Emitter, call: &Call, from: usize) {
     if call.is_dry_run() || !own.iter().any(|e| e.word == DROP || changes(e, call)) {
         return;
     }
-    if own.iter().any(|e| e.word == DROP) {
-        let word = match stage_of_drop(out, call) {
-            Some(Stage::Scratch) => Word::Named("database.write"),
-            Some(Stage::Development) => Word::Named("database.scratch"),
-            _ => DROP,
-        };
-        let dropped = out.analysis.effects[from..].iter_mut().filter(|e| e.word == DROP);
-        dropped.for_each(|effect| effect.word = word);
-    }
+    settle_drops(out, call, from);
     emit_answers(out, call);
     // A setting of the program itself reaches nobody.
     let settles = call.operands().first().is_some_and(|v| v.known_start().starts_with("config"));
