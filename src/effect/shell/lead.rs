@@ -681,6 +681,13 @@ mod tests {
         assert!(told("bash zero.sh").contains("zero.sh runs, and is"), "{}", told("bash zero.sh"));
         assert_eq!(told("./binary"), "binary runs, and is no text");
         assert_eq!(told("bash none.sh"), "");
+        let long = format!("all:\n{}", "\t@echo a\n".repeat(limits::RECIPE_STEPS + 1));
+        fs::write(dir.path().join("Makefile"), long).unwrap();
+        assert_eq!(told("make"), "make -> Makefile does more than is looked at");
+        let deep: String =
+            (0..=limits::RECIPE_DEPTH).map(|n| format!("r{n}: r{}\n  echo a\n", n + 1)).collect();
+        fs::write(dir.path().join("justfile"), deep + "r65:\n  echo a\n").unwrap();
+        assert_eq!(told("just r0"), "just r0 -> justfile does more than is looked at");
         let names = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
         for n in names {
             fs::write(dir.path().join(format!("{n}.sh")), "rm x\n").unwrap();
