@@ -5,7 +5,7 @@ use super::git::named_after;
 use crate::effect::Word;
 use crate::effect::emitter::Emitter;
 use crate::effect::value::Value;
-use crate::names::forge::WEIGHTY;
+use crate::names::forge::{INTERFACES, TALK, WEIGHTY};
 
 /// `gh api`: GET unless a method or fields say otherwise; a GraphQL query is a read, a mutation a
 /// write.
@@ -55,16 +55,6 @@ const WRITE: Word = Word::Named("forge.write");
 fn is_weighty(method: &str, target: &str) -> bool {
     let path = target.split('?').next().unwrap_or_default();
     let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    let talk = [
-        "/issues",
-        "/comments",
-        "/reactions",
-        "/notes",
-        "/labels",
-        "/reviews",
-        "/replies",
-        "/discussions",
-    ];
     match method.to_ascii_uppercase().as_str() {
         "GET" | "HEAD" | "OPTIONS" => false,
         "POST" => {
@@ -72,21 +62,14 @@ fn is_weighty(method: &str, target: &str) -> bool {
                 || path.contains("/git/refs")
                 || path.contains("/actions/runners")
         }
-        "PATCH" | "PUT" => last == "merge" || !talk.iter().any(|part| path.contains(part)),
+        "PATCH" | "PUT" => last == "merge" || !path.split('/').any(|part| TALK.contains(&part)),
         _ => true,
     }
 }
 
 /// A request by hand to the API of a forge (`curl -X DELETE https://api.github.com/repos/o/r`).
 pub(super) fn emit_request(out: &mut Emitter, call: &Call, url: &Value) {
-    let rest = [
-        "https://api.github.com/",
-        "https://gitlab.com/api/",
-        "https://codeberg.org/api/",
-        "https://api.bitbucket.org/",
-    ]
-    .iter()
-    .find_map(|host| url.known_start().strip_prefix(host));
+    let rest = INTERFACES.iter().find_map(|start| url.known_start().strip_prefix(start));
     let Some(path) = rest.filter(|_| !call.is_dry_run()) else { return };
     let named = ["-X", "--request", "--method"].iter().find_map(|name| call.value(name));
     let method = match named {
