@@ -274,13 +274,31 @@ fn string(bytes: &[u8], from: usize) -> Option<(String, usize)> {
         match *bytes.get(at)? {
             b'"' => return Some((String::from_utf8_lossy(&inner).into_owned(), at + 1)),
             b'\\' => {
+                let escape = *bytes.get(at + 1)?;
+                let (radix, most) = match escape {
+                    b'x' => (16, 2),
+                    b'0'..=b'7' => (8, 3),
+                    _ => (0, 0),
+                };
+                if most > 0 {
+                    at += 1 + usize::from(radix == 16);
+                    let digits = bytes[at..].iter().take(most);
+                    let count = digits.take_while(|d| char::from(**d).is_digit(radix)).count();
+                    let text = std::str::from_utf8(&bytes[at..at + count]).ok()?;
+                    // Above 255 a byte wraps, in every awk. `\x` without a digit is an x.
+                    let code = u32::from_str_radix(text, radix).unwrap_or(u32::from(b'x'));
+                    inner.push((code % 256) as u8);
+                    at += count;
+                    continue;
+                }
                 at += 1;
-                inner.push(match *bytes.get(at)? {
-                    b'n' => b'\n',
-                    b't' => b'\t',
-                    b'x' | b'0'..=b'7' => 1,
-                    other => other,
-                });
+                match escape {
+                    b'n' => inner.push(b'\n'),
+                    b't' => inner.push(b'\t'),
+                    // A line goes on.
+                    b'\n' => {}
+                    other => inner.push(other),
+                }
             }
             other => inner.push(other),
         }

@@ -111,32 +111,26 @@ impl<'a> Lexer<'a> {
             b'e' => '\x1b',
             b'a' | b'b' | b'v' | b'f' => '\x0b',
             b'\n' => return,
-            b'x' | b'u' | b'U' => {
-                let brace = self.peek(0) == b'{';
-                self.at += usize::from(brace);
-                let most = match next {
-                    _ if brace => 8,
-                    b'x' => 2,
-                    b'u' => 4,
-                    _ => 8,
-                };
-                let from = self.at;
-                while self.at - from < most && self.peek(0).is_ascii_hexdigit() {
+            b'z' if self.lang == Lang::Lua => {
+                while self.at < self.end && self.peek(0).is_ascii_whitespace() {
                     self.at += 1;
                 }
-                let code = u32::from_str_radix(&self.source[from..self.at], 16).ok();
-                self.at += usize::from(brace && self.peek(0) == b'}');
-                code.and_then(char::from_u32).unwrap_or('\u{fffd}')
+                return;
+            }
+            b'N' if matches!(self.lang, Lang::Python | Lang::Perl) && self.peek(0) == b'{' => {
+                self.lex_named_character()
+            }
+            b'o' if self.lang == Lang::Perl && self.peek(0) == b'{' => self.lex_code_point(8, 3),
+            b'x' => self.lex_code_point(16, 2),
+            b'u' => self.lex_code_point(16, 4),
+            b'U' => self.lex_code_point(16, 8),
+            b'0'..=b'9' if self.lang == Lang::Lua => {
+                self.at -= 1;
+                self.lex_code_point(10, 3)
             }
             b'0'..=b'7' => {
-                let from = self.at - 1;
-                while self.at - from < 3 && matches!(self.peek(0), b'0'..=b'7') {
-                    self.at += 1;
-                }
-                u32::from_str_radix(&self.source[from..self.at], 8)
-                    .ok()
-                    .and_then(char::from_u32)
-                    .unwrap_or('\u{fffd}')
+                self.at -= 1;
+                self.lex_code_point(8, 3)
             }
             _ if next >= 0x80 => {
                 self.at -= 1;
@@ -151,6 +145,40 @@ impl<'a> Lexer<'a> {
             }
         };
         text.push(plain);
+    }
+
+    /// The character whose number stands here, in so many digits, or in braces in as many as there are.
+    fn lex_code_point(&mut self, radix: u32, most: usize) -> char {
+        let brace = self.peek(0) == b'{';
+        self.at += usize::from(brace);
+        let most = if brace { 8 } else { most };
+        let from = self.at;
+        while self.at - from < most && char::from(self.peek(0)).is_digit(radix) {
+            self.at += 1;
+        }
+        let code = u32::from_str_radix(&self.source[from..self.at], radix).ok();
+        self.at += usize::from(brace && self.peek(0) == b'}');
+        code.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER)
+    }
+
+    /// `\N{SPACE}`, `\N{U+20}`: of the names only those that part a command; another is some character.
+    fn lex_named_character(&mut self) -> char {
+        let from = self.at + 1;
+        while self.at < self.end && !matches!(self.peek(0), b'}' | b'\n') {
+            self.at += 1;
+        }
+        let name = self.source.get(from..self.at).unwrap_or_default();
+        self.at += usize::from(self.peek(0) == b'}');
+        match name.to_ascii_uppercase().as_str() {
+            "SPACE" => ' ',
+            "HYPHEN-MINUS" => '-',
+            "SOLIDUS" => '/',
+            name => name
+                .strip_prefix("U+")
+                .and_then(|code| u32::from_str_radix(code, 16).ok())
+                .and_then(char::from_u32)
+                .unwrap_or(char::REPLACEMENT_CHARACTER),
+        }
     }
 
     /// A part of text that is code, if one begins here.
