@@ -129,8 +129,8 @@ impl Walker<'_> {
         }
         self.make_uncertain(stmt, mark);
         if !stmt.redirects.is_empty() {
-            let command = self.redirected_command(stmt, first);
-            self.redirect_effects(stmt, command, before);
+            let commands = self.redirected_commands(stmt, first);
+            self.redirect_effects(stmt, &commands, before);
         }
         match outer {
             // What reads the shell's own standard input from here on reads that.
@@ -140,20 +140,25 @@ impl Walker<'_> {
         }
     }
 
-    /// The command of the statement that its redirections are of.
-    fn redirected_command(&self, stmt: &Stmt, first: usize) -> Option<usize> {
+    /// The commands that the redirections are of: several where the statement may be one or another.
+    fn redirected_commands(&self, stmt: &Stmt, first: usize) -> Vec<Option<usize>> {
         let commands = &self.out.analysis.commands;
         let simple =
             matches!(stmt.command, Command::Simple(_) | Command::Decl(_) | Command::Builtin(_));
-        let mut own =
-            (first..commands.len()).filter(|at| commands[*at].parent == self.frame.parent);
-        let outer = match simple {
+        let own = (first..commands.len()).filter(|at| commands[*at].parent == self.frame.parent);
+        let mut own: Vec<_> = own.collect();
+        if simple {
             // Its substitutions came before it: they end before it does.
-            true => own.max_by_key(|at| commands[*at].span.end),
+            let last = own.iter().map(|at| commands[*at].span.end).max();
+            own.retain(|at| Some(commands[*at].span.end) == last);
+        } else if own.len() > 1 {
             // A group of one command is that command.
-            false => own.next().filter(|_| own.next().is_none()),
-        };
-        outer.or(self.frame.parent)
+            own.clear();
+        }
+        match own.is_empty() {
+            true => vec![self.frame.parent],
+            false => own.into_iter().map(Some).collect(),
+        }
     }
 
     pub(super) fn walk_builtin(&mut self, builtin: &BuiltinCommand) {

@@ -152,11 +152,11 @@ impl Walker<'_> {
             || self.out.resolver.is_dir(&path)
     }
 
-    /// The effects of the redirections themselves.
+    /// The effects of the redirections themselves, for each of the commands that the statement may be.
     pub(super) fn redirect_effects(
         &mut self,
         stmt: &Stmt,
-        command: Option<usize>,
+        commands: &[Option<usize>],
         cwd: Option<String>,
     ) {
         let writing = |r: &shuck_ast::Redirect| {
@@ -164,7 +164,6 @@ impl Walker<'_> {
         };
         let content =
             if stmt.redirects.iter().any(writing) { self.printed_text(stmt) } else { None };
-        let (reader, writer) = (self.inherits(command, true), self.inherits(command, false));
         for redirect in stmt.redirects.iter() {
             let RedirectTarget::Word(word) = &redirect.target else { continue };
             if let Some(name) = &redirect.fd_var {
@@ -205,8 +204,13 @@ impl Walker<'_> {
                 };
                 for value in &values {
                     w.out.cwd = cwd.clone();
-                    w.out.command = if reads { reader } else { writer };
-                    w.emit_redirect_target(value, word, (reads, writes, dup), &content);
+                    for command in commands {
+                        w.out.command = w.inherits(*command, reads);
+                        w.emit_redirect_target(value, word, (reads, writes, dup));
+                    }
+                    if writes {
+                        w.note_written(value, &content);
+                    }
                 }
             });
         }
@@ -230,7 +234,6 @@ impl Walker<'_> {
         value: &Value,
         word: &Word,
         (reads, writes, dup): (bool, bool, bool),
-        content: &Option<String>,
     ) {
         if dup && self.slice(word.span).len() > 1 && self.slice(word.span).starts_with('-') {
             // `>& -x` is `>&-`, and `x` another word.
@@ -258,7 +261,11 @@ impl Walker<'_> {
             let path = windows::word_value(raw, &self.out.place.home, value.span.clone());
             self.emit_redirect(&path, reads, writes, false);
         }
-        if writes && let Spot::At(target) = self.out.locate_value(value, Extent::Exact, true) {
+    }
+
+    /// Remembers what a file holds from here on.
+    fn note_written(&mut self, value: &Value, content: &Option<String>) {
+        if let Spot::At(target) = self.out.locate_value(value, Extent::Exact, true) {
             let again = self.out.written.contains_key(&target.resolved);
             let content = if again { None } else { content.clone() };
             self.out.written.insert(target.resolved, content);
