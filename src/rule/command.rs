@@ -203,12 +203,20 @@ impl Form<'_> {
 
     fn surely_means(&self, command: &SubCommand, bases: &Bases) -> bool {
         self.match_command(command) == Truth::Yes
+            && !self.is_led_back(command)
             && self.very_file().is_none_or(|file| {
                 let called = command.file.as_ref();
                 called.is_some_and(|called| {
                     file.covers_target(&path::exact_target(&called.lexical), bases)
                 })
             })
+    }
+
+    /// Does it name a file, and may a link lead one of the command's elsewhere?
+    fn is_led_back(&self, command: &SubCommand) -> bool {
+        let names_file = |item: &Item<'_>| matches!(item, Item::Operand(w) if w.starts_with('/'));
+        let mut texts = command.operands.iter().filter_map(|at| command.args[*at].text.as_deref());
+        self.items.iter().any(names_file) && texts.any(goes_back)
     }
 
     fn match_command(&self, command: &SubCommand) -> Truth {
@@ -376,14 +384,17 @@ fn operand_holds(wanted: &str, command: &SubCommand, at: usize) -> Truth {
     }
 }
 
-/// Is the absolute path that the pattern names written in another way? Behind a link `..` may lead elsewhere.
+/// Is the absolute path that the pattern names written in another way? Behind a link `..` may lead elsewhere: who stops
+/// the call takes it for the path that it seems to be, and who allows it does not (see [`Form::surely_means`]).
 fn is_path_of(wanted: &str, text: &str) -> Truth {
-    if !wanted.starts_with('/') || !is_odd_path(text) {
-        return Truth::No;
-    }
-    let same = Truth::from(glob::matches(wanted, &normalise_path(text)));
-    let climbs = text.split('/').any(|part| part == "..");
-    if climbs { same.and(Truth::Maybe) } else { same }
+    let odd = wanted.starts_with('/') && is_odd_path(text);
+    Truth::from(odd && glob::matches(wanted, &normalise_path(text)))
+}
+
+/// Does the absolute path go back up (`/a/../b`)? Above the root is the root, and no link stands before it.
+fn goes_back(path: &str) -> bool {
+    let mut parts = path.split('/').skip_while(|part| matches!(*part, "" | "." | ".."));
+    path.starts_with('/') && parts.any(|part| part == "..")
 }
 
 /// May the command end in these operands, which the pattern does not name?
@@ -606,12 +617,26 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_goes_back_is_stopped_and_not_allowed() {
+        for (text, matched, covered) in [
+            ("cat /etc/hosts", Truth::Yes, true),
+            ("cat //etc/./hosts", Truth::Yes, true),
+            ("cat /../etc/hosts", Truth::Yes, true),
+            ("cat /srv/../etc/hosts", Truth::Yes, false),
+            ("cat /srv/../etc/passwd", Truth::No, false),
+        ] {
+            assert_eq!(hits("cat /etc/hosts", text), matched, "{text}");
+            assert_eq!(covers("cat /etc/hosts", text), covered, "{text}");
+        }
+    }
+
+    fn covers(pattern: &str, text: &str) -> bool {
+        let pattern = CommandPattern::parse(pattern).unwrap();
+        pattern.covers_command(&command(text), &Bases::default())
+    }
+
+    #[test]
     fn an_allow_needs_harmless_options() {
-        let covers = |pattern: &str, text: &str| {
-            CommandPattern::parse(pattern)
-                .unwrap()
-                .covers_command(&command(text), &Bases::default())
-        };
         assert!(covers("ls", "ls -v x"));
         assert!(!covers("ls", "ls --exec=x"));
         assert!(covers("ls --*", "ls --exec=x"));

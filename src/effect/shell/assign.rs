@@ -40,6 +40,9 @@ fn is_printed(value: &AssignmentValue) -> bool {
     matches!(parts, [WordPartNode { kind: WordPart::CommandSubstitution { .. }, .. }])
 }
 
+/// Where `cd` looks before the current directory.
+pub(super) const CDPATH: &str = "CDPATH";
+
 impl Walker<'_> {
     /// An assignment that holds for one command.
     pub(super) fn assign_temporarily(&mut self, assignment: &Assignment) -> bool {
@@ -49,19 +52,25 @@ impl Walker<'_> {
             AssignmentValue::Compound(_) => Value::unknown(0..0),
         };
         let span = self.source_range(assignment.span);
+        if name == CDPATH {
+            self.assign_variable(assignment);
+        }
         self.override_variable(&name);
         self.evaluates_integer(&name, &value);
         self.put_into_environment(&name, value.plain_text());
         self.mark_assignment(&name, value.plain_text(), span, false)
     }
 
-    /// What the assignments of one command held before it, of what git looks at.
+    /// What the assignments of one command held before it, of what git and `cd` look at.
     pub(super) fn values_before(
         &self,
         assignments: &[Assignment],
     ) -> Vec<(StateKey, Option<StateValue>)> {
         let names = assignments.iter().map(|a| a.target.name.as_str());
-        let keys = names.filter(|n| is_looked_at(n)).map(|n| StateKey::Git(n.to_string()));
+        let keys = names.filter_map(|name| match name {
+            CDPATH => Some(StateKey::Var(name.to_string())),
+            _ => is_looked_at(name).then(|| StateKey::Git(name.to_string())),
+        });
         keys.map(|key| (key.clone(), self.state.get(&key).cloned())).collect()
     }
 

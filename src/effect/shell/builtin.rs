@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::Walker;
-use super::assign::ALL;
+use super::assign::{ALL, CDPATH};
 use super::call::flagged;
 use super::state::{StateKey, StateValue};
 use super::word::{Atom, field_value, quoted_atoms};
@@ -366,8 +366,8 @@ impl Walker<'_> {
     /// Where a plain name leads if the call has set CDPATH: that is looked at before the current directory.
     fn leads_by_cdpath(&mut self, value: &Value) -> Option<String> {
         let name = value.plain_text().filter(|name| !name.starts_with(['/', '.']))?;
-        self.state.find_variable("CDPATH")?;
-        let text = self.text_of("CDPATH")?;
+        self.state.find_variable(CDPATH)?;
+        let text = self.text_of(CDPATH)?;
         let first = text.split(':').find(|dir| !dir.is_empty())?;
         Some(normalise_path(&join(&join(&self.cwd()?, first), name)))
     }

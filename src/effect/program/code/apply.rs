@@ -13,6 +13,9 @@ mod emit;
 mod name;
 mod role;
 
+/// What a query without a condition selects, as a member that no language can spell.
+const EVERY_ROW: &str = "(every row)";
+
 /// Does that command run what it reads from standard input?
 pub fn runs_stdin(command: &str) -> bool {
     let name = command.rsplit('/').next().unwrap_or_default();
@@ -200,7 +203,7 @@ impl Scan<'_, '_> {
                 for val in call.pos.iter().skip(i) {
                     self.emit_role(kind, val, &call);
                 }
-            } else if matches!(part, "!" | "process" | "listen" | "network" | "") {
+            } else if matches!(part, "!" | "process" | "listen" | "network" | "drops" | "") {
                 self.emit_role(part, &Val::Unknown, &call);
             } else {
                 if let Some(val) = call.pos.get(i) {
@@ -310,6 +313,7 @@ fn made(kind: &str, call: &CallArguments) -> Val {
         "paths" => Val::Path(below(first).into()),
         "parent" => parent_directory(&first),
         "fed" => Val::Fed,
+        "rows" => Val::Member((Val::Unknown, EVERY_ROW.to_string()).into()),
         "scalar" => Val::Scalar,
         "globwords" => match first.known_text() {
             Some(text) => {

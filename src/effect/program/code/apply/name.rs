@@ -48,7 +48,8 @@ impl Scan<'_, '_> {
                     self.emit_hidden("a program that makes functions from text");
                 }
                 let val = self.resolve_bare(Val::Member(inner));
-                let val = if matches!(val, Val::Member(_)) { Val::Unknown } else { val };
+                let lost = matches!(&val, Val::Member(inner) if inner.1 != EVERY_ROW);
+                let val = if lost { Val::Unknown } else { val };
                 Val::Member((val, name.to_string()).into())
             }
             Val::Dict(_, items) => match items.iter().find(|(k, _)| k == name) {
@@ -66,7 +67,13 @@ impl Scan<'_, '_> {
             self.record_escape(name);
         }
         match &val {
-            Val::Name(name) if calls && self.find_row(name).is_some() => {
+            Val::Name(name)
+                if calls
+                    && (self.find_row(name).is_some()
+                        || name
+                            .rfind('.')
+                            .is_some_and(|at| self.rows.contains_key(&name[at..]))) =>
+            {
                 self.call_value(val.clone(), Vec::new())
             }
             Val::Member(inner) => match (&inner.0, inner.1.as_str()) {

@@ -26,6 +26,9 @@ const WHOLE: &[(&str, Whole)] = &[
     ("cmd", |scan, call| scan.command(call)),
     ("curl", |scan, call| scan.curl_option(call)),
     ("denocmd", |scan, call| scan.deno_command(call)),
+    ("destroys", |scan, call| scan.destroys(call)),
+    ("emptied", |scan, call| scan.empties(call)),
+    ("everyrow", |scan, call| scan.deletes_model(call)),
     ("execl", |scan, call| scan.listed(&call.pos, call)),
     ("execv", |scan, call| scan.vector(&call.pos, call)),
     ("extract", |scan, call| scan.extracts(call, "path")),
@@ -62,6 +65,9 @@ const WHOLE: &[(&str, Whole)] = &[
     }),
 ];
 
+/// Rows are deleted or changed without a condition.
+const DELETE_ALL: Word = Word::Named("database.delete-all");
+
 /// Why a call is not understood that names its function itself.
 const OPEN_NAME: &str = "a function whose name is known only at run time";
 
@@ -91,6 +97,7 @@ impl Scan<'_, '_> {
             "host" => self.emit_contact(val, true),
             "network" => self.push(Word::Network),
             "listen" => self.push(Word::Listen),
+            "drops" => self.push(Word::Named("database.drop")),
             "process" => self.push(Word::Process),
             "sh" => self.run_shell_text(val, call),
             "code" => self.evaluates(val),
@@ -131,6 +138,35 @@ impl Scan<'_, '_> {
         match WHOLE.iter().find(|(own, _)| *own == kind) {
             Some((_, read)) => read(self, call),
             None => debug_assert!(false, "no such call: {kind}"),
+        }
+    }
+
+    /// Rows are deleted, of whatever the receiver selects: of a model, or of all of one, each.
+    fn deletes_model(&mut self, call: &CallArguments) {
+        let all = match call.at(0) {
+            Val::Member(inner) => inner.1 == EVERY_ROW,
+            Val::Name(name) => {
+                name.starts_with(|c: char| c.is_ascii_uppercase())
+                    && matches!(self.lang, Lang::Ruby | Lang::Php)
+            }
+            _ => false,
+        };
+        if all {
+            self.push(DELETE_ALL);
+        }
+    }
+
+    /// Rows are deleted or changed by a condition, the first argument: there is none, or an empty one.
+    fn empties(&mut self, call: &CallArguments) {
+        if call.opts.is_empty() && call.rest().iter().all(is_empty) {
+            self.push(DELETE_ALL);
+        }
+    }
+
+    /// `Model.destroy({ where: {}, truncate: true })`
+    fn destroys(&mut self, call: &CallArguments) {
+        if call.is_on("truncate") || call.find_option("where").is_some_and(|val| is_empty(&val)) {
+            self.push(DELETE_ALL);
         }
     }
 
@@ -401,6 +437,11 @@ impl Scan<'_, '_> {
         };
         self.emit_path(word, &Val::text(text[signs..].trim()), Extent::Exact);
     }
+}
+
+/// A table without a key: a condition that holds for everything.
+fn is_empty(val: &Val) -> bool {
+    matches!(val, Val::Dict(_, items) if items.is_empty())
 }
 
 /// Is it the method of a request that sends nothing?

@@ -301,6 +301,7 @@ impl Scan<'_, '_> {
                 Lang::Python | Lang::Lua if !args.is_empty() => {
                     Val::list(args.into_iter().map(|a| a.val).collect())
                 }
+                Lang::Python | Lang::Js if args.is_empty() => Val::dict(Vec::new()),
                 _ => Val::Scalar,
             },
             _ if args.iter().any(|a| a.key.is_some()) => {
