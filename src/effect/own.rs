@@ -126,14 +126,16 @@ fn url_of(line: &str) -> Option<&str> {
 
 /// Is the path a secret's, or a person's own outside of the project?
 pub fn is_private(target: &Target, place: &Place) -> bool {
-    let home = |path: &String| target.extent.is_wide() && Path::new(&place.home).starts_with(path);
+    let wide = target.extent.is_wide();
     let forms = [&target.lexical, &target.resolved].into_iter();
-    forms
-        .take(1 + usize::from(target.lexical != target.resolved))
-        .any(|path| home(path) || is_private_path(path, place))
+    let mut forms = forms.take(1 + usize::from(target.lexical != target.resolved));
+    forms.any(|path| {
+        // With all that lies below the home or above it, what is private there.
+        wide && Path::new(&place.home).starts_with(path) || is_private_path(path, wide, place)
+    })
 }
 
-fn is_private_path(path: &str, place: &Place) -> bool {
+fn is_private_path(path: &str, wide: bool, place: &Place) -> bool {
     if secret::is_file(path) {
         return true;
     }
@@ -145,11 +147,13 @@ fn is_private_path(path: &str, place: &Place) -> bool {
         return is_another_home(path) && below(&place.project).is_none();
     };
     if is_one_of(rest, ALWAYS) {
-        return true;
+        // The public half of a key is made to be given away.
+        return !rest.ends_with(".pub");
     }
     let first = rest.split('/').next().unwrap_or_default();
-    below(&place.project).is_none()
-        && (rest.contains('/') || rest.contains('.'))
+    // A name alone is a directory's, which holds no more than names.
+    (rest.contains(['/', '.']) || wide)
+        && below(&place.project).is_none()
         && !first.starts_with('.')
         && !TOOLS.contains(&first)
 }
@@ -214,6 +218,7 @@ mod tests {
             "/usr/include/stdio.h",
             "/tmp/x",
             "/home/dev/.sshd/x",
+            "/home/dev/.ssh/id_ed25519.pub",
         ] {
             assert!(!is(path), "{path}");
         }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
@@ -14,12 +15,13 @@ use crate::cli::log::{LogStop, Tail, parse_since, rotated_journals};
 use crate::cli::{Context, Exit, FAINT, display_path, one_line, print, print_stderr};
 use crate::config::Config;
 use crate::dry;
+use crate::effect::Place;
 use crate::env;
 use crate::event::{Kind, KindSet};
 use crate::files::{self, Refusal};
 use crate::journal::Line;
 use crate::judge::WOULD_ASK;
-use crate::marks::Marks;
+use crate::marks::{Marks, Session};
 use crate::moment::Moment;
 use crate::names::journal::TOLD;
 use crate::paths;
@@ -94,12 +96,9 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<Exit> {
             let (call, olds) = &past.calls[at];
             let value = dry::tool_input(&call.tool, &call.what, &str::to_string);
             let payload = dry::tool_call_payload(call.kind, &call.tool, value, &call.cwd);
-            let new = ground
-                .judge_event(
-                    dry::parse_event(payload, None),
-                    ground.place_at(&call.cwd, call.marks),
-                )
-                .judgement;
+            let session = Some(Arc::new(Session::assumed(call.marks)));
+            let place = Place { session, ..ground.place_at(&call.cwd) };
+            let new = ground.judge_event(dry::parse_event(payload, None), place).judgement;
             let runs =
                 new.notes.iter().any(|n| n.starts_with("would run") || n.starts_with(WOULD_ASK));
             let is_unseen = |spoke: &String| {
