@@ -348,6 +348,7 @@ fn mark_session(event: &Event, place: &Place, judgement: &mut Judgement) {
     if refused || marks.is_empty() {
         return;
     }
+    judgement.notes.extend(session.fault().map(str::to_string));
     match session.add(marks, || own::remote_hosts(place)) {
         Ok(new) => judgement.marks = new,
         Err(why) => judgement.notes.push(why),

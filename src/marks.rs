@@ -142,13 +142,13 @@ struct Kept {
     fault: Option<String>,
     /// How long ago it was written or used.
     age: Duration,
-    /// It is there, and has been out of use for too long.
-    expired: bool,
 }
 
 impl Kept {
     fn unknown(fault: String) -> Kept {
-        Kept { marks: Marks::ALL, fault: Some(fault), ..Kept::default() }
+        // Nor which remotes were there before.
+        let hosts = Some(Vec::new());
+        Kept { marks: Marks::ALL, hosts, fault: Some(fault), ..Kept::default() }
     }
 }
 
@@ -221,16 +221,15 @@ impl Session {
     pub fn add(&self, marks: Marks, hosts: impl FnOnce() -> Vec<String>) -> Result<Marks, String> {
         let Some(path) = &self.path else { return Ok(Marks::NONE) };
         let kept = self.known();
-        if let Some(fault) = &kept.fault {
-            return Err(fault.clone());
-        }
-        let new = marks.without(kept.marks);
+        // Of a file that is not understood another process may be about to write the first line.
+        let before = if kept.fault.is_some() { Marks::NONE } else { kept.marks };
+        let new = marks.without(before);
         if new.is_empty() {
             self.keep_alive(path, kept);
             return Ok(new);
         }
         let mut lines = Vec::new();
-        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let time = now();
         let mut hosts = new.contains(Mark::Untrusted).then(hosts);
         for mark in new.iter() {
             let hosts = if mark == Mark::Untrusted { hosts.take() } else { None };
@@ -239,14 +238,10 @@ impl Session {
             lines.extend(serde_json::to_vec(&line).unwrap_or_default());
             lines.push(b'\n');
         }
-        if kept.expired {
-            let _ = fs::remove_file(path);
-        }
-        if kept.marks.is_empty() {
+        if before.is_empty() {
             sweep(path.parent().unwrap_or(path));
         }
-        let written = files::open_to_append(path).and_then(|mut file| file.write_all(&lines));
-        written.map(|()| new).map_err(|error| describe(path, &error))
+        append(path, &lines).map(|()| new).map_err(|error| describe(path, &error))
     }
 
     /// The marks of a session that is in use do not age.
@@ -284,17 +279,31 @@ fn read_file(path: &Path, keep: Duration) -> Kept {
         Err(refusal) => return Kept::unknown(refusal.describe_for(path)),
     };
     let age = age_of(&meta);
-    if age > keep {
-        return Kept { expired: true, ..Kept::default() };
+    let Some(mut lines) = read_lines(&bytes) else {
+        return Kept::unknown(describe(path, &"not understood"));
+    };
+    // What has no name begins anew each day, whatever is added.
+    let now = now();
+    lines.retain(|line| {
+        age <= keep && (keep > DAY || now.saturating_sub(line.time) <= keep.as_secs())
+    });
+    let marks = lines.iter().map(|line| line.mark).collect();
+    let hosts = lines.into_iter().find_map(|line| line.hosts);
+    Kept { marks, hosts, age, ..Kept::default() }
+}
+
+/// In seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+/// Adds lines in one write. Nobody adds without end to what is not understood.
+fn append(path: &Path, lines: &[u8]) -> std::io::Result<()> {
+    let mut file = files::open_to_append(path)?;
+    if file.metadata()?.len() + lines.len() as u64 > ROOM {
+        return Err(ErrorKind::StorageFull.into());
     }
-    match read_lines(&bytes) {
-        Some(lines) => {
-            let marks = lines.iter().map(|line| line.mark).collect();
-            let hosts = lines.into_iter().find_map(|line| line.hosts);
-            Kept { marks, hosts, age, ..Kept::default() }
-        }
-        None => Kept::unknown(describe(path, &"not understood")),
-    }
+    file.write_all(lines)
 }
 
 /// Every line; None where one is none, or there is none at all: who makes the file writes it.
