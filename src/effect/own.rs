@@ -10,14 +10,15 @@ use super::{Analysis, Effect, Place, SubCommand, Target, Word, secret};
 use crate::glob;
 use crate::limits;
 use crate::names::private::{ALWAYS, TOOLS};
-use crate::names::project::{ELSEWHERE, MOVING, OWN, REGISTRIES};
+use crate::names::project::{ELSEWHERE, MOVING, OWN, REGISTRIES, SETTINGS};
 
 /// In a list of hosts: those of the project's own remotes and registries.
 pub const PROJECT: &str = "@project";
 /// The largest configuration of a repository that is read, in bytes.
 const CONFIG: u64 = 256 << 10;
 
-/// Is the effect on a host of the project's own? Where none is named, by what the command means then.
+/// Is the effect on a host of the project's own, and is that all that its command contacts? Where none is named, by what the
+/// command means then.
 pub fn is_project_host(effect: &Effect, analysis: &Analysis, place: &Place) -> bool {
     let read = || remote_hosts(place);
     let now;
@@ -28,21 +29,30 @@ pub fn is_project_host(effect: &Effect, analysis: &Analysis, place: &Place) -> b
             (now.as_slice(), true)
         }
     };
-    match &effect.host {
-        Some(host) => {
-            let bare = ["api.", "ssh.", "uploads."].iter().find_map(|own| host.strip_prefix(own));
-            let is_own = |own: &String| own == host || Some(own.as_str()) == bare;
-            REGISTRIES.contains(&host.as_str()) || hosts.iter().any(is_own)
-        }
-        None => {
-            let command = effect.command.and_then(|at| analysis.commands.get(at));
-            let needs_remotes =
-                |command: &SubCommand| matches!(command.name.as_str(), "git" | "gh" | "glab");
-            command.is_some_and(|command| {
-                (!needs_remotes(command) || same && !hosts.is_empty())
-                    && means_own(command, place)
-                    && !is_moved(analysis, place)
-            })
+    let is_own = |host: &str| {
+        let bare = ["api.", "ssh.", "uploads."].iter().find_map(|own| host.strip_prefix(own));
+        let is = |own: &String| own == host || Some(own.as_str()) == bare;
+        REGISTRIES.contains(&host) || hosts.iter().any(is)
+    };
+    let command = effect.command.and_then(|at| analysis.commands.get(at));
+    // What a host is told to be another one by (`--connect-to`) is contacted as well.
+    let beside = |other: &Effect| {
+        other.command == effect.command
+            && matches!(other.word, Word::Network | Word::Send)
+            && other.host != effect.host
+            && !other.host.as_deref().is_some_and(is_own)
+    };
+    if command.is_some() && analysis.effects.iter().any(beside) {
+        return false;
+    }
+    match (&effect.host, command) {
+        (Some(host), _) => is_own(host),
+        (None, None) => false,
+        (None, Some(command)) => {
+            let by_remote = matches!(command.name.as_str(), "git" | "gh" | "glab");
+            (!by_remote || same && !hosts.is_empty())
+                && means_own(command, place)
+                && !is_moved(analysis, place)
         }
     }
 }
@@ -50,14 +60,24 @@ pub fn is_project_host(effect: &Effect, analysis: &Analysis, place: &Place) -> b
 /// Does the command go to the project's own remote or registry of itself?
 fn means_own(command: &SubCommand, place: &Place) -> bool {
     let first = command.operands.first().and_then(|at| command.args.get(*at)?.text.as_deref());
-    let named = |own: &&str| {
+    let named = |own: &&&str| {
         own.split_once(' ').is_some_and(|(name, word)| name == command.name && Some(word) == first)
     };
-    let there = |dir: &String| Path::new(dir).starts_with(&place.project);
     OWN.iter().any(|own| named(&own))
         && command.genuine
-        && command.dir.as_ref().is_some_and(there)
+        && command.dir.as_ref().is_some_and(|dir| is_of_project(Path::new(dir), place))
         && !command.options.iter().any(|opt| ELSEWHERE.contains(&opt.name.as_str()))
+}
+
+/// Does the directory lie in the project's own repository, and in none of its own within that?
+fn is_of_project(dir: &Path, place: &Place) -> bool {
+    let project = Path::new(&place.project);
+    if dir == project {
+        return true;
+    }
+    let (Ok(dir), Ok(project)) = (dir.canonicalize(), project.canonicalize()) else { return false };
+    let mut above = dir.ancestors().take_while(|dir| *dir != project);
+    dir.starts_with(&project) && !above.any(|dir| dir.join(".git").symlink_metadata().is_ok())
 }
 
 /// Does the call itself make another place of what a remote's name means, or could it?
@@ -101,27 +121,31 @@ pub fn remote_hosts(place: &Place) -> Vec<String> {
     });
     let mut hosts: Vec<String> = Vec::new();
     for line in config.iter().flat_map(|text| text.lines()) {
-        let Some(url) = url_of(line.trim()) else { continue };
-        // Where a remote's address is none of a host, it is a directory of this machine.
-        let host = host_of(&Value::known(url, 0..0)).filter(|_| url.contains([':', '@']));
-        if let Some(host) = host.filter(|host| !hosts.contains(host))
-            && limits::spend_steps(16)
-        {
-            hosts.push(host);
+        let Some(place) = place_of(line.trim()) else { continue };
+        if hosts.contains(&place) || !limits::spend_steps(16) {
+            continue;
         }
+        hosts.push(place);
     }
     hosts
 }
 
-/// The address that a line of a git configuration names: of a remote, or one that stands for others.
-fn url_of(line: &str) -> Option<&str> {
-    if let Some(section) = line.strip_prefix("[url \"") {
-        return section.split('"').next();
-    }
-    let (key, value) = line.split_once('=')?;
-    let key = key.trim();
-    let is_url = ["url", "pushurl"].iter().any(|own| key.eq_ignore_ascii_case(own));
-    is_url.then(|| value.trim().trim_matches('"'))
+/// What a line of a git configuration says of where pushes go: the host of an address, or another file that says more.
+fn place_of(line: &str) -> Option<String> {
+    let url = match line.strip_prefix("[url \"") {
+        Some(section) => section.split('"').next()?,
+        None => {
+            let (key, value) = line.split_once('=')?;
+            let value = value.trim().trim_matches('"');
+            let is = |own: &&str| key.trim().eq_ignore_ascii_case(own);
+            if is(&"path") {
+                return Some(value.to_string());
+            }
+            SETTINGS.iter().any(|own| is(own)).then_some(value)?
+        }
+    };
+    // Where a remote's address is none of a host, it is a directory of this machine, or another remote's name.
+    host_of(&Value::known(url, 0..0)).filter(|_| url.contains([':', '@']))
 }
 
 /// Is the path a secret's, or a person's own outside of the project?
@@ -225,15 +249,18 @@ mod tests {
     }
 
     #[test]
-    fn urls_of_a_configuration() {
-        for (line, url) in [
-            ("url = git@github.com:me/x.git", Some("git@github.com:me/x.git")),
-            ("pushurl=https://a.example/x", Some("https://a.example/x")),
-            ("[url \"https://b.example/\"]", Some("https://b.example/")),
+    fn places_of_a_configuration() {
+        for (line, place) in [
+            ("url = git@github.com:me/x.git", Some("github.com")),
+            ("pushurl=https://a.example/x", Some("a.example")),
+            ("[url \"https://b.example/\"]", Some("b.example")),
+            ("pushRemote = https://c.example/x", Some("c.example")),
+            ("remote = origin", None),
+            ("path = ../more", Some("../more")),
             ("fetch = +refs/heads/*:refs/remotes/origin/*", None),
             ("[remote \"origin\"]", None),
         ] {
-            assert_eq!(url_of(line), url, "{line}");
+            assert_eq!(place_of(line).as_deref(), place, "{line}");
         }
     }
 }
