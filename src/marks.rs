@@ -157,8 +157,10 @@ impl Kept {
 pub struct Session {
     /// Its id, as it is shown.
     id: String,
-    /// Where its marks are; None = nowhere, they were assumed.
-    path: Option<PathBuf>,
+    /// The state directory, and what its file is named by; None = its marks were assumed.
+    place: Option<(PathBuf, String)>,
+    /// Where its marks are, which most events need not know.
+    path: OnceLock<PathBuf>,
     /// For how long.
     keep: Duration,
     /// What the call at hand itself reads, which it may send.
@@ -173,9 +175,9 @@ impl Session {
     pub fn new(state: &Path, id: &str, agent: &str, project: &str) -> Session {
         let nameless = format!("\0{agent}\0{project}");
         let (key, keep) = if id.is_empty() { (nameless.as_str(), DAY) } else { (id, KEPT) };
-        let path = directory(state).join(&text::sha256_hex(key.as_bytes())[..32]);
+        let place = Some((state.to_path_buf(), key.to_string()));
         let id = id[..id.floor_char_boundary(SHOWN)].to_string();
-        Session { id, path: Some(path), keep, ..Session::default() }
+        Session { id, place, keep, ..Session::default() }
     }
 
     /// One of which this is assumed.
@@ -186,7 +188,13 @@ impl Session {
 
     /// Is nothing of it kept anywhere?
     pub fn is_assumed(&self) -> bool {
-        self.path.is_none()
+        self.place.is_none()
+    }
+
+    fn path(&self) -> Option<&Path> {
+        let (state, key) = self.place.as_ref()?;
+        let name = || directory(state).join(&text::sha256_hex(key.as_bytes())[..32]);
+        Some(self.path.get_or_init(name))
     }
 
     /// What stands: what is kept, and what the call at hand does itself.
@@ -219,7 +227,7 @@ impl Session {
     /// # Errors
     /// Why nothing could be kept.
     pub fn add(&self, marks: Marks, hosts: impl FnOnce() -> Vec<String>) -> Result<Marks, String> {
-        let Some(path) = &self.path else { return Ok(Marks::NONE) };
+        let Some(path) = self.path() else { return Ok(Marks::NONE) };
         let kept = self.known();
         // Of a file that is not understood another process may be about to write the first line.
         let before = if kept.fault.is_some() { Marks::NONE } else { kept.marks };
@@ -253,7 +261,7 @@ impl Session {
     }
 
     fn known(&self) -> &Kept {
-        self.known.get_or_init(|| match &self.path {
+        self.known.get_or_init(|| match self.path() {
             Some(path) => read_file(path, self.keep),
             None => Kept::default(),
         })

@@ -20,6 +20,12 @@ mod home;
 
 const CONFIG: &str = "[remote \"origin\"]\n\turl = git@git.example.com:me/x.git\n[remote \"hub\"]\n\turl = https://github.com/me/x\n";
 
+/// The payload of a command line, as an agent has it.
+type Payload<'a> = &'a dyn Fn(&str) -> Value;
+/// Puts something in the place of a file.
+#[cfg(unix)]
+type Put<'a> = &'a dyn Fn(&Path);
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
@@ -281,7 +287,7 @@ fn every_agents_events_mark() {
         json!({ "agent_action_name": "pre_run_command", "trajectory_id": "w", "execution_id": "e",
         "timestamp": "2026-01-01T00:00:00Z", "tool_info": { "command_line": line, "cwd": cwd } })
     };
-    let agents: [(&str, &dyn Fn(&str) -> Value); 6] = [
+    let agents: [(&str, Payload<'_>); 6] = [
         ("codex", &codex),
         ("gemini", &gemini),
         ("cursor", &cursor),
@@ -358,7 +364,7 @@ fn what_cannot_be_read_stands() {
         fs::write(path, "{\"mark\":\"sent\",\"time\":1,\"session\":\"s\"}\n").unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap();
     };
-    let kinds: [(&str, &dyn Fn(&Path)); 9] = [
+    let kinds: [(&str, Put<'_>); 9] = [
         ("a link", &|path| symlink("/etc/passwd", path).unwrap()),
         ("a link to nowhere", &|path| symlink("/nowhere", path).unwrap()),
         ("a pipe", &fifo),

@@ -141,7 +141,7 @@ fn place_of(line: &str) -> Option<String> {
             if is(&"path") {
                 return Some(value.to_string());
             }
-            SETTINGS.iter().any(|own| is(own)).then_some(value)?
+            SETTINGS.iter().any(is).then_some(value)?
         }
     };
     // Where a remote's address is none of a host, it is a directory of this machine, or another remote's name.
@@ -196,7 +196,7 @@ fn is_one_of(rest: &str, places: &[&str]) -> bool {
             .filter(|_| matches!(rest.as_bytes().get(place.len()), None | Some(b'/')));
         head.is_some_and(|head| head == *place || place.contains('?') && glob::matches(place, head))
     };
-    places.iter().any(|place| is(&place))
+    places.iter().any(is)
 }
 
 #[cfg(test)]
