@@ -153,7 +153,11 @@ fn rule_lines(
             _ if rule.get("certainty").is_some() => "keen",
             _ => "shipped",
         };
-        let (tools, words) = (strings(rule.get("tool")).join(","), unique(effects).join(","));
+        // Tools of servers go by more names than their own: all of them are one here.
+        let of_servers =
+            |tool: String| if tool.starts_with("mcp__") { "mcp__".into() } else { tool };
+        let tools: Vec<String> = strings(rule.get("tool")).into_iter().map(of_servers).collect();
+        let (tools, words) = (tools.join(","), unique(effects).join(","));
         // What is not understood could be any effect.
         let about = if unknown { "" } else { &words };
         let Signature(bits) = Signature::of_lists([&on, &tools, about, ""]);

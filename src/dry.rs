@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::effect::{Analysis, Place, windows};
 use crate::event::{Event, Kind};
 use crate::judge::{self, JudgeContext, Judgement, Mode, Situation};
+use crate::marks::Marks;
 use crate::paths::Paths;
 use crate::rule::path::Bases;
 
@@ -30,6 +31,8 @@ pub struct Dry {
     pub analysis: Analysis,
     /// Is hookctl paused?
     pub paused: bool,
+    /// The marks that stood in the session before it.
+    pub marks: Marks,
     /// What it came to.
     pub judgement: Judgement,
 }
@@ -54,10 +57,11 @@ impl Dry {
             notifiers: &[],
         };
         let whole = event.whole_if_split();
+        let marks = place.standing_marks();
         let mut situations = Situation::of_operations((agent, event), place);
         let (decided, judgement) = judge::judge_operations(&situations, config, &world);
         let Situation { agent, event, place, bases, analysis } = situations.swap_remove(decided);
-        Dry { agent, event, whole, place, bases, analysis, paused, judgement }
+        Dry { agent, event, whole, place, bases, analysis, paused, marks, judgement }
     }
 
     /// What the agent is told.

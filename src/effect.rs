@@ -10,6 +10,7 @@ pub mod emitter;
 pub mod guarded;
 pub mod host;
 pub mod look;
+pub mod own;
 pub mod patch;
 pub mod path;
 pub mod place;

@@ -137,8 +137,7 @@ impl RuleContext<'_> {
         if !rule.on.contains(self.subject.event.kind) || !self.could_hold(rule) {
             return None;
         }
-        let watched = self.profile == Profile::Observe && rule.layer() == Layer::Pack;
-        let observed = rule.observe || watched && !rule.stays;
+        let observed = rule.is_observed(self.profile);
         let found = Match { observed, ..Match::from_rule(rule) };
         match &rule.verdict {
             // What was not looked at to the end may not be covered.
@@ -194,6 +193,7 @@ impl RuleContext<'_> {
     fn effects_for(&self, rule: &Rule) -> &[Effect] {
         match &rule.verdict {
             Verdict::Stop { .. } => &self.subject.analysis.effects,
+            _ if !rule.marks().is_empty() => &self.subject.analysis.effects,
             _ if rule.remote_name().is_some() => &self.subject.analysis.effects,
             _ => self.subject.analysis.own_effects(),
         }
@@ -254,6 +254,11 @@ impl RuleContext<'_> {
     /// profile; the shipped ones leave it to `not-understood`.
     fn fires_on_unknown(&self, rule: &Rule, word: Word) -> bool {
         let list = rule.conditions.list.is_some();
+        // What is contacted or sent to comes in or leaves, wherever that is.
+        let marks = !rule.marks().is_empty() && rule.conditions.effect.contains(&word);
+        if marks && matches!(word, Word::Network | Word::Send) {
+            return true;
+        }
         rule.layer() != Layer::Pack
             && (rule.conditions.lists_for_commands() || rule.conditions.effect.contains(&word))
             && (list || word.is_grave() || self.profile == Profile::Strict)

@@ -181,9 +181,53 @@ impl OpenFile {
 /// # Errors
 /// Why it is not read.
 pub fn read_state(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
+    read_state_with_meta(path, bound).map(|(bytes, _)| bytes)
+}
+
+/// The same, with what the system says of the file.
+///
+/// # Errors
+/// Why it is not read.
+pub fn read_state_with_meta(path: &Path, bound: u64) -> Result<(Vec<u8>, Metadata), Refusal> {
     let (file, meta) = open_regular(path, OpenOptions::new().read(true), false)?;
     check_protected(path, &meta)?;
-    read_content(&file, &meta, bound)
+    Ok((read_content(&file, &meta, bound)?, meta))
+}
+
+/// Why no file of that name can have been made, where that is so: the directory for it is closed, or the first above it
+/// that is there.
+#[cfg(unix)]
+pub fn find_lost_directory(path: &Path) -> Option<io::Error> {
+    use rustix::fs::{Access, access};
+    for dir in path.ancestors().skip(1) {
+        match access(dir, Access::WRITE_OK | Access::EXEC_OK) {
+            Ok(()) => return None,
+            Err(rustix::io::Errno::NOENT) => {}
+            Err(error) => return Some(error.into()),
+        }
+    }
+    None
+}
+
+/// The same where nothing tells.
+#[cfg(not(unix))]
+pub fn find_lost_directory(_: &Path) -> Option<io::Error> {
+    None
+}
+
+/// Takes away what has that name, whatever it is.
+///
+/// # Errors
+/// Where it is there and the system refuses.
+pub fn remove_entry(path: &Path) -> io::Result<()> {
+    let removed = match path.is_dir() && !is_link(path) {
+        true => fs::remove_dir_all(path),
+        false => fs::remove_file(path),
+    };
+    match removed {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }
 
 /// The bytes of what hookctl wrote itself, for as long as the process lives, and only those that are looked at are read.

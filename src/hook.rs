@@ -12,12 +12,13 @@ use crate::agent::{self, Agent, EventSpec, Output};
 use crate::config::Config;
 use crate::desktop;
 use crate::dialect::{Ending, Note, Request};
-use crate::effect::Place;
+use crate::effect::{Place, own};
 use crate::event::{Event, Kind, KindSet};
 use crate::flags::HookOptions;
 use crate::held;
 use crate::journal;
 use crate::judge::{self, JudgeContext, Judgement, Mode, Situation};
+use crate::marks::Session;
 use crate::paths::{self, Paths};
 use crate::pause;
 use crate::payload;
@@ -146,6 +147,7 @@ fn handle_input(
     let Situation { event, place, .. } = &situation;
     judgement.notes.append(&mut config.notes);
     warn_once(&config, event, &paths, &mut judgement);
+    mark_session(event, place, &mut judgement);
     if matches!(event.kind, Kind::ConfigChange | Kind::SessionStart)
         && agent.id() == agent::default_agent().id()
     {
@@ -307,6 +309,7 @@ pub fn session_place(event: &Event, paths: &Paths) -> Place {
     let session = event.str_field("cwd").map(Path::new).filter(|session| session.is_absolute());
     let project = paths::project_root(session.unwrap_or(&cwd), &paths.home);
     let text = |path: &Path| path.to_string_lossy().into_owned();
+    let session = Session::new(&paths.state, &event.session, event.agent, &text(&project));
     Place {
         cwd: text(&cwd),
         project: text(&project),
@@ -315,6 +318,7 @@ pub fn session_place(event: &Event, paths: &Paths) -> Place {
         guarded: shipped::guarded_files(paths),
         env: Some(crate::env::get),
         read: Some(crate::files::read),
+        session: Some(session.into()),
     }
 }
 
@@ -332,6 +336,22 @@ fn hold_context(agent: &dyn Agent, event: &Event, paths: &Paths, judgement: &mut
         let mut texts = held::take_context(&paths.notes(), &event.session);
         texts.append(&mut answer.context);
         answer.context = texts;
+    }
+}
+
+/// Keeps what the call does to the session, before the agent hears that it may be made: whatever is not refused may
+/// happen, for of a question nobody tells what came of it. A failure changes no verdict.
+fn mark_session(event: &Event, place: &Place, judgement: &mut Judgement) {
+    let refused = matches!(judgement.answer.verb, Some(Verb::Deny | Verb::Halt));
+    let Some(session) = place.session.as_ref().filter(|_| event.kind.is_tool()) else { return };
+    let marks = std::mem::take(&mut judgement.marks);
+    if refused || marks.is_empty() {
+        return;
+    }
+    judgement.notes.extend(session.fault().map(str::to_string));
+    match session.add(marks, || own::remote_hosts(place)) {
+        Ok(new) => judgement.marks = new,
+        Err(why) => judgement.notes.push(why),
     }
 }
 
@@ -384,6 +404,7 @@ fn journal_line(
         line.reason.clone_from(&judgement.answer.reason);
     }
     line.rules = judgement.spoke;
+    line.marks = judgement.marks.names();
     line.rewritten = judgement.answer.input.is_some() || judgement.answer.response.is_some();
     line.remotes = judgement.remotes;
     line.notes = judgement.notes;

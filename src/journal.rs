@@ -52,6 +52,9 @@ pub struct Line {
     /// Every rule that spoke: `user:x deny`, `user:y ask (observed)`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<String>,
+    /// The marks that the call set on its session.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<String>,
     /// The input or result was changed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rewritten: bool,

@@ -19,6 +19,7 @@ use crate::engine::{self, Match, RuleContext};
 use crate::event::{Event, Kind};
 use crate::journal;
 use crate::limits::{self, Spent, Stage};
+use crate::marks::{Mark, Marks};
 use crate::once;
 use crate::paths::Paths;
 use crate::remote::Asking;
@@ -134,6 +135,8 @@ pub struct Judgement {
     pub remotes: Vec<journal::RemoteRecord>,
     /// The names of those that are to be told of the verdict.
     pub told: Vec<String>,
+    /// The marks that it sets on the session, if the call goes on.
+    pub marks: Marks,
     /// What went wrong or was left undone on the way.
     pub notes: Vec<String>,
 }
@@ -160,6 +163,7 @@ impl Judgement {
             append_new(&mut joined.told, &mut one.told);
             append_new(&mut joined.notes, &mut one.notes);
             joined.remotes.append(&mut one.remotes);
+            joined.marks = joined.marks.union(one.marks);
         }
         if matches!(joined.answer.verb, Some(Verb::Deny | Verb::Halt)) {
             joined.answer.elements.clear();
@@ -330,6 +334,12 @@ pub fn judge_event(situation: &Situation, config: &Config, world: &JudgeContext<
         told: OnceCell::new(),
         unjudged: Cell::new(None),
     };
+    if rules.iter().any(|rule| rule.asks_session()) {
+        // Which marks the call sets, shipped rules know as well.
+        let shipped = ManuallyDrop::new(config.shipped_rules(Some(call)));
+        let packs = shipped.iter().map(Rc::as_ref);
+        judge.note_own_marks(rules.iter().copied().chain(packs), event, analysis);
+    }
     let mut matches = judge.find_matches(&rules, event, analysis);
     // No shipped rule is stronger than a deny of the files: then they need not even be read.
     let shipped = ManuallyDrop::new(match judge.is_settled(&matches) {
@@ -337,6 +347,9 @@ pub fn judge_event(situation: &Situation, config: &Config, world: &JudgeContext<
         false => config.shipped_rules(Some(RuleQuery { deep: judge.looks_deep(&matches), ..call })),
     });
     let packs: Vec<&Rule> = shipped.iter().map(Rc::as_ref).collect();
+    if packs.iter().any(|rule| rule.asks_session()) {
+        judge.note_own_marks(rules.iter().chain(&packs).copied(), event, analysis);
+    }
     matches.extend(judge.find_matches(&packs, event, analysis));
     rules.extend(packs);
     judge.run_matches(&rules, matches)
@@ -461,7 +474,8 @@ impl<'a> Judge<'a> {
         analysis: &Analysis,
     ) -> Vec<Match<'r>> {
         let matches = self.matches_quietly(rules, event, analysis);
-        for one in &matches {
+        for one in matches.iter().filter(|one| one.rule.marks().is_empty() || one.verb().is_some())
+        {
             let verb = one.verb().map_or("-", Verb::name);
             let observed = if one.observed { " (observed)" } else { "" };
             self.out.spoke.push(format!("{} {verb}{observed}", one.rule.qualified_name()));
@@ -470,7 +484,7 @@ impl<'a> Judge<'a> {
     }
 
     fn matches_quietly<'r>(
-        &self,
+        &mut self,
         rules: &[&'r Rule],
         event: &Event,
         analysis: &Analysis,
@@ -495,8 +509,27 @@ impl<'a> Judge<'a> {
                 self.unjudged.set(Some(spent));
             }
         }
+        for (_, one) in &found {
+            self.out.marks = self.out.marks.union(one.rule.marks());
+        }
         crate::order::sort_by_key(&mut found, |(at, _)| *at);
         found.into_iter().map(|(_, one)| one).collect()
+    }
+
+    /// What the call itself reads it may send: to a rule that speaks of both the mark stands already. What it fetches
+    /// comes in only behind it.
+    fn note_own_marks<'r>(
+        &self,
+        rules: impl Iterator<Item = &'r Rule>,
+        event: &Event,
+        analysis: &Analysis,
+    ) {
+        let Some(session) = &self.place.session else { return };
+        let case = self.rule_context(event, analysis);
+        let private = |rule: &&Rule| rule.marks().contains(Mark::Private);
+        if rules.filter(private).any(|rule| case.test_rule(rule).is_some()) {
+            session.note_own([Mark::Private].into_iter().collect());
+        }
     }
 
     fn rule_context<'c>(&'c self, event: &'c Event, analysis: &'c Analysis) -> RuleContext<'c> {

@@ -29,6 +29,7 @@ pub mod journal;
 pub mod json;
 pub mod judge;
 pub mod limits;
+pub mod marks;
 pub mod moment;
 mod names;
 pub mod once;

@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 
 use crate::event::KindSet;
 use crate::limits;
+use crate::marks::Marks;
 use crate::script::Dialect;
 use crate::verdict::Verb;
 
@@ -126,6 +127,32 @@ pub enum Certainty {
     Possible,
 }
 
+words! {
+    /// Where a rule is enforced; elsewhere it is evaluated, and the journal says what it would have done. A later one is
+    /// stricter.
+    #[derive(Default)]
+    RuleMode {
+        /// Nowhere.
+        Observe = "observe",
+        /// In profile `strict`.
+        Strict = "strict",
+        /// Everywhere.
+        #[default]
+        Enforce = "enforce",
+    }
+}
+
+impl RuleMode {
+    /// Is the rule only evaluated in that profile?
+    pub fn observes_in(self, profile: Profile) -> bool {
+        match self {
+            RuleMode::Observe => true,
+            RuleMode::Strict => profile != Profile::Strict,
+            RuleMode::Enforce => false,
+        }
+    }
+}
+
 /// One sound rule.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rule {
@@ -147,8 +174,8 @@ pub struct Rule {
     pub verdict: Verdict,
     /// What it does beside that, each kind at most once.
     pub actions: Vec<Action>,
-    /// Evaluate and journal, do not enforce.
-    pub observe: bool,
+    /// Where it is enforced, and where only evaluated and journalled.
+    pub mode: RuleMode,
     /// How grave.
     pub severity: Severity,
     /// From which grade on it fires.
@@ -165,6 +192,27 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// Is it only evaluated in that profile?
+    pub fn is_observed(&self, profile: Profile) -> bool {
+        let watched = profile == Profile::Observe && self.layer() == Layer::Pack && !self.stays;
+        watched || self.mode.observes_in(profile)
+    }
+
+    /// The marks that it sets on the session.
+    pub fn marks(&self) -> Marks {
+        let marks = self.actions.iter().map(|action| match action {
+            Action::Mark(marks) => *marks,
+            _ => Marks::NONE,
+        });
+        marks.fold(Marks::NONE, Marks::union)
+    }
+
+    /// Does it ask for marks of the session?
+    pub fn asks_session(&self) -> bool {
+        let unless = self.unless.as_ref().is_some_and(|unless| !unless.when.session.is_empty());
+        unless || !self.conditions.when.session.is_empty()
+    }
+
     /// `user:no-force-push`; shipped rules by their bare id.
     pub fn qualified_name(&self) -> String {
         match self.layer {

@@ -8,6 +8,16 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use sha2::{Digest as _, Sha256};
+
+/// SHA-256 in hex.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut out, byte| {
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
 /// Does the character hide, reorder or control what is shown, behind that one?
 fn is_hidden_char(c: char, before: char) -> bool {
     match c {

@@ -1,6 +1,7 @@
 //! Tests of rules: each case becomes an event, is judged dry, and held against what was expected.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -8,6 +9,7 @@ use crate::config::Config;
 use crate::dry::{self, Dry};
 use crate::effect::Place;
 use crate::event::{Event, Kind};
+use crate::marks::Session;
 use crate::paths::Paths;
 use crate::rule::case::{Case, CaseCall};
 use crate::rule::shipped;
@@ -57,6 +59,7 @@ impl<'a> Ground<'a> {
             guarded: shipped::guarded_files(paths),
             env,
             read: Some(crate::files::read),
+            session: None,
         };
         Ground { paths, config, place }
     }
@@ -64,7 +67,8 @@ impl<'a> Ground<'a> {
     /// Judges one case.
     pub fn run_case(&self, case: &Case) -> CaseOutcome {
         let project = Path::new(&self.place.project);
-        let mut place = self.place.clone();
+        let session = Some(Arc::new(Session::assumed(case.session)));
+        let mut place = Place { session, ..self.place.clone() };
         if let Some(cwd) = &case.cwd {
             place.cwd = dry::absolute_path(cwd, project, &self.paths.home);
         }

@@ -7,7 +7,6 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use crate::files::{self, Refusal};
 use crate::glob;
@@ -17,6 +16,7 @@ use crate::rule::file::RuleFile;
 pub mod hooks;
 mod pins;
 
+pub use crate::text::sha256_hex;
 pub use pins::stays_in;
 
 /// What the entries hold. One of another number says too little of what its commands run: it approves
@@ -216,15 +216,6 @@ fn listing_of(dir: &Path, names: Option<&str>) -> Option<String> {
 fn link_of(path: &Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| PathBuf::from("nowhere"));
     format!("{}\0{}", real.display(), hash_of(&real).unwrap_or_default())
-}
-
-/// SHA-256 in hex.
-pub fn sha256_hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
 }
 
 #[cfg(test)]

@@ -98,6 +98,7 @@ fn property(key: &condition::Key) -> Value {
         Sort::Fields => "fieldTests",
         Sort::Circumstances => "when",
         Sort::Command => "command",
+        Sort::Marks => "marks",
     };
     let place = format!("#/definitions/{definition}");
     json!({ "description": key.doc, "allOf": [{ "$ref": place }] })

@@ -103,6 +103,7 @@ pub fn judge(text: &str) {
             env: None,
             guarded: hookctl::rule::shipped::guarded_files(&paths),
             read: Some(hookctl::files::read),
+            session: None,
         };
         let judged = Dry::judge(event, place, &config, &paths, false);
         crate::check(&judged.analysis);

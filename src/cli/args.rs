@@ -322,6 +322,12 @@ pub struct ExplainArgs {
     /// The agent whose event it is [default: what the payload says, else claude].
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
+    /// The session whose marks stand [default: the payload's].
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Assume these marks of the session: private, untrusted, sent.
+    #[arg(long, value_name = "MARK,...", value_delimiter = ',', conflicts_with = "session")]
+    pub marks: Vec<String>,
     /// Print what is answered when hookctl itself fails, event by event.
     #[arg(long)]
     pub failures: bool,

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::Value;
@@ -11,9 +12,11 @@ use super::{BOLD, Context, Exit, generated, print, print_json, print_stderr, sco
 use crate::agent::{self, Agent};
 use crate::config::Config;
 use crate::dry::{self, Dry};
+use crate::effect::Place;
 use crate::event::{Event, Kind};
 use crate::files;
 use crate::hook;
+use crate::marks::{Mark, Session};
 use crate::pause;
 use crate::payload;
 use crate::rule::fault::did_you_mean;
@@ -71,6 +74,9 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
         }
     };
     let mut place = hook::session_place(&parsed.1, &context.paths);
+    if let Some(session) = chosen_session(context, args, &place)? {
+        place.session = Some(Arc::new(session));
+    }
     let config = Config::load(&context.paths, Path::new(&place.project), None);
     place.programs = config.programs();
     let paused = pause::paused_until(&context.paths).is_ok_and(|until| until.is_some());
@@ -81,6 +87,25 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
         true => print_json(&report.render_json()),
         false => print(&report.render_text(context)),
     }
+}
+
+/// The session that the command line names, or of which it says what to assume.
+fn chosen_session(context: &Context, args: &ExplainArgs, place: &Place) -> Result<Option<Session>> {
+    for word in &args.marks {
+        let words = Mark::NAMES.iter().map(|(name, _)| *name);
+        if words.clone().all(|name| name != word) {
+            let hint = did_you_mean(word, words.clone());
+            let hint = hint.map(|hint| format!(", did you mean `{hint}`?")).unwrap_or_default();
+            let all: Vec<&str> = words.collect();
+            bail!("`{word}` is no mark{hint}: there are {}", all.join(", "));
+        }
+    }
+    let marks = args.marks.iter().map(String::as_str);
+    Ok(match &args.session {
+        Some(id) => Some(Session::new(&context.paths.state, id, "", &place.project)),
+        None if args.marks.is_empty() => None,
+        None => Some(Session::assumed(marks.collect())),
+    })
 }
 
 /// The payload's bytes; None where there is nobody to give them.

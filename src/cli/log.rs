@@ -286,6 +286,12 @@ fn render_line(context: &Context, line: &Value) -> String {
         let would = format!("  would {} [{}] ({why})", verb.name(), one_line(rule, 80));
         out.push_str(&context.paint(FAINT, &would));
     }
+    let marks = line.get("marks").and_then(Value::as_array).into_iter().flatten();
+    let marks: Vec<&str> = marks.filter_map(Value::as_str).collect();
+    if !marks.is_empty() {
+        let marks = format!("  marks {}", one_line(&marks.join(", "), 60));
+        out.push_str(&context.paint(FAINT, &marks));
+    }
     if !field("rule").is_empty() {
         out.push_str("  ");
         out.push_str(&context.paint(FAINT, &format!("[{}]", one_line(field("rule"), 80))));

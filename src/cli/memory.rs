@@ -1,5 +1,5 @@
-//! `hookctl memory`: what humans at servers said for a session. It can be read and taken away; only
-//! their answers add to it.
+//! `hookctl memory`: what humans at servers said for a session, and the marks of sessions. The answers can be read and
+//! taken away by anybody; the marks only a human takes away, for rules that stop speak of them.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,12 @@ use anyhow::{Context as _, Result};
 
 use super::args::MemoryArgs;
 use super::args::server::MemoryCommand;
-use super::{Context, Exit, FAINT, GREEN, RED, flatten_lines, one_line, print, print_json};
+use super::{
+    Context, Exit, FAINT, GREEN, RED, flatten_lines, human, one_line, print, print_json,
+    print_stderr,
+};
+use crate::marks;
+use crate::moment::Moment;
 use crate::remote::breaker::unix_milliseconds;
 use crate::remote::memory::{self, RememberedAnswer};
 use crate::verdict::Verb;
@@ -24,10 +29,51 @@ pub fn run(context: &Context, args: &MemoryArgs) -> Result<Exit> {
     let mut all = memory::valid_answers(state);
     all.retain(|one| args.session.as_ref().is_none_or(|name| one.session.starts_with(name)));
     match args.command {
+        Some(MemoryCommand::Marks) => list_marks(context, args),
+        Some(MemoryCommand::Unmark) => take_marks(context, args),
         Some(MemoryCommand::Clear) => clear_answers(context, args, &all),
         None | Some(MemoryCommand::List) if args.json => print_json(&all),
         None | Some(MemoryCommand::List) => print(&list_answers(context, &all)),
     }
+}
+
+fn list_marks(context: &Context, args: &MemoryArgs) -> Result<Exit> {
+    let all = marks::all_marks(&context.paths.state, args.session.as_deref().unwrap_or_default());
+    if args.json {
+        return print_json(&all);
+    }
+    let mut text = String::new();
+    for one in &all {
+        let time = i64::try_from(one.time).ok().and_then(Moment::from_seconds);
+        let time = time.map(Moment::to_seconds_text).unwrap_or_default().replace('T', " ");
+        let session = if one.session.is_empty() { "(without a name)" } else { &one.session };
+        let _ = writeln!(
+            text,
+            "{}  {:<9}  {}",
+            context.paint(FAINT, &time),
+            one.mark.name(),
+            one_line(session, WIDTH)
+        );
+    }
+    print(if all.is_empty() { "no session has marks\n" } else { &text })
+}
+
+fn take_marks(context: &Context, args: &MemoryArgs) -> Result<Exit> {
+    if let Some(why) = human::not_human() {
+        print_stderr(&format!("error: {why}"));
+        return Ok(Exit::Failed);
+    }
+    let state = &context.paths.state;
+    let session = args.session.as_deref().unwrap_or_default();
+    let lost =
+        "What these sessions read and met no longer counts: rules that speak of it are silent.";
+    if !human::confirm_typed(context, lost, "unmark")? {
+        return Ok(Exit::Failed);
+    }
+    let count = marks::all_marks(state, session).len();
+    let cleared = marks::clear_marks(state, session);
+    cleared.with_context(|| format!("cannot take away the marks in {}", state.display()))?;
+    print(&format!("{count} marks taken away\n"))
 }
 
 fn clear_answers(context: &Context, args: &MemoryArgs, all: &[RememberedAnswer]) -> Result<Exit> {

@@ -89,7 +89,7 @@ impl View<'_> {
     }
 
     fn is_observing(&self, rule: &Rule) -> bool {
-        rule.observe || self.config.profile == Profile::Observe && !rule.stays
+        rule.is_observed(self.config.profile)
     }
 
     // ---- for people -----------------------------------------------------------------------

@@ -326,7 +326,8 @@ fn of_state(context: &Context, said: &mut Said) -> Option<u64> {
 /// The rules that guard hookctl itself, where a file of the user's has switched one off or weakened it.
 fn weakened_guards(config: &Config) -> Option<String> {
     let weak = |one: &Standing<'_>| {
-        one.own.stays && (!one.enabled || one.rule.observe || one.rule.verb() < one.own.verb())
+        one.own.stays
+            && (!one.enabled || one.rule.mode < one.own.mode || one.rule.verb() < one.own.verb())
     };
     let all = config.standing_rules();
     let names: Vec<&str> = all.iter().filter(|one| weak(one)).map(|one| one.shipped.id).collect();

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use super::{Config, LayerFile};
 use crate::rule::file::{Autopilot, Override};
 use crate::rule::shipped::{self, Shipped};
-use crate::rule::{Profile, Rule, Severity};
+use crate::rule::{Profile, Rule, RuleMode, Severity};
 use crate::verdict::Verb;
 
 /// What can be said of a shipped rule.
@@ -24,8 +24,8 @@ pub enum RuleChange {
     Action(Verb),
     /// `[override.ID] severity`
     Severity(Severity),
-    /// `[override.ID] mode`: true = `"observe"`
-    Observe(bool),
+    /// `[override.ID] mode`
+    Mode(RuleMode),
 }
 
 impl RuleChange {
@@ -36,7 +36,7 @@ impl RuleChange {
             RuleChange::Pack(_) => "pack",
             RuleChange::Action(_) => "action",
             RuleChange::Severity(_) => "severity",
-            RuleChange::Observe(_) => "mode",
+            RuleChange::Mode(_) => "mode",
         }
     }
 
@@ -47,8 +47,7 @@ impl RuleChange {
             RuleChange::Enabled(false) | RuleChange::Pack(false) => "false",
             RuleChange::Action(verb) => verb.name(),
             RuleChange::Severity(severity) => severity.name(),
-            RuleChange::Observe(true) => "observe",
-            RuleChange::Observe(false) => "enforce",
+            RuleChange::Mode(mode) => mode.name(),
         }
     }
 
@@ -57,7 +56,7 @@ impl RuleChange {
             RuleChange::Enabled(on) | RuleChange::Pack(on) => !on,
             RuleChange::Action(verb) => rule.verb().is_some_and(|own| verb < own),
             RuleChange::Severity(severity) => severity < rule.severity,
-            RuleChange::Observe(observe) => observe,
+            RuleChange::Mode(mode) => mode < rule.mode,
         }
     }
 
@@ -67,7 +66,7 @@ impl RuleChange {
             RuleChange::Enabled(_) | RuleChange::Pack(_) => 0,
             RuleChange::Action(_) => 1,
             RuleChange::Severity(_) => 2,
-            RuleChange::Observe(_) => 3,
+            RuleChange::Mode(_) => 3,
         }
     }
 }
@@ -153,7 +152,7 @@ impl Config {
                         RuleChange::Enabled(on) | RuleChange::Pack(on) => enabled = on,
                         RuleChange::Action(verb) => rule.verdict.replace_verb(verb),
                         RuleChange::Severity(severity) => rule.severity = severity,
-                        RuleChange::Observe(observe) => rule.observe = observe,
+                        RuleChange::Mode(mode) => rule.mode = mode,
                     }
                 }
                 tell(FileOverride { source, change, weight });
@@ -169,7 +168,7 @@ fn override_changes(own: &Override) -> impl Iterator<Item = RuleChange> {
         own.enabled.map(RuleChange::Enabled),
         own.action.map(RuleChange::Action),
         own.severity.map(RuleChange::Severity),
-        own.observe.map(RuleChange::Observe),
+        own.mode.map(RuleChange::Mode),
     ];
     all.into_iter().flatten()
 }

@@ -1,10 +1,12 @@
 //! What the analysis needs to know of the world, handed in as data.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::program::table::Program;
 use crate::env;
 use crate::files;
+use crate::marks::{Marks, Session};
 
 /// What guards, as the place has it.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +35,8 @@ pub struct Place {
     pub env: Option<fn(&str) -> Option<String>>,
     /// Reads a file that the call runs, of at most so many bytes; None = such files are not looked at.
     pub read: Option<ReadFile>,
+    /// The session, with its marks; None = nothing is known of one.
+    pub session: Option<Arc<Session>>,
 }
 
 /// Reads a file of anybody's, of at most so many bytes.
@@ -43,6 +47,11 @@ impl Place {
     /// A repository's settings can say the same, so nothing may be allowed for it.
     pub fn is_remote(&self) -> bool {
         self.env.and_then(|get| get(env::CLAUDE_CODE_REMOTE)).is_some_and(|value| value == "true")
+    }
+
+    /// The marks that stand in the session.
+    pub fn standing_marks(&self) -> Marks {
+        self.session.as_ref().map_or(Marks::NONE, |session| session.standing())
     }
 
     /// A variable that holds an absolute path.

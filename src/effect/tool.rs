@@ -101,6 +101,14 @@ fn contact(out: &mut Emitter, url: &str, send: bool) {
     }
 }
 
+/// What comes back from an address that a tool of others is given: anybody may have written it.
+fn emit_content(out: &mut Emitter, url: &str, grade: Grade) {
+    if let Some(host) = host_of(&Value::known(url.trim(), 0..0)) {
+        let word = Word::Named("content.untrusted");
+        out.push_effect(word, grade, None, Some(host), Source::Tool, 0..0);
+    }
+}
+
 /// What is left of a call when its effects are found: the command lines in it, and where they run.
 struct Lines {
     lines: Vec<String>,
@@ -425,6 +433,7 @@ fn emit_path_leaves(out: &mut Emitter, input: &Json, writes: bool) {
                 } else if text.contains("://") && !text.contains([' ', '\n']) {
                     let host = host_of(&Value::known(text.clone(), 0..0));
                     out.push_effect(Word::Network, Grade::Possible, None, host, Source::Tool, 0..0);
+                    emit_content(out, text, Grade::Possible);
                 }
             }
             _ => {}

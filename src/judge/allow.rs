@@ -50,8 +50,9 @@ impl Judge<'_> {
         }
         let case = self.rule_context(event, analysis);
         // Rules that would stop, were they enforced here.
+        let enforced = |rule: &Rule| !rule.mode.observes_in(self.config.profile);
         let others: Vec<&Rule> =
-            rules.iter().copied().filter(|rule| !rule.observe && !self.world.paused).collect();
+            rules.iter().copied().filter(|rule| enforced(rule) && !self.world.paused).collect();
         if !case.is_covered(&allows, &others) {
             return;
         }

@@ -126,7 +126,7 @@ impl Memory {
     /// # Errors
     /// Where the file cannot be removed.
     pub fn end_session(&self) -> std::io::Result<()> {
-        remove_entry(&self.path)
+        files::remove_entry(&self.path)
     }
 }
 
@@ -233,21 +233,10 @@ pub fn clear_sessions(state: &Path, session: &str) -> std::io::Result<()> {
         if session.is_empty()
             || read_answers(&path).iter().any(|one| one.session.starts_with(session))
         {
-            remove_entry(&path)?;
+            files::remove_entry(&path)?;
         }
     }
     Ok(())
-}
-
-fn remove_entry(path: &Path) -> std::io::Result<()> {
-    let removed = match path.is_dir() && !path.is_symlink() {
-        true => fs::remove_dir_all(path),
-        false => fs::remove_file(path),
-    };
-    match removed {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
 }
 
 fn memory_directory(state: &Path) -> PathBuf {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{Regex, Template};
 use crate::glob;
+use crate::marks::Marks;
 use crate::script::Dialect;
 use crate::verdict::Verb;
 
@@ -105,6 +106,8 @@ pub enum Action {
     Context(Text),
     /// Tells the human.
     Notify(Text),
+    /// Sets marks on the session, where the call goes on.
+    Mark(Marks),
     /// Keeps the answer out of the agent's transcript.
     Suppress,
     /// Sets variables for the agent's later commands.

@@ -10,10 +10,12 @@ use std::path::Path;
 use serde_json::{Map, Value};
 use toml::de::DeTable;
 
+use super::condition::read_marks;
 use super::fault::{Fault, meant};
 use super::reader::{Item, Reader, Table, TreeValue, to_json_value};
 use crate::event::Kind;
 use crate::files;
+use crate::marks::Marks;
 use crate::verdict::Verb;
 
 /// The keys of a test and what each means.
@@ -27,6 +29,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("input", "that tool's whole input"),
     ("cwd", "the session's directory; ./ is the project, which is the default"),
     ("event", "the event that carries the call: PreToolUse unless said"),
+    ("session", "marks that stand in the session: private, untrusted, sent"),
     ("verdict", "halt, deny, defer, ask, allow, silent, stopped, passed; or `not` and one of them"),
     ("rule", "the rule that gives the verdict, as reasons name it, or its bare id"),
 ];
@@ -103,6 +106,8 @@ pub struct Case {
     pub cwd: Option<String>,
     /// The event; None = what the payload says.
     pub event: Option<Kind>,
+    /// The marks that stand in its session.
+    pub session: Marks,
     /// The verdict.
     pub wanted: WantedVerdict,
     /// The rule that gives it.
@@ -175,6 +180,7 @@ struct Raw {
     input: Located<Map<String, Value>>,
     cwd: Located<String>,
     event: Located<String>,
+    session: Marks,
     verdict: Located<String>,
     rule: Located<String>,
 }
@@ -206,6 +212,7 @@ impl Raw {
                 }
                 "cwd" => raw.cwd = r.string(value),
                 "event" => raw.event = r.string(value),
+                "session" => raw.session = read_marks(value, r),
                 "verdict" => raw.verdict = r.string(value),
                 "rule" => raw.rule = r.string(value),
                 other => r.unknown_key(other, key.span(), KEYS.iter().map(|(key, _)| *key)),
@@ -228,6 +235,7 @@ impl Raw {
             call,
             cwd: cwd.clone(),
             event,
+            session: self.session,
             wanted: wanted.clone(),
             rule: rule.clone(),
         };

@@ -22,7 +22,7 @@ pub use self::field::{FieldTest, ValueTest};
 pub use self::name::NamePattern;
 pub use self::permission::Permission;
 pub use self::value::{Sort, Value, effect_words};
-pub use self::when::{OptionalWhen, WHEN_KEYS};
+pub use self::when::{OptionalWhen, WHEN_KEYS, read_marks};
 
 use super::Truth;
 use super::concern::ConcernLine;

@@ -24,14 +24,14 @@ pub use self::remote::Remote;
 pub use self::tables::{Autopilot, JournalConfig, Override};
 
 use self::check::{check_regexes, check_rule, check_scripts};
-use self::tables::{MODES, OTHERWISE, read_autopilot, read_journal, read_override, read_packs};
+use self::tables::{OTHERWISE, read_autopilot, read_journal, read_override, read_packs};
 use super::condition::{self, Conditions};
 use super::fault::{Fault, Gravity, meant};
 use super::packed::{self, Table};
 use super::reader::{Item, Key, Reader, TreeValue};
 use super::{
-    Action, Certainty, Command, Layer, Otherwise, Profile, Redact, Rule, Severity, Template,
-    Verdict,
+    Action, Certainty, Command, Layer, Otherwise, Profile, Redact, Rule, RuleMode, Severity,
+    Template, Verdict,
 };
 
 /// The keys of a rule that are not conditions, and what each means.
@@ -65,7 +65,11 @@ pub const RULE_KEYS: &[(&str, &str)] = &[
     ("notify", "tell the human: a text, or { run = }"),
     ("remote", "ask that server"),
     ("otherwise", "what a failing script or server amounts to: silent, ask, deny"),
-    ("mode", "\"observe\" = evaluate and journal, do not enforce"),
+    ("mark", "sets marks on the session: private, untrusted, sent"),
+    (
+        "mode",
+        "\"observe\" = evaluate and journal, do not enforce; \"strict\" = enforce in profile strict, else observe",
+    ),
     ("severity", "low, medium, high, critical"),
     (
         "priority",
@@ -548,6 +552,7 @@ fn read_action(
         "notify" => r.text_source(value, false).map(Action::Notify),
         "hook" => read_hook(value, seen, r),
         "suppress_output" => r.boolean(value).filter(|on| *on).map(|_| Action::Suppress),
+        "mark" => Some(condition::read_marks(value, r)).filter(|m| !m.is_empty()).map(Action::Mark),
         "env" => Some(read_env(value, r)).filter(|env| !env.is_empty()).map(Action::Env),
         "remote" => {
             let otherwise = seen.failure_fallback();
@@ -608,7 +613,7 @@ fn read_env(value: &Item<'_>, r: &mut Reader<'_>) -> Vec<(String, Template)> {
 fn read_degree(key: &Key<'_>, value: &Item<'_>, rule: &mut Rule, r: &mut Reader<'_>) -> bool {
     let name = key.get_ref();
     match name {
-        "mode" => rule.observe = r.one_of(name, value, MODES).unwrap_or_default(),
+        "mode" => rule.mode = r.one_of(name, value, RuleMode::NAMES).unwrap_or_default(),
         "severity" => {
             rule.severity = r.one_of(name, value, Severity::NAMES).unwrap_or_default();
         }

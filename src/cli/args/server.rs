@@ -82,6 +82,10 @@ pub enum MemoryCommand {
     List,
     /// Forget it.
     Clear,
+    /// List the marks of sessions: private data read, untrusted content met, something sent.
+    Marks,
+    /// Take the marks away (humans only).
+    Unmark,
 }
 
 /// `hookctl ping`.

@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::dry::Dry;
 use crate::effect::{Effect, Grade, SubCommand};
 use crate::judge::WOULD_ASK;
+use crate::marks::Marks;
 use crate::verdict::Verb;
 
 /// Everything that is known of the judgement.
@@ -91,6 +92,7 @@ impl Explanation<'_> {
             if effects.is_empty() && self.dry.event.kind.is_tool() { &nothing } else { &effects };
         section("effects", shown);
         section("rules", &self.rule_lines(context, &rules));
+        section("marks", &self.mark_lines());
         section("verdict", &self.verdict_lines(context, &rules));
         let notes: Vec<String> =
             self.collect_notes(&rules).iter().map(|note| one_line(note, 2_000)).collect();
@@ -256,6 +258,22 @@ impl Explanation<'_> {
         lines
     }
 
+    /// The marks that stand in the session, and those that the call would set; nothing where there are none.
+    fn mark_lines(&self) -> Vec<String> {
+        let said = |what: &str, marks: Marks| {
+            (!marks.is_empty()).then(|| format!("{what} {}", marks.names().join(", ")))
+        };
+        let set = self.dry.judgement.marks;
+        let mut lines: Vec<String> = [said("stand:  ", self.dry.marks), said("it sets:", set)]
+            .into_iter()
+            .flatten()
+            .collect();
+        if let Some(fault) = self.dry.place.session.as_ref().and_then(|s| s.fault()) {
+            lines.push(format!("all stand, for nobody knows: {}", one_line(fault, 400)));
+        }
+        lines
+    }
+
     fn verdict_lines(&self, context: &Context, rules: &[Considered]) -> Vec<String> {
         let answer = &self.dry.judgement.answer;
         let mut lines = Vec::new();
@@ -384,6 +402,7 @@ impl Explanation<'_> {
             "commands": commands,
             "effects": effects,
             "rules": rules,
+            "marks": { "standing": self.dry.marks.names(), "set": self.dry.judgement.marks.names() },
             "verdict": answer.verb.map(Verb::name),
             "rule": (!self.dry.judgement.rule.is_empty()).then_some(&self.dry.judgement.rule),
             "reason": answer.verb.map(|_| &answer.reason),

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
@@ -14,11 +15,13 @@ use crate::cli::log::{LogStop, Tail, parse_since, rotated_journals};
 use crate::cli::{Context, Exit, FAINT, display_path, one_line, print, print_stderr};
 use crate::config::Config;
 use crate::dry;
+use crate::effect::Place;
 use crate::env;
 use crate::event::{Kind, KindSet};
 use crate::files::{self, Refusal};
 use crate::journal::Line;
 use crate::judge::WOULD_ASK;
+use crate::marks::{Marks, Session};
 use crate::moment::Moment;
 use crate::names::journal::TOLD;
 use crate::paths;
@@ -36,6 +39,8 @@ struct JournalCall {
     tool: String,
     what: String,
     cwd: String,
+    /// The marks that stood in its session.
+    marks: Marks,
 }
 
 /// What was once said of a call.
@@ -53,6 +58,8 @@ struct Old {
 struct Past {
     calls: Vec<(JournalCall, Vec<Old>)>,
     seen: HashMap<JournalCall, usize>,
+    /// The marks that lines have told of so far, by session.
+    marks: HashMap<String, Marks>,
     left: BTreeMap<String, usize>,
 }
 
@@ -89,9 +96,9 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<Exit> {
             let (call, olds) = &past.calls[at];
             let value = dry::tool_input(&call.tool, &call.what, &str::to_string);
             let payload = dry::tool_call_payload(call.kind, &call.tool, value, &call.cwd);
-            let new = ground
-                .judge_event(dry::parse_event(payload, None), ground.place_at(&call.cwd))
-                .judgement;
+            let session = Some(Arc::new(Session::assumed(call.marks)));
+            let place = Place { session, ..ground.place_at(&call.cwd) };
+            let new = ground.judge_event(dry::parse_event(payload, None), place).judgement;
             let runs =
                 new.notes.iter().any(|n| n.starts_with("would run") || n.starts_with(WOULD_ASK));
             let is_unseen = |spoke: &String| {
@@ -159,16 +166,19 @@ impl Past {
             *self.left.entry("unreadable".into()).or_default() += 1;
             return;
         };
+        let set = line.marks.iter().map(String::as_str).collect();
+        let marks = self.marks.entry(line.session.clone()).or_default();
+        let before = std::mem::replace(marks, marks.union(set));
         let late = |since| Moment::parse(&line.time).is_some_and(|time| time >= since);
         if since.is_none_or(late)
-            && let Err(why) = self.add_line(line)
+            && let Err(why) = self.add_line(line, before)
         {
             *self.left.entry(why).or_default() += 1;
         }
     }
 
     /// Notes the call of a line, or says why it cannot be judged again.
-    fn add_line(&mut self, line: Line) -> Result<(), String> {
+    fn add_line(&mut self, line: Line, marks: Marks) -> Result<(), String> {
         let kind = Kind::from_name(&line.event);
         if line.decision == "failed" {
             return Err("that failed".into());
@@ -189,7 +199,7 @@ impl Past {
             return Err("from a pause".into());
         }
         let verb = Verb::ALL.iter().copied().find(|verb| verb.name() == line.decision);
-        let call = JournalCall { kind, tool: line.tool, what: line.what, cwd: line.cwd };
+        let call = JournalCall { kind, tool: line.tool, what: line.what, cwd: line.cwd, marks };
         let at = *self.seen.entry(call.clone()).or_insert_with(|| {
             self.calls.push((call, Vec::new()));
             self.calls.len() - 1
@@ -258,7 +268,7 @@ fn render_text(
 ) -> String {
     let mut out = String::new();
     for one in held.iter().filter(|one| args.verbose || one.has_changed()) {
-        let JournalCall { kind, tool, what, cwd } = one.call;
+        let JournalCall { kind, tool, what, cwd, .. } = one.call;
         let event = match kind {
             Kind::PreToolUse => String::new(),
             kind => format!("{} ", kind.name()),

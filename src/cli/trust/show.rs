@@ -249,6 +249,9 @@ fn add_consequence(action: &Action, out: &mut Vec<ConsequenceLine>) {
         Action::Remote { server, .. } => {
             return out.push(("sends to", RED, format!("[remote.{server}] the whole event")));
         }
+        Action::Mark(marks) => {
+            return out.push(("marks", YELLOW, marks.names().join(", ")));
+        }
         Action::Suppress => {
             return out.push(("hides", YELLOW, "the answer from the transcript".into()));
         }

@@ -109,8 +109,16 @@ pub struct Program {
 pub use self::packed::NAMES;
 
 /// All names of a domain.
-const DOMAINS: &[&str] =
-    &["git.*", "database.*", "cloud.*", "container.*", "package.*", "process.*", "forge.*"];
+const DOMAINS: &[&str] = &[
+    "content.*",
+    "git.*",
+    "database.*",
+    "cloud.*",
+    "container.*",
+    "package.*",
+    "process.*",
+    "forge.*",
+];
 
 impl Word {
     /// The word of that name: of the closed list, of the program tables, or `git.*`.

@@ -111,7 +111,10 @@ fn emit_role(out: &mut Emitter, role: &str, text: &str) {
     let deep = matches!(role, "tree" | "write-tree" | "delete" | "move");
     let extent = if deep { Extent::Tree } else { Extent::Exact };
     let words: &[Word] = match role {
-        "url" | "send" => return contact(out, text, role == "send"),
+        "url" | "send" => {
+            contact(out, text, role == "send");
+            return super::emit_content(out, text, Grade::Certain);
+        }
         "sql" => {
             let text = Value::known(text, 0..0);
             return code::emit_inline(out, table::Language::Sql, &text, &mut Vec::new());

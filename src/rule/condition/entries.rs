@@ -7,7 +7,7 @@ use super::{
     Condition, FieldTest, Key, List, NamePattern, Needs, OptionalWhen, Permission, Scope, Subject,
     Value, within,
 };
-use crate::effect::{Effect, Grade, Word};
+use crate::effect::{Effect, Grade, Word, own};
 use crate::event::Kind;
 use crate::glob;
 use crate::rule::command::CommandPattern;
@@ -154,6 +154,7 @@ conditions! {
     path: Path,
     recursive: Recursive,
     within: Within,
+    private: Private,
     host: Host,
     permission: Match,
     prompt: Prompt,
@@ -404,13 +405,45 @@ impl Condition for Within {
     }
 }
 
+/// `private`
+pub enum Private {}
+
+impl Condition for Private {
+    type Value = Option<bool>;
+    const KEY: &'static str = "private";
+    const DOC: &'static str =
+        "true = a file of secrets by its name, or a person's own outside of the project";
+    const SCOPE: Scope = Scope::Operand;
+
+    fn match_effect(
+        asked: &Self::Value,
+        _: &Conditions,
+        s: &Subject<'_>,
+        effect: &Effect,
+    ) -> Truth {
+        match &effect.path {
+            Some(target) => Truth::from(Some(own::is_private(target, s.place)) == *asked),
+            None if effect.grade == Grade::Unknown => Truth::Maybe,
+            None => Truth::No,
+        }
+    }
+}
+
 /// `host`
 pub enum Host {}
+
+impl Host {
+    /// Is it a host of the project's own, and do these name those?
+    fn lists_project(names: &[NamePattern], s: &Subject<'_>, effect: &Effect) -> bool {
+        names.iter().any(|name| name.text() == own::PROJECT)
+            && own::is_project_host(effect, s.analysis, s.place)
+    }
+}
 
 impl Condition for Host {
     type Value = PatternList<NamePattern>;
     const KEY: &'static str = "host";
-    const DOC: &'static str = "globs over host names; *.x.org does not hold for x.org";
+    const DOC: &'static str = "globs over host names; *.x.org does not hold for x.org; @project = the project's own remotes and registries";
     const SCOPE: Scope = Scope::Operand;
 
     fn read(value: &Item<'_>, r: &mut Reader<'_>) -> Self::Value {
@@ -422,10 +455,14 @@ impl Condition for Host {
     fn match_effect(
         asked: &Self::Value,
         _: &Conditions,
-        _: &Subject<'_>,
+        s: &Subject<'_>,
         effect: &Effect,
     ) -> Truth {
+        if Host::lists_project(asked.excluded(), s, effect) {
+            return Truth::No;
+        }
         match &effect.host {
+            _ if Host::lists_project(asked.named(), s, effect) => Truth::Yes,
             Some(host) => Truth::from(asked.holds_host(host)),
             None if matches!(effect.word, Word::Network | Word::Send | Word::Remote) => {
                 Truth::Maybe
@@ -434,8 +471,10 @@ impl Condition for Host {
         }
     }
 
-    fn covers(asked: &Self::Value, _: &Conditions, _: &Subject<'_>, effect: &Effect) -> bool {
-        effect.host.as_ref().is_some_and(|host| asked.lists_host(host))
+    fn covers(asked: &Self::Value, _: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
+        !Host::lists_project(asked.excluded(), s, effect)
+            && (effect.host.as_ref().is_some_and(|host| asked.lists_host(host))
+                || Host::lists_project(asked.named(), s, effect))
     }
 }
 

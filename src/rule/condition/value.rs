@@ -27,6 +27,8 @@ pub enum Sort {
     Circumstances,
     /// A shell command.
     Command,
+    /// Marks of a session.
+    Marks,
 }
 
 /// A value of a condition. The default asks for nothing.

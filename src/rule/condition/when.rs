@@ -5,6 +5,7 @@ use std::ops::Deref;
 use super::name::NamePattern;
 use super::{Key, Sort, Subject, Value};
 use crate::agent;
+use crate::marks::{Mark, Marks};
 use crate::rule::path::{self, PathList};
 use crate::rule::reader::{Item, Reader};
 use crate::rule::{Command, PatternList, Truth};
@@ -34,6 +35,11 @@ pub const WHEN_KEYS: &[Key] = &[
         "true = the agent goes on because of a stop hook already",
     ),
     make_key("remote", Sort::Flag, "true = the agent says that it runs on its provider's machine"),
+    make_key(
+        "session",
+        Sort::Marks,
+        "marks of the session that all stand: private, untrusted, sent",
+    ),
     make_key("run", Sort::Command, "a command: holds on exit 0; asked once per call"),
 ];
 
@@ -61,6 +67,7 @@ static UNSAID: When = When {
     success: None,
     stop_hook_active: None,
     remote: None,
+    session: Marks::NONE,
     run: None,
 };
 
@@ -81,6 +88,8 @@ pub struct When {
     pub stop_hook_active: Option<bool>,
     /// On a machine of the agent's provider?
     pub remote: Option<bool>,
+    /// These marks of the session all stand.
+    pub session: Marks,
     /// Holds when this exits 0: the caller asks it.
     pub run: Option<Command>,
 }
@@ -100,6 +109,7 @@ impl Value for OptionalWhen {
                 ("success", _) => when.success = r.boolean(value),
                 ("stop_hook_active", _) => when.stop_hook_active = r.boolean(value),
                 ("remote", _) => when.remote = r.boolean(value),
+                ("session", _) => when.session = read_marks(value, r),
                 ("run", _) => when.run = r.command(value),
                 (_, Some(field)) => when.fields.push((field.name, r.names(value))),
                 (_, None) => r.unknown_key(name, key.span(), WHEN_KEYS.iter().map(|key| key.name)),
@@ -112,6 +122,18 @@ impl Value for OptionalWhen {
     fn is_nothing(&self) -> bool {
         self.0.is_none()
     }
+}
+
+/// Reads words of marks.
+pub fn read_marks(value: &Item<'_>, r: &mut Reader<'_>) -> Marks {
+    let mut marks = Vec::new();
+    for (text, span) in r.strings(value) {
+        match Mark::NAMES.iter().find(|(name, _)| *name == text) {
+            Some((_, mark)) => marks.push(*mark),
+            None => r.unknown_word("mark", &text, span, Mark::NAMES.iter().map(|(name, _)| *name)),
+        }
+    }
+    marks.into_iter().collect()
 }
 
 impl When {
@@ -132,5 +154,7 @@ impl When {
             && self.success.is_none_or(|wanted| agent::tool_succeeded(event) == Some(wanted))
             && self.stop_hook_active.is_none_or(|wanted| event.stop_hook_active() == wanted)
             && self.remote.is_none_or(|wanted| s.place.is_remote() == wanted)
+            // A file is read for it.
+            && (self.session.is_empty() || self.session.without(s.place.standing_marks()).is_empty())
     }
 }

@@ -60,6 +60,7 @@ pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Rea
             .with_hint("write halt = \"...\", or put deny or block beside it");
     }
     check_remote_flag(rule, &id, r);
+    check_session(rule, &id, r);
     for command in rule.commands() {
         if command.script.has_quoted_placeholder() {
             r.add_error("quoted-placeholder", "a placeholder stands inside quotes", id.clone())
@@ -85,6 +86,18 @@ fn check_remote_flag(rule: &Rule, id: &Range<usize>, r: &mut Reader<'_>) {
         );
         r.add_error("remote-loosens", message, id.clone())
             .with_hint(format!("write when = {{ remote = {wanted} }}, or leave it out"));
+    }
+}
+
+/// Marks that cannot be read stand: what hangs on them may only tighten.
+fn check_session(rule: &Rule, id: &Range<usize>, r: &mut Reader<'_>) {
+    let unless = rule.unless.as_ref().is_some_and(|unless| !unless.when.session.is_empty());
+    let allows = rule.verb() == Some(Verb::Allow);
+    if unless != allows && rule.asks_session() {
+        let message = "`session` loosens here: marks that cannot be read stand, and this rule would be less strict for it";
+        r.add_error("session-loosens", message, id.clone()).with_hint(
+            "ask for it in the `when` of a rule that stops, or in the `unless` of an allow",
+        );
     }
 }
 

@@ -6,7 +6,7 @@ use crate::rule::command::CommandPattern;
 use crate::rule::fault::meant;
 use crate::rule::reader::{Item, Key, Reader, TreeValue};
 use crate::rule::shipped;
-use crate::rule::{Layer, Otherwise, PatternList, Severity};
+use crate::rule::{Layer, Otherwise, PatternList, RuleMode, Severity};
 use crate::verdict::Verb;
 
 use super::RuleFile;
@@ -22,8 +22,8 @@ pub struct Override {
     pub severity: Option<Severity>,
     /// False = switched off.
     pub enabled: Option<bool>,
-    /// True = evaluated and journalled, not enforced.
-    pub observe: Option<bool>,
+    /// Where it is enforced.
+    pub mode: Option<RuleMode>,
     /// Where in the file.
     pub span: Range<usize>,
 }
@@ -69,7 +69,7 @@ pub(super) fn read_override(
             "action" => out.action = read_action(value, r),
             "severity" => out.severity = r.one_of("severity", value, Severity::NAMES),
             "enabled" => out.enabled = r.boolean(value),
-            "mode" => out.observe = r.one_of("mode", value, MODES),
+            "mode" => out.mode = r.one_of("mode", value, RuleMode::NAMES),
             other => r.unknown_key(other, key.span(), ["action", "severity", "enabled", "mode"]),
         }
     }
@@ -113,9 +113,6 @@ pub(super) fn read_packs(value: &Item<'_>, file: &mut RuleFile, r: &mut Reader<'
         }
     }
 }
-
-/// Whether a rule is enforced: `mode`.
-pub(super) const MODES: &[(&str, bool)] = &[("observe", true), ("enforce", false)];
 
 /// What a failing script or server amounts to: `otherwise`.
 pub(super) const OTHERWISE: &[(&str, Otherwise)] = &[

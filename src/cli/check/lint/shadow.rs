@@ -2,7 +2,7 @@
 
 use super::{Lint, LintContext};
 use crate::event::{Kind, KindSet};
-use crate::rule::{Certainty, Rule};
+use crate::rule::{Certainty, Rule, RuleMode};
 use crate::verdict::Verb;
 
 impl Lint<'_> {
@@ -39,13 +39,13 @@ impl Lint<'_> {
 
 /// Does the rule do anything that another rule's verdict does not take away?
 fn does_more(rule: &Rule) -> bool {
-    rule.has_side_effects() || rule.observe || !rule.actions.is_empty()
+    rule.has_side_effects() || rule.mode != RuleMode::Enforce || !rule.actions.is_empty()
 }
 
 /// Does `other` answer more strictly wherever `rule` would answer? A yes is certain, a no is not.
 fn is_shadowed_by(other: &Rule, rule: &Rule) -> bool {
     other.verb() > rule.verb()
-        && !other.observe
+        && other.mode == RuleMode::Enforce
         && !other.has_side_effects()
         && other.unless.is_none()
         && (other.certainty == rule.certainty || other.certainty == Certainty::Possible)
