@@ -257,7 +257,8 @@ fn memory_directory(state: &Path) -> PathBuf {
 /// The newest answers of a file; a line that is none counts for nothing.
 fn read_answers(path: &Path) -> Vec<RememberedAnswer> {
     let Ok(text) = files::state_text(path, 2 * ROOM) else { return Vec::new() };
-    let answers = text.lines().rev().filter_map(|line| serde_json::from_str(line).ok());
+    let answers =
+        text.lines().rev().filter_map(|line| serde_json::from_slice(line.as_bytes()).ok());
     let mut answers: Vec<RememberedAnswer> = answers.take(MOST).collect();
     answers.reverse();
     answers
