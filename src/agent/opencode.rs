@@ -165,7 +165,7 @@ impl Agent for OpenCode {
         let own = own_tool(event).filter(|_| event.kind == Kind::PreToolUse);
         match own.is_some_and(|own| !tools::can_rebuild(own)) {
             true => Some(&FIXED),
-            false => self.event_spec(event.kind),
+            false => self.facts().event_spec(event.kind),
         }
     }
 }
