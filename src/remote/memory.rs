@@ -17,6 +17,7 @@ use crate::effect::{Analysis, Arg, Effect, Grade, Place, Target, Word};
 use crate::event::Event;
 use crate::files;
 use crate::journal::redact_and_cut;
+use crate::order::to_set;
 use crate::redact;
 use crate::remote::breaker::unix_milliseconds;
 use crate::rule::file::Remote;
@@ -350,7 +351,7 @@ fn effect_kinds(call: &AskedCall<'_>) -> BTreeSet<String> {
     };
     let toward =
         (0..call.analysis.commands.len()).filter_map(|at| command_recipient(call.analysis, at));
-    call.analysis.effects.iter().flat_map(kinds).chain(toward).map(without_secrets).collect()
+    to_set(call.analysis.effects.iter().flat_map(kinds).chain(toward).map(without_secrets))
 }
 
 /// As it is kept: a secret in it is not, but two that differ in one stay two.
