@@ -34,6 +34,13 @@ fn generate(out: &Path, name: &str, compile: fn(&str) -> Result<String, String>)
     std::fs::write(out.join(format!("{name}.rs")), source).expect("OUT_DIR is writable");
 }
 
+/// Where it is.
+fn linker_script(name: &str) -> String {
+    let path = format!("build/{name}");
+    println!("cargo:rerun-if-changed={path}");
+    std::fs::canonicalize(path).expect("the linker scripts are there").display().to_string()
+}
+
 fn main() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     cli::write().expect("completions and man page");
@@ -45,13 +52,15 @@ fn main() {
     shipped::generate(&out);
     // Only where panics abort: the release profile says so, a debug build unwinds.
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
-    if is("CARGO_CFG_TARGET_ENV", "musl") && is("PROFILE", "release") {
+    let musl = is("CARGO_CFG_TARGET_ENV", "musl");
+    if musl && is("CARGO_CFG_TARGET_ARCH", "x86_64") {
+        println!("cargo:rustc-link-arg={}", linker_script("ring.ld"));
+    }
+    if musl && is("PROFILE", "release") {
         // One mapping for code and constants instead of three: each costs the kernel time at start.
         println!("cargo:rustc-link-arg-bins=-Wl,-z,noseparate-code");
-        for script in ["build/no-unwind.ld", "build/features.ld", "build/hot.ld"] {
-            println!("cargo:rerun-if-changed={script}");
-            let script = std::fs::canonicalize(script).expect("the linker scripts are there");
-            println!("cargo:rustc-link-arg-bins=-Wl,-T,{}", script.display());
+        for script in ["no-unwind.ld", "features.ld", "hot.ld"] {
+            println!("cargo:rustc-link-arg-bins=-Wl,-T,{}", linker_script(script));
         }
     }
 }

@@ -1,15 +1,17 @@
 //! Writes the shell completions and the man page from the same definitions as the program's, and packs the document
 //! that the program prints.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-use clap::CommandFactory;
 use clap_complete::{Shell, generate};
 
 #[allow(dead_code)]
 #[path = "../src/cli/args.rs"]
 mod args;
+
+/// The texts that follow the options of commands.
+const HELP: &str = "src/cli/help";
 
 /// Into OUT_DIR, packed: `hookctl.bash`, ... `failures.md` and `hookctl.1`, which `src/cli/generated.rs` embeds.
 pub fn write() -> io::Result<()> {
@@ -27,12 +29,35 @@ pub fn write() -> io::Result<()> {
         (Shell::Elvish, "hookctl.elv"),
     ] {
         let mut script = Vec::new();
-        generate(shell, &mut args::Cli::command(), "hookctl", &mut script);
+        generate(shell, &mut args::Cli::command(help), "hookctl", &mut script);
         fs::write(out.join(name), packed(&script))?;
     }
+    fs::write(out.join("documents"), packed(&documents()?))?;
     println!("cargo::rerun-if-changed=docs/failures.md");
     fs::write(out.join("failures.md"), packed(&fs::read("docs/failures.md")?))?;
     fs::write(out.join("hookctl.1"), packed(&man()?))
+}
+
+/// The text that follows a command's options.
+fn help(name: &str) -> &'static str {
+    fs::read_to_string(Path::new(HELP).join(name)).expect("a command's text").leak()
+}
+
+/// What `src/documents.rs` has: each name, then its text.
+fn documents() -> io::Result<Vec<u8>> {
+    let mut files: Vec<PathBuf> =
+        vec!["config/starter.toml".into(), "src/agent/opencode/plugin.js".into()];
+    for entry in fs::read_dir(HELP)? {
+        files.push(entry?.path());
+    }
+    files.sort();
+    let mut all = String::new();
+    for file in files {
+        println!("cargo::rerun-if-changed={}", file.display());
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        all += &format!("{name}\0{}\0", fs::read_to_string(&file)?);
+    }
+    Ok(all.into_bytes())
 }
 
 fn packed(text: &[u8]) -> Vec<u8> {
@@ -41,7 +66,7 @@ fn packed(text: &[u8]) -> Vec<u8> {
 
 /// One page: the program, then each command as a section of its own.
 fn man() -> io::Result<Vec<u8>> {
-    let mut command = args::Cli::command().disable_help_subcommand(true);
+    let mut command = args::Cli::command(help).disable_help_subcommand(true);
     command.build();
     let mut page = Vec::new();
     let whole = clap_mangen::Man::new(command.clone());

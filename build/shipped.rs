@@ -167,9 +167,11 @@ fn rule_lines(
         else {
             panic!("{id}: a rule has its table");
         };
-        let pack_as = |form| packed::pack_rule(&rules[0].1, form).expect("a rule is a table");
-        packed::write_text(&pack_as(PatternForm::Written), written);
-        let packed = pack_as(PatternForm::Compiled);
+        let mut patterns = String::new();
+        packed::pack_patterns(rules[0].1.get_ref(), &mut patterns);
+        packed::write_text(&patterns, written);
+        let packed =
+            packed::pack_rule(&rules[0].1, PatternForm::Compiled).expect("a rule is a table");
         let _ = writeln!(
             code,
             "    Shipped {{ id: {id:?}, pack: {pack:?}, by_program: {by_program}, concern: Concern \

@@ -6,7 +6,7 @@ use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, mpsc};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files;
 use crate::text::quote_for_shell;
-use crate::threads;
+use crate::threads::{self, Receiver};
 
 /// How much of a stream is kept, in bytes; the rest is read and dropped.
 pub const KEPT: usize = 256 << 10;
@@ -221,7 +221,7 @@ fn start_in_background(job: &Job, input: &Path) -> io::Result<Outcome> {
 ///
 /// # Errors
 /// No thread is to be had.
-fn serve_streams(child: &mut Child, input: &Arc<[u8]>) -> io::Result<[mpsc::Receiver<Vec<u8>>; 2]> {
+fn serve_streams(child: &mut Child, input: &Arc<[u8]>) -> io::Result<[Receiver<Vec<u8>>; 2]> {
     if let Some(mut stdin) = child.stdin.take() {
         let input = Arc::clone(input);
         threads::thread_builder().spawn(move || {
@@ -274,10 +274,8 @@ fn kill_child(child: &mut Child) {
 }
 
 /// Reads a stream to its end in the background and hands on the first part of it.
-fn collect_stream(
-    stream: Option<impl Read + Send + 'static>,
-) -> io::Result<mpsc::Receiver<Vec<u8>>> {
-    let (sender, receiver) = mpsc::channel();
+fn collect_stream(stream: Option<impl Read + Send + 'static>) -> io::Result<Receiver<Vec<u8>>> {
+    let (sender, receiver) = threads::channel();
     threads::thread_builder().spawn(move || {
         let Some(mut stream) = stream else { return };
         let mut chunk = vec![0; 16 << 10];
@@ -285,7 +283,7 @@ fn collect_stream(
         while let Ok(len @ 1..) = stream.read(&mut chunk) {
             let keep = len.min(KEPT - kept);
             kept += keep;
-            if keep > 0 && sender.send(chunk[..keep].to_vec()).is_err() {
+            if keep > 0 && !sender.send(chunk[..keep].to_vec()) {
                 break;
             }
         }
@@ -293,7 +291,7 @@ fn collect_stream(
     Ok(receiver)
 }
 
-fn drain_stream(stream: &mpsc::Receiver<Vec<u8>>, read_by: Instant) -> String {
+fn drain_stream(stream: &Receiver<Vec<u8>>, read_by: Instant) -> String {
     let mut bytes = Vec::new();
     while let Ok(chunk) = stream.recv_timeout(read_by.saturating_duration_since(Instant::now())) {
         bytes.extend(chunk);

@@ -215,6 +215,22 @@ impl AgentFacts {
         failure: FailureForms { call: FailureForm::Block, rest: FailureForm::Silence, silent: &[] },
         wiring: None,
     };
+
+    /// What an event of that kind can do; unknown events can do nothing.
+    pub fn event_spec(&self, kind: Kind) -> Option<&'static EventSpec> {
+        self.events.iter().find(|spec| spec.kind == kind)
+    }
+
+    /// What this event can do: of several of one kind, that of its name.
+    pub fn spec_of(&self, event: &Event) -> Option<&'static EventSpec> {
+        let named = self.events.iter().find(|spec| spec.name == event.name);
+        named.or_else(|| self.event_spec(event.kind))
+    }
+
+    /// The same; of an event that is not known, nothing.
+    pub fn spec_or_nothing(&self, event: &Event) -> EventSpec {
+        self.spec_of(event).copied().unwrap_or(EventSpec::new(event.kind))
+    }
 }
 
 /// How an agent is told where hookctl itself cannot judge: unreadable stdin, a crash, no time left.
@@ -266,17 +282,14 @@ pub trait Agent: Sync {
 
     /// What this event can do: of several of one kind, that of its name.
     fn spec_of(&self, event: &Event) -> Option<&'static EventSpec> {
-        let named = self.events().iter().find(|spec| spec.name == event.name);
-        named.or_else(|| self.event_spec(event.kind))
+        self.facts().spec_of(event)
     }
+}
 
-    /// What this event can do; of an event that is not known, nothing.
-    fn spec_or_nothing(&self, event: &Event) -> EventSpec {
-        self.spec_of(event).copied().unwrap_or(EventSpec::new(event.kind))
-    }
-
+/// What follows from it, once for all of them: a trait's own methods are compiled for each.
+impl dyn Agent + '_ {
     /// That failure's answer, for this cause.
-    fn failure_output(&self, kind: Kind, cause: &str) -> Output {
+    pub fn failure_output(&self, kind: Kind, cause: &str) -> Output {
         let message = text::make_visible(&format!("{CANNOT_JUDGE}{cause}"));
         let json = |before: &str, after: &str| {
             let text = Value::from(message.as_str()).to_string();
@@ -294,32 +307,32 @@ pub trait Agent: Sync {
     }
 
     /// [`AgentFacts::id`].
-    fn id(&self) -> &'static str {
+    pub fn id(&self) -> &'static str {
         self.facts().id
     }
 
     /// [`AgentFacts::title`].
-    fn title(&self) -> &'static str {
+    pub fn title(&self) -> &'static str {
         self.facts().title
     }
 
     /// [`AgentFacts::events`].
-    fn events(&self) -> &'static [EventSpec] {
+    pub fn events(&self) -> &'static [EventSpec] {
         self.facts().events
     }
 
     /// [`AgentFacts::wiring`].
-    fn wiring(&self) -> Option<&'static Wiring> {
+    pub fn wiring(&self) -> Option<&'static Wiring> {
         self.facts().wiring
     }
 
     /// What an event of that kind can do; unknown events can do nothing.
-    fn event_spec(&self, kind: Kind) -> Option<&'static EventSpec> {
-        self.events().iter().find(|spec| spec.kind == kind)
+    pub fn event_spec(&self, kind: Kind) -> Option<&'static EventSpec> {
+        self.facts().event_spec(kind)
     }
 
     /// The settings files that it reads for a session in `cwd`, its hooks among what they say.
-    fn settings_files(&self, home: &Path, cwd: &Path, root: &Path) -> Vec<PathBuf> {
+    pub fn settings_files(&self, home: &Path, cwd: &Path, root: &Path) -> Vec<PathBuf> {
         let resolve = |wiring: &'static Wiring| {
             let read = wiring.files.iter().filter(|place| place.form.entries().is_some());
             read.map(|place| wiring.resolve(place, home, cwd, root))

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use clap::Parser;
 
+use crate::documents::document;
 use crate::env;
 use crate::files;
 use crate::paths::{self, Paths};
@@ -105,7 +105,7 @@ impl Context {
             | CliCommand::Init(_)
             | CliCommand::Migrate(_) => true,
             CliCommand::Events(args) => {
-                !matches!(args.command, None | Some(args::EventsCommand::List))
+                !matches!(args.command, None | Some(args::EventsCommand::List(_)))
             }
             CliCommand::ClaudeHook(args)
             | CliCommand::ClineHook(args)
@@ -139,7 +139,7 @@ pub const FAINT: u8 = 2;
 
 /// The whole program but the hook path: argv to exit status.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(bridge::expand_spelling(args)) {
+    let cli = match Cli::try_parse_from(bridge::expand_spelling(args), document) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version end well, everything else is wrong usage. Nobody may be reading.
@@ -155,7 +155,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
     let command = match cli.command {
         Some(CliCommand::Completions(args)) => return print(&generated::completions(args.shell)?),
-        Some(CliCommand::Man) => return print(&generated::man()?),
+        Some(CliCommand::Man(_)) => return print(&generated::man()?),
         other => other.unwrap_or(CliCommand::Status(args::StatusArgs::default())),
     };
     let context = Context::from_global(cli.global)?;
@@ -197,7 +197,7 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
         CliCommand::DroidHook(args) => bridge::run(&context, "droid", &args),
         CliCommand::AllHook(args) => bridge::run_all(&context, &args),
         // The hook path is taken before this; its arguments are here for their help.
-        CliCommand::Hook(_) | CliCommand::Completions(_) | CliCommand::Man => Ok(Exit::Ok),
+        CliCommand::Hook(_) | CliCommand::Completions(_) | CliCommand::Man(_) => Ok(Exit::Ok),
     }
 }
 

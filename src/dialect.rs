@@ -416,7 +416,7 @@ fn with_member(object: &Value, key: &str, json: &[u8]) -> Vec<u8> {
 
 /// The object that an answer is.
 fn object(body: &str) -> Result<Map<String, Value>, String> {
-    serde_json::from_str(body).map_err(|_| "it is no JSON object".to_string())
+    serde_json::from_slice(body.as_bytes()).map_err(|_| "it is no JSON object".to_string())
 }
 
 /// Milliseconds since 1970 as people and most programs read it.

@@ -14,6 +14,7 @@ pub mod cli;
 pub mod config;
 pub mod desktop;
 pub mod dialect;
+pub mod documents;
 pub mod dry;
 pub mod effect;
 pub mod engine;

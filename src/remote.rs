@@ -19,6 +19,8 @@ pub use self::ask::{AskOutcome, Asking, ask_again, begin_asking};
 mod ask;
 pub mod breaker;
 pub mod bridge;
+#[cfg(feature = "tls")]
+mod ciphers;
 pub mod effects;
 pub mod http;
 pub mod memory;
@@ -110,7 +112,7 @@ pub fn read_reply(remote: &Remote, request: &Request, body: &str) -> Result<Repl
         restore::restore_hidden(&mut reply, remote.send, remote.human, seen, own)?;
     }
     if remote.human
-        && let Ok(answer) = serde_json::from_str::<Value>(body)
+        && let Ok(answer) = serde_json::from_slice::<Value>(body.as_bytes())
     {
         let says = |key: &str, what: &str| answer.get(key).is_some_and(|value| value == what);
         reply.recalled = says("source", "memory");

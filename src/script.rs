@@ -109,7 +109,9 @@ pub fn to_claude(event: &Event) -> Map<String, Value> {
 /// context where the client takes it for that; everything else is a failure.
 pub fn read_claude_outcome(event: &Event, outcome: &Outcome) -> ScriptAnswer {
     let text = trimmed_stdout(outcome);
-    let answer = text.starts_with('{').then(|| serde_json::from_str::<Map<String, Value>>(text));
+    let answer = text
+        .starts_with('{')
+        .then(|| serde_json::from_slice::<Map<String, Value>>(text.as_bytes()));
     let is_json = matches!(answer, Some(Ok(_)));
     let mut said = match answer {
         Some(Ok(answer)) => read_json(event, &answer),

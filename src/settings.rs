@@ -34,6 +34,7 @@ use record::{Record, Records};
 use survey::{Role, Survey, survey_hooks};
 
 use crate::agent::wiring::{EntryForm, Form};
+use crate::order;
 use crate::paths::Paths;
 
 /// How often an edit starts over when the file changes under it.
@@ -319,7 +320,7 @@ fn install_content(
     };
     let key = target.record_key();
     match &after {
-        None => drop(records.files.remove(&key)),
+        None => drop(order::take_entry(&mut records.files, &key)),
         Some(text) => {
             let old = records.files.get(&key);
             let record = Record {
@@ -357,7 +358,7 @@ fn directories(target: &SettingsTarget, old: Option<&Record>, records: &Records)
     let made = records.files.values().flat_map(|other| &other.directories);
     all.extend(made.filter(|dir| target.dir().starts_with(dir)).cloned());
     all.extend(missing_directories(target));
-    crate::order::sort(&mut all);
+    order::sort(&mut all);
     all.dedup();
     all
 }
@@ -383,7 +384,7 @@ pub fn uninstall(
                 plan.uninstall(target, before, records, &mut made)
             }
             Form::Scripts(_) | Form::Plugin(_) => {
-                let record = records.files.remove(&target.record_key());
+                let record = order::take_entry(&mut records.files, &target.record_key());
                 Ok(match before.filter(|text| content::is_own(text)) {
                     None => (before.map(String::from), Vec::new()),
                     Some(_) => {
@@ -421,7 +422,7 @@ impl Removal<'_> {
     ) -> Result<Plan, Error> {
         let (form, role) = (self.form, self.role);
         let key = target.record_key();
-        let record = records.files.remove(&key);
+        let record = order::take_entry(&mut records.files, &key);
         let Some(text) = before else { return Ok((None, Vec::new())) };
         let mut doc = parse_document(target, text, form)?;
         let roots = Roots::for_settings(&self.paths.home, &target.named);

@@ -619,7 +619,7 @@ fn sx_02_blank_texts_and_null_results_say_nothing() {
 
 #[test]
 fn s2_29_what_stops_never_becomes_weaker() {
-    for spec in Claude.events() {
+    for spec in Claude.facts().events {
         for &verb in Verb::ALL {
             let out = Claude.render(&bare(spec.kind), &answer(verb, "why"));
             let stopped = out.status == 2
@@ -710,7 +710,7 @@ fn s2_23_s4_10_stop_block_and_allow_is_silence() {
 
 #[test]
 fn s4_07_halt_gives_continue_and_stop_reason() {
-    for spec in Claude.events().iter().filter(|spec| spec.verbs.contains(&Verb::Halt)) {
+    for spec in Claude.facts().events.iter().filter(|spec| spec.verbs.contains(&Verb::Halt)) {
         if spec.kind == Kind::PermissionRequest {
             continue; // has `interrupt` for it
         }
@@ -807,7 +807,7 @@ fn sx_02_long_texts_are_cut_with_a_note() {
 fn sx_15_when_hookctl_cannot_judge() {
     const SAID: &str = "hookctl cannot judge this: rules.toml:3: no such key";
     for kind in kinds() {
-        let out = Claude.failure_output(kind, "rules.toml:3: no such key");
+        let out = agent::default_agent().failure_output(kind, "rules.toml:3: no such key");
         check(&bare(kind), &out);
         match kind {
             Kind::PreToolUse => {
@@ -835,7 +835,7 @@ fn a_failure_is_a_verdict_in_the_forms_that_render_writes() {
             _ => Answer { notice: vec![message.clone()], ..Answer::default() },
         };
         assert_eq!(
-            Claude.failure_output(kind, cause),
+            agent::default_agent().failure_output(kind, cause),
             Claude.render(&bare(kind), &answer),
             "{kind:?}"
         );
@@ -844,9 +844,9 @@ fn a_failure_is_a_verdict_in_the_forms_that_render_writes() {
 
 #[test]
 fn s3_20_the_table_has_every_event_once_and_agrees_with_the_answers() {
-    let kinds: Vec<Kind> = Claude.events().iter().map(|spec| spec.kind).collect();
+    let kinds: Vec<Kind> = Claude.facts().events.iter().map(|spec| spec.kind).collect();
     assert_eq!(kinds, Kind::ALL, "in the order of the kinds");
-    for spec in Claude.events() {
+    for spec in Claude.facts().events {
         let EventSpec { kind, verbs, rewrite, replace, context, timeout, .. } = *spec;
         assert!(verbs.windows(2).all(|pair| pair[0] > pair[1]), "{kind:?}: strongest first");
         let allowed = honoured(kind);
@@ -863,7 +863,7 @@ fn s3_20_the_table_has_every_event_once_and_agrees_with_the_answers() {
         assert_eq!(timeout, expected, "{kind:?}");
         assert!(!spec.output.is_empty() && !spec.input.is_empty(), "{kind:?}");
     }
-    let default = Claude.events().iter().filter(|spec| spec.by_default).count();
+    let default = Claude.facts().events.iter().filter(|spec| spec.by_default).count();
     assert_eq!(default, 12);
 }
 
@@ -871,7 +871,7 @@ fn s3_20_the_table_has_every_event_once_and_agrees_with_the_answers() {
 fn s3_20_the_fields_of_the_table_are_those_of_the_captures() {
     for (path, kind) in captures() {
         let event = event(fs::read(&path).expect("bytes"), None);
-        let spec = Claude.event_spec(event.kind).expect("known");
+        let spec = Claude.facts().event_spec(event.kind).expect("known");
         let known =
             format!("{} {}", spec.input, hookctl::agent::default_agent().facts().common_input);
         let known: Vec<&str> = known
@@ -895,10 +895,10 @@ fn s3_20_the_fields_of_the_table_are_those_of_the_captures() {
 #[test]
 fn s2_04_s2_21_only_marked_events_accept_context() {
     let told = Answer { context: vec!["x".into()], ..Answer::default() };
-    for spec in Claude.events() {
+    for spec in Claude.facts().events {
         let out = Claude.render(&bare(spec.kind), &told);
         assert_eq!(spec.context, out != Output::default(), "{:?}", spec.kind);
     }
-    let dialog = Claude.event_spec(Kind::PermissionRequest).expect("known");
+    let dialog = Claude.facts().event_spec(Kind::PermissionRequest).expect("known");
     assert!(!dialog.context && !dialog.verbs.contains(&Verb::Ask));
 }

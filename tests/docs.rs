@@ -441,9 +441,9 @@ fn s3_45_the_guide_of_each_agent_is_the_programs() {
 #[test]
 fn s3_20_the_readme_says_what_each_event_can_do() {
     let text = read("README.md");
-    assert_eq!(Claude.events().len(), Kind::ALL.len());
+    assert_eq!(Claude.facts().events.len(), Kind::ALL.len());
     let missing: Vec<String> =
-        Claude.events().iter().map(row).filter(|row| !text.contains(row.as_str())).collect();
+        Claude.facts().events.iter().map(row).filter(|row| !text.contains(row.as_str())).collect();
     assert!(missing.is_empty(), "README.md lacks these rows:\n{}", missing.join("\n"));
 }
 

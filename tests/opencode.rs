@@ -2,7 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-use hookctl::agent::opencode::{COMMAND_LINE, PLUGIN};
+use hookctl::agent::opencode::COMMAND_LINE;
+use hookctl::documents::document;
 
 mod home;
 
@@ -29,7 +30,7 @@ fn the_plugin_does_what_the_answer_says() {
 #[test]
 fn install_has_one_line_to_write() {
     let lines: Vec<&str> =
-        PLUGIN.lines().filter_map(|line| line.strip_prefix(COMMAND_LINE)).collect();
+        document("plugin.js").lines().filter_map(|line| line.strip_prefix(COMMAND_LINE)).collect();
     let [line] = lines[..] else { panic!("{lines:?}") };
     let command: Vec<String> = serde_json::from_str(line).unwrap();
     assert_eq!(command, ["hookctl", "hook", "--agent", "opencode"]);

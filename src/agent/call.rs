@@ -84,7 +84,7 @@ pub fn restore_input(
 /// An object or a list that came as JSON inside of a text; what cannot be read stays the text.
 pub fn unpack_text(value: Value) -> Value {
     let Value::String(text) = &value else { return value };
-    match serde_json::from_str(text) {
+    match serde_json::from_slice(text.as_bytes()) {
         Ok(inner @ (Value::Object(_) | Value::Array(_))) => inner,
         _ => value,
     }

@@ -156,7 +156,7 @@ impl Agent for ClineFork {
             {
                 Some(&FIXED)
             }
-            _ => self.event_spec(event.kind),
+            _ => self.facts().event_spec(event.kind),
         }
     }
 }

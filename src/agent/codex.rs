@@ -160,7 +160,7 @@ impl Agent for Codex {
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
-        let spec = self.spec_or_nothing(event);
+        let spec = self.facts().spec_or_nothing(event);
         // A rewrite was seen to act on these alone; of a patch only the whole could be replaced.
         let simple = event.tool == "Bash" || event.tool.starts_with("mcp__");
         let spec = EventSpec { rewrite: spec.rewrite && simple, ..spec };

@@ -143,7 +143,7 @@ impl Agent for Droid {
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
-        let spec = self.spec_or_nothing(event);
+        let spec = self.facts().spec_or_nothing(event);
         let settled = settle_answer(&spec, answer);
         let mut reply = Reply::default();
         reply.put_verdict(event.kind, &settled);

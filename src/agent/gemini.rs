@@ -187,7 +187,7 @@ impl Agent for Gemini {
     }
 
     fn render(&self, event: &Event, answer: &Answer) -> Output {
-        let spec = self.spec_or_nothing(event);
+        let spec = self.facts().spec_or_nothing(event);
         let own = answer.input.as_ref().and_then(|new| own_arguments(event, new));
         let rewrite =
             spec.rewrite && answer.elements.is_empty() && (own.is_some() || answer.input.is_none());

@@ -20,9 +20,8 @@ use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output, default_ag
 use crate::event::{Event, Kind, Operation};
 use crate::verdict::{Answer, Verb};
 
-/// The plugin, as it is installed but for the line that begins with [`COMMAND_LINE`].
-pub const PLUGIN: &str = include_str!("opencode/plugin.js");
-/// How the line of the plugin begins that says what it starts; a JSON array of texts and nothing else follows.
+/// How the line of the plugin begins that says what it starts; a JSON array of texts and nothing else follows. The rest is
+/// installed as it is.
 pub const COMMAND_LINE: &str = "const COMMAND = ";
 
 /// OpenCode.
@@ -165,7 +164,7 @@ impl Agent for OpenCode {
         let own = own_tool(event).filter(|_| event.kind == Kind::PreToolUse);
         match own.is_some_and(|own| !tools::can_rebuild(own)) {
             true => Some(&FIXED),
-            false => self.event_spec(event.kind),
+            false => self.facts().event_spec(event.kind),
         }
     }
 }
@@ -192,12 +191,12 @@ static WIRING: Wiring = Wiring {
         SettingsPlace::own(
             Scope::User,
             "opencode/plugins/hookctl.js",
-            Form::Plugin(&PluginForm { template: PLUGIN, line: COMMAND_LINE }),
+            Form::Plugin(&PluginForm { template: "plugin.js", line: COMMAND_LINE }),
         ),
         SettingsPlace::own(
             Scope::Project,
             ".opencode/plugins/hookctl.js",
-            Form::Plugin(&PluginForm { template: PLUGIN, line: COMMAND_LINE }),
+            Form::Plugin(&PluginForm { template: "plugin.js", line: COMMAND_LINE }),
         ),
     ],
     notes: &["OpenCode loads plugins when it starts: restart it."],

@@ -273,7 +273,7 @@ fn unpack_nested_json(whole: &mut Value) {
                         && !(names_line(key) && runs_as_line(text))
                         && (INPUTS.contains(&normalise_name(key).as_str()) || names_line(key))
                         && let Ok(inner @ (Value::Object(_) | Value::Array(_))) =
-                            serde_json::from_str(text)
+                            serde_json::from_slice(text.as_bytes())
                     {
                         *value = inner;
                     }

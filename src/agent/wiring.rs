@@ -313,7 +313,7 @@ pub struct ScriptForm {
 /// How a plugin is written.
 #[derive(Debug)]
 pub struct PluginForm {
-    /// The program.
+    /// The document that is the program.
     pub template: &'static str,
     /// How its line begins that says what it starts: a JSON array follows.
     pub line: &'static str,

@@ -3,11 +3,15 @@
 //! Nothing here uses the rest of the crate: the build script includes this file to write the shell
 //! completions and the man page from the same definitions.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Command};
 
 // The build script includes this file from elsewhere.
+#[macro_use]
+#[path = "args/table.rs"]
+mod table;
 #[path = "args/hook.rs"]
 mod hook;
 #[path = "args/server.rs"]
@@ -16,490 +20,451 @@ pub mod server;
 pub use self::hook::{BridgeArgs, HookArgs};
 pub use self::server::{FlushArgs, MemoryArgs, PingArgs, ServeArgs, ServerArgs};
 
-/// Rules for what coding agents may do, judged at every hook event.
-#[derive(Debug, Parser)]
-#[command(name = "hookctl", version, about, after_help = include_str!("help/hookctl.txt"), max_term_width = 100)]
-pub struct Cli {
-    /// What holds for every command.
-    #[command(flatten)]
-    pub global: Global,
-    /// The command; none = status.
-    #[command(subcommand)]
-    pub command: Option<CliCommand>,
+use self::table::{
+    CommandForm, CommandRow, More, OptionRow, OptionValue, Options, Texts, ValueKind,
+};
+
+options! {
+    /// Rules for what coding agents may do, judged at every hook event.
+    pub struct Cli(AFTER = "hookctl.txt") {
+        /// What holds for every command.
+        global: Global,
+        /// The command; none = status.
+        command: Option<CliCommand>,
+    }
 }
 
-/// Options of every command.
-#[derive(Debug, Clone, Args)]
-pub struct Global {
-    /// Directory of the user's config.toml [default: ~/.config/hookctl].
-    #[arg(long, global = true, value_name = "DIR")]
-    pub config: Option<PathBuf>,
-    /// Directory of journal, trust and backups [default: ~/.local/state/hookctl].
-    #[arg(long, global = true, value_name = "DIR")]
-    pub state: Option<PathBuf>,
-    /// Colours: `auto` is a terminal without NO_COLOR.
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
-    pub color: Color,
+impl Cli {
+    /// What clap knows of it.
+    pub fn command(texts: Texts) -> Command {
+        let command = Command::new("hookctl")
+            .version(env!("CARGO_PKG_VERSION"))
+            .about(env!("CARGO_PKG_DESCRIPTION"))
+            .after_help(texts(Cli::AFTER))
+            .max_term_width(100);
+        table::with_options(command, Cli::OPTIONS, texts)
+    }
+
+    /// What was typed.
+    ///
+    /// # Errors
+    /// What is wrong with it, or the help or the version that was asked for.
+    pub fn try_parse_from(
+        args: impl IntoIterator<Item = OsString>,
+        texts: Texts,
+    ) -> Result<Cli, clap::Error> {
+        Ok(Options::take(&mut Cli::command(texts).try_get_matches_from(args)?))
+    }
 }
 
-/// When to print colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    /// On a terminal, unless NO_COLOR is set.
-    Auto,
-    /// In any case.
-    Always,
-    /// Never.
-    Never,
+options! {
+    /// Options of every command.
+    #[derive(Clone)]
+    pub struct Global {
+        /// Directory of the user's config.toml [default: ~/.config/hookctl].
+        config: Option<PathBuf> = "DIR" [More::Global],
+        /// Directory of journal, trust and backups [default: ~/.local/state/hookctl].
+        state: Option<PathBuf> = "DIR" [More::Global],
+        /// Colours: `auto` is a terminal without NO_COLOR.
+        color: Color = "WHEN" [More::Global, More::Default("auto")],
+    }
 }
 
-/// The commands.
-#[derive(Debug, Subcommand)]
-pub enum CliCommand {
-    /// Judge one hook event on stdin (what agents run; not for people).
-    Hook(HookArgs),
-    /// Write hookctl into an agent's settings.
-    Install(InstallArgs),
-    /// Take hookctl out of an agent's settings again.
-    Uninstall(UninstallArgs),
-    /// Say whether the guard is in effect, and if not, why.
-    Status(StatusArgs),
-    /// What each agent can be told, and where its settings are.
-    Agents(AgentsArgs),
-    /// List the events of the agents, and switch single ones on and off.
-    Events(EventsArgs),
-    /// Find every fault in the rule files.
-    Check(CheckArgs),
-    /// Show how one call or event would be judged, and why.
-    Explain(ExplainArgs),
-    /// Run the tests that stand beside the rules, or hold the journal against today's rules.
-    Test(TestArgs),
-    /// Read a project's rule file and trust exactly its present content.
-    Trust(TrustArgs),
-    /// Let everything pass for a while (humans only).
-    Pause(PauseArgs),
-    /// End a pause.
-    Resume(ResumeArgs),
-    /// List the shipped rules: their packs, what each stops, what your files change.
-    Packs(PacksArgs),
-    /// Show past decisions.
-    Log(LogArgs),
-    /// Write a commented starter config.
-    Init(InitArgs),
-    /// See whether a configured server is there.
-    Ping(PingArgs),
-    /// Send what servers are still to be told.
-    Flush(FlushArgs),
-    /// What humans at servers said for a session: list it, or forget it.
-    Memory(MemoryArgs),
-    /// Start the approval server: answer what rules ask from a browser or a phone.
-    #[command(hide = true)]
-    Serve(ServeArgs),
-    /// Take the hooks of one agent's settings over into another's.
-    Migrate(MigrateArgs),
-    /// Hand Claude Code's events to the listener of agent-hooks; without a flag, it is that hook.
-    ClaudeHook(BridgeArgs),
-    /// The same for Cline.
-    #[command(hide = true)]
-    ClineHook(BridgeArgs),
-    /// The same for Gemini CLI.
-    #[command(hide = true)]
-    GeminiHook(BridgeArgs),
-    /// The same for OpenCode.
-    #[command(hide = true)]
-    OpencodeHook(BridgeArgs),
-    /// The same for Factory Droid.
-    #[command(hide = true)]
-    DroidHook(BridgeArgs),
-    /// Whether each agent's events are handed on (`hookctl all status`).
-    #[command(hide = true)]
-    AllHook(BridgeArgs),
-    /// Print the completions for a shell.
-    Completions(CompletionsArgs),
-    /// Print the man page.
-    Man,
+choice! {
+    /// When to print colours.
+    pub enum Color {
+        /// On a terminal, unless NO_COLOR is set.
+        Auto = "auto",
+        /// In any case.
+        Always = "always",
+        /// Never.
+        Never = "never",
+    }
 }
 
-/// Where an agent keeps settings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SettingsScope {
-    /// Every session of this user: ~/.claude/settings.json and its like.
-    User,
-    /// Everybody who works on this project: .claude/settings.json and its like, to be committed.
-    Project,
-    /// This user in this project: .claude/settings.local.json (Claude Code alone).
-    Local,
+commands! {
+    /// The commands.
+    pub enum CliCommand {
+        /// Judge one hook event on stdin (what agents run; not for people).
+        Hook(HookArgs) = "hook" Listed,
+        /// Write hookctl into an agent's settings.
+        Install(InstallArgs) = "install" Listed,
+        /// Take hookctl out of an agent's settings again.
+        Uninstall(UninstallArgs) = "uninstall" Listed,
+        /// Say whether the guard is in effect, and if not, why.
+        Status(StatusArgs) = "status" Listed,
+        /// What each agent can be told, and where its settings are.
+        Agents(AgentsArgs) = "agents" Listed,
+        /// List the events of the agents, and switch single ones on and off.
+        Events(EventsArgs) = "events" Listed,
+        /// Find every fault in the rule files.
+        Check(CheckArgs) = "check" Listed,
+        /// Show how one call or event would be judged, and why.
+        Explain(ExplainArgs) = "explain" Listed,
+        /// Run the tests that stand beside the rules, or hold the journal against today's rules.
+        Test(TestArgs) = "test" Listed,
+        /// Read a project's rule file and trust exactly its present content.
+        Trust(TrustArgs) = "trust" Listed,
+        /// Let everything pass for a while (humans only).
+        Pause(PauseArgs) = "pause" Listed,
+        /// End a pause.
+        Resume(ResumeArgs) = "resume" Listed,
+        /// List the shipped rules: their packs, what each stops, what your files change.
+        Packs(PacksArgs) = "packs" Listed,
+        /// Show past decisions.
+        Log(LogArgs) = "log" Listed,
+        /// Write a commented starter config.
+        Init(InitArgs) = "init" Listed,
+        /// See whether a configured server is there.
+        Ping(PingArgs) = "ping" Listed,
+        /// Send what servers are still to be told.
+        Flush(FlushArgs) = "flush" Listed,
+        /// What humans at servers said for a session: list it, or forget it.
+        Memory(MemoryArgs) = "memory" Listed,
+        /// Start the approval server: answer what rules ask from a browser or a phone.
+        Serve(ServeArgs) = "serve" Foreign,
+        /// Take the hooks of one agent's settings over into another's.
+        Migrate(MigrateArgs) = "migrate" Listed,
+        /// Hand Claude Code's events to the listener of agent-hooks; without a flag, it is that hook.
+        ClaudeHook(BridgeArgs) = "claude-hook" Listed,
+        /// The same for Cline.
+        ClineHook(BridgeArgs) = "cline-hook" Hidden,
+        /// The same for Gemini CLI.
+        GeminiHook(BridgeArgs) = "gemini-hook" Hidden,
+        /// The same for OpenCode.
+        OpencodeHook(BridgeArgs) = "opencode-hook" Hidden,
+        /// The same for Factory Droid.
+        DroidHook(BridgeArgs) = "droid-hook" Hidden,
+        /// Whether each agent's events are handed on (`hookctl all status`).
+        AllHook(BridgeArgs) = "all-hook" Hidden,
+        /// Print the completions for a shell.
+        Completions(CompletionsArgs) = "completions" Listed,
+        /// Print the man page.
+        Man(NoOptions) = "man" Listed,
+    }
 }
 
-/// `hookctl install`.
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("help/install.txt"))]
-pub struct InstallArgs {
-    /// The agents [default: those that are here, after a question].
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', conflicts_with = "all")]
-    pub agent: Vec<String>,
-    /// Every agent that is here.
-    #[arg(long)]
-    pub all: bool,
-    /// Which settings file.
-    #[arg(long, value_enum, value_name = "SCOPE", default_value_t = SettingsScope::User)]
-    pub scope: SettingsScope,
-    /// Only these events [default: the usual ones and those that rules need].
-    #[arg(long, value_name = "EVENT,...", value_delimiter = ',')]
-    pub events: Vec<String>,
-    /// Make the agent block when hookctl fails or is missing (Claude Code after 2.1.197).
-    #[arg(long)]
-    pub fail_closed: bool,
-    /// Print the edit as a diff and write nothing.
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Install although another scope already has it.
-    #[arg(long)]
-    pub also: bool,
-    /// Approve the hooks in your name, where the agent asks its user to (Codex).
-    #[arg(long)]
-    pub trust: bool,
-    /// Take out the entries of other programs whose work a server in the config does.
-    #[arg(long)]
-    pub replace: bool,
-    /// Have humans asked by `hookctl serve`, too: on this machine, at this address, or elsewhere.
-    #[arg(long, value_name = "ADDRESS|URL", num_args = 0..=1, default_missing_value = "127.0.0.1")]
-    pub serve: Option<String>,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub json: bool,
-    /// The user's server, for the entries' own command lines.
-    #[command(flatten)]
-    pub server: ServerArgs,
+options! {
+    /// Of a command that has none.
+    pub struct NoOptions {}
 }
 
-/// `hookctl uninstall`.
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("help/uninstall.txt"))]
-pub struct UninstallArgs {
-    /// The agents [default: every one that has entries of hookctl].
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', conflicts_with = "all")]
-    pub agent: Vec<String>,
-    /// Every agent, as without --agent.
-    #[arg(long)]
-    pub all: bool,
-    /// Which settings file [default: user, project and local].
-    #[arg(long, value_enum, value_name = "SCOPE")]
-    pub scope: Option<SettingsScope>,
-    /// Remove the state directory too: journal, backups, trust. The config stays.
-    #[arg(long)]
-    pub purge: bool,
-    /// Print the edit as a diff and write nothing.
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub json: bool,
+choice! {
+    /// Where an agent keeps settings.
+    pub enum SettingsScope {
+        /// Every session of this user: ~/.claude/settings.json and its like.
+        User = "user",
+        /// Everybody who works on this project: .claude/settings.json and its like, to be committed.
+        Project = "project",
+        /// This user in this project: .claude/settings.local.json (Claude Code alone).
+        Local = "local",
+    }
 }
 
-/// `hookctl status`.
-#[derive(Debug, Default, Args)]
-#[command(after_help = include_str!("help/status.txt"))]
-pub struct StatusArgs {
-    /// Print one JSON object.
-    #[arg(long)]
-    pub json: bool,
-    /// Run the registered command line on a harmless and on a dangerous sample call. Nothing of
-    /// the samples is executed.
-    #[arg(long)]
-    pub verify: bool,
-    /// Have the agents' own programs try a harmless command that a temporary rule denies, in the main thread and in
-    /// a subagent. Uses your account with their models.
-    #[arg(long, requires = "verify")]
-    pub live: bool,
-    /// With --live: only these agents, installed or not.
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "live")]
-    pub agent: Vec<String>,
-    /// With --live: do not ask first.
-    #[arg(long, short, requires = "live")]
-    pub yes: bool,
-    /// Contact no server: only tell which of them events last found down.
-    #[arg(long)]
-    pub offline: bool,
+options! {
+    /// `hookctl install`.
+    pub struct InstallArgs(AFTER = "install.txt") {
+        /// The agents [default: those that are here, after a question].
+        agent: Vec<String> = "NAME,..." [More::Commas, More::Conflicts(&["all"])],
+        /// Every agent that is here.
+        all: bool,
+        /// Which settings file.
+        scope: SettingsScope = "SCOPE" [More::Default("user")],
+        /// Only these events [default: the usual ones and those that rules need].
+        events: Vec<String> = "EVENT,..." [More::Commas],
+        /// Make the agent block when hookctl fails or is missing (Claude Code after 2.1.197).
+        fail_closed: bool,
+        /// Print the edit as a diff and write nothing.
+        dry_run: bool,
+        /// Install although another scope already has it.
+        also: bool,
+        /// Approve the hooks in your name, where the agent asks its user to (Codex).
+        trust: bool,
+        /// Take out the entries of other programs whose work a server in the config does.
+        replace: bool,
+        /// Have humans asked by `hookctl serve`, too: on this machine, at this address, or elsewhere.
+        serve: Option<String> = "ADDRESS|URL" [More::Missing("127.0.0.1")],
+        /// Print one JSON object.
+        json: bool,
+        /// The user's server, for the entries' own command lines.
+        server: ServerArgs,
+    }
 }
 
-/// `hookctl migrate`.
-#[derive(Debug, Args)]
-pub struct MigrateArgs {
-    /// Whose hooks: claude.
-    #[arg(value_name = "FROM")]
-    pub from: String,
-    /// Into whose settings: cline (~/.cline/hooks.json, of the Cline that has Claude Code's hooks).
-    #[arg(value_name = "TO")]
-    pub to: String,
-    /// Print the edit as a diff and write nothing.
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub json: bool,
+options! {
+    /// `hookctl uninstall`.
+    pub struct UninstallArgs(AFTER = "uninstall.txt") {
+        /// The agents [default: every one that has entries of hookctl].
+        agent: Vec<String> = "NAME,..." [More::Commas, More::Conflicts(&["all"])],
+        /// Every agent, as without --agent.
+        all: bool,
+        /// Which settings file [default: user, project and local].
+        scope: Option<SettingsScope> = "SCOPE",
+        /// Remove the state directory too: journal, backups, trust. The config stays.
+        purge: bool,
+        /// Print the edit as a diff and write nothing.
+        dry_run: bool,
+        /// Print one JSON object.
+        json: bool,
+    }
 }
 
-/// `hookctl agents`.
-#[derive(Debug, Args)]
-pub struct AgentsArgs {
-    /// Only these agents: `codex`, `gemini`; without, all.
-    #[arg(value_name = "AGENT")]
-    pub names: Vec<String>,
-    /// Print a JSON list, one object for each agent.
-    #[arg(long)]
-    pub json: bool,
+options! {
+    /// `hookctl status`.
+    #[derive(Default)]
+    pub struct StatusArgs(AFTER = "status.txt") {
+        /// Print one JSON object.
+        json: bool,
+        /// Run the registered command line on a harmless and on a dangerous sample call. Nothing of
+        /// the samples is executed.
+        verify: bool,
+        /// Have the agents' own programs try a harmless command that a temporary rule denies, in the main thread and in
+        /// a subagent. Uses your account with their models.
+        live: bool [More::Requires("verify")],
+        /// With --live: only these agents, installed or not.
+        agent: Vec<String> = "NAME,..." [More::Commas, More::Requires("live")],
+        /// With --live: do not ask first.
+        yes: bool [More::Short('y'), More::Requires("live")],
+        /// Contact no server: only tell which of them events last found down.
+        offline: bool,
+    }
 }
 
-/// `hookctl events`.
-#[derive(Debug, Args)]
-#[command(
-    disable_help_subcommand = true,
-    after_help = include_str!("help/events.txt")
-)]
-pub struct EventsArgs {
-    /// What to do; none = list.
-    #[command(subcommand)]
-    pub command: Option<EventsCommand>,
-    /// The agents [default: every one that has entries of hookctl].
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', global = true)]
-    pub agent: Vec<String>,
-    /// Which settings file [default: each that has entries of hookctl].
-    #[arg(long, value_enum, value_name = "SCOPE", global = true)]
-    pub scope: Option<SettingsScope>,
-    /// Print the edit as a diff and write nothing.
-    #[arg(long, global = true)]
-    pub dry_run: bool,
-    /// Print one JSON object.
-    #[arg(long, global = true)]
-    pub json: bool,
+options! {
+    /// `hookctl migrate`.
+    pub struct MigrateArgs {
+        /// Whose hooks: claude.
+        from: String = "FROM" [More::Operand, More::Required],
+        /// Into whose settings: cline (~/.cline/hooks.json, of the Cline that has Claude Code's hooks).
+        to: String = "TO" [More::Operand, More::Required],
+        /// Print the edit as a diff and write nothing.
+        dry_run: bool,
+        /// Print one JSON object.
+        json: bool,
+    }
 }
 
-/// What `hookctl events` does.
-#[derive(Debug, Subcommand)]
-pub enum EventsCommand {
-    /// List them: on, off, or not registered.
-    List,
-    /// Put hookctl's entries of these events in.
-    Enable {
+options! {
+    /// `hookctl agents`.
+    pub struct AgentsArgs {
+        /// Only these agents: `codex`, `gemini`; without, all.
+        names: Vec<String> = "AGENT" [More::Operand],
+        /// Print a JSON list, one object for each agent.
+        json: bool,
+    }
+}
+
+options! {
+    /// `hookctl events`.
+    pub struct EventsArgs(AFTER = "events.txt") {
+        /// What to do; none = list.
+        command: Option<EventsCommand>,
+        /// The agents [default: every one that has entries of hookctl].
+        agent: Vec<String> = "NAME,..." [More::Commas, More::Global],
+        /// Which settings file [default: each that has entries of hookctl].
+        scope: Option<SettingsScope> = "SCOPE" [More::Global],
+        /// Print the edit as a diff and write nothing.
+        dry_run: bool [More::Global],
+        /// Print one JSON object.
+        json: bool [More::Global],
+    }
+}
+
+commands! {
+    /// What `hookctl events` does.
+    pub enum EventsCommand {
+        /// List them: on, off, or not registered.
+        List(NoOptions) = "list" Listed,
+        /// Put hookctl's entries of these events in.
+        Enable(EventNames) = "enable" Listed,
+        /// Take hookctl's entries of these events out, and keep later installs from putting them back.
+        Disable(EventNames) = "disable" Listed,
+    }
+}
+
+options! {
+    /// Which events.
+    pub struct EventNames {
         /// The agent's own names, or Claude Code's.
-        #[arg(value_name = "EVENT", required = true)]
-        events: Vec<String>,
-    },
-    /// Take hookctl's entries of these events out, and keep later installs from putting them back.
-    Disable {
-        /// The agent's own names, or Claude Code's.
-        #[arg(value_name = "EVENT", required = true)]
-        events: Vec<String>,
-    },
+        events: Vec<String> = "EVENT" [More::Operand, More::Required],
+    }
 }
 
-/// `hookctl check`.
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("help/check.txt"))]
-pub struct CheckArgs {
-    /// Rule files [default: every layer's].
-    #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    /// Print a JSON list, one object for each finding.
-    #[arg(long)]
-    pub json: bool,
+options! {
+    /// `hookctl check`.
+    pub struct CheckArgs(AFTER = "check.txt") {
+        /// Rule files [default: every layer's].
+        files: Vec<PathBuf> = "FILE" [More::Operand],
+        /// Print a JSON list, one object for each finding.
+        json: bool,
+    }
 }
 
-/// `hookctl explain`.
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("help/explain.txt"))]
-pub struct ExplainArgs {
-    /// A payload; `-` is stdin [default: stdin].
-    #[arg(value_name = "FILE", conflicts_with_all = ["tool", "failures"])]
-    pub file: Option<PathBuf>,
-    /// The tool to be called with what comes after `--`.
-    #[arg(long, value_name = "NAME")]
-    pub tool: Option<String>,
-    /// The event; alone: what that event can do.
-    #[arg(long, value_name = "NAME")]
-    pub event: Option<String>,
-    /// The agent whose event it is [default: what the payload says, else claude].
-    #[arg(long, value_name = "NAME")]
-    pub agent: Option<String>,
-    /// The session whose marks stand [default: the payload's].
-    #[arg(long, value_name = "ID")]
-    pub session: Option<String>,
-    /// Assume these marks of the session: private, untrusted, sent.
-    #[arg(long, value_name = "MARK,...", value_delimiter = ',', conflicts_with = "session")]
-    pub marks: Vec<String>,
-    /// Print what is answered when hookctl itself fails, event by event.
-    #[arg(long)]
-    pub failures: bool,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub json: bool,
-    /// The command or file of the call.
-    #[arg(last = true, value_name = "COMMAND")]
-    pub command: Vec<String>,
+options! {
+    /// `hookctl explain`.
+    pub struct ExplainArgs(AFTER = "explain.txt") {
+        /// A payload; `-` is stdin [default: stdin].
+        file: Option<PathBuf> = "FILE" [More::Operand, More::Conflicts(&["tool", "failures"])],
+        /// The tool to be called with what comes after `--`.
+        tool: Option<String> = "NAME",
+        /// The event; alone: what that event can do.
+        event: Option<String> = "NAME",
+        /// The agent whose event it is [default: what the payload says, else claude].
+        agent: Option<String> = "NAME",
+        /// The session whose marks stand [default: the payload's].
+        session: Option<String> = "ID",
+        /// Assume these marks of the session: private, untrusted, sent.
+        marks: Vec<String> = "MARK,..." [More::Commas, More::Conflicts(&["session"])],
+        /// Print what is answered when hookctl itself fails, event by event.
+        failures: bool,
+        /// Print one JSON object.
+        json: bool,
+        /// The command or file of the call.
+        command: Vec<String> = "COMMAND" [More::Last],
+    }
 }
 
-/// `hookctl test`.
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("help/test.txt"))]
-pub struct TestArgs {
-    /// Files or directories with tests; `-` is stdin [default: every layer's rule file].
-    #[arg(value_name = "FILE", conflicts_with = "journal")]
-    pub files: Vec<PathBuf>,
-    /// Judge the journal's calls by today's rules and list what would change.
-    #[arg(long)]
-    pub journal: bool,
-    /// Only this far back in the journal: 30m, 2h, 7d.
-    #[arg(long, value_name = "DURATION", requires = "journal")]
-    pub since: Option<String>,
-    /// The project's root [default: that of the current directory].
-    #[arg(long, value_name = "DIR", conflicts_with = "journal")]
-    pub project: Option<PathBuf>,
-    /// Judge with this profile, whatever the files say.
-    #[arg(long, value_enum, value_name = "PROFILE")]
-    pub profile: Option<ProfileArg>,
-    /// List the cases that hold as well.
-    #[arg(short, long)]
-    pub verbose: bool,
-    /// Print one JSON object for each case.
-    #[arg(long)]
-    pub json: bool,
+options! {
+    /// `hookctl test`.
+    pub struct TestArgs(AFTER = "test.txt") {
+        /// Files or directories with tests; `-` is stdin [default: every layer's rule file].
+        files: Vec<PathBuf> = "FILE" [More::Operand, More::Conflicts(&["journal"])],
+        /// Judge the journal's calls by today's rules and list what would change.
+        journal: bool,
+        /// Only this far back in the journal: 30m, 2h, 7d.
+        since: Option<String> = "DURATION" [More::Requires("journal")],
+        /// The project's root [default: that of the current directory].
+        project: Option<PathBuf> = "DIR" [More::Conflicts(&["journal"])],
+        /// Judge with this profile, whatever the files say.
+        profile: Option<ProfileArg> = "PROFILE",
+        /// List the cases that hold as well.
+        verbose: bool [More::Short('v')],
+        /// Print one JSON object for each case.
+        json: bool,
+    }
 }
 
-/// The profiles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ProfileArg {
-    /// Shipped rules are only journalled.
-    Observe,
-    /// The default.
-    Guard,
-    /// Asks about what is only possible, too.
-    Strict,
+choice! {
+    /// The profiles.
+    pub enum ProfileArg {
+        /// Shipped rules are only journalled.
+        Observe = "observe",
+        /// The default.
+        Guard = "guard",
+        /// Asks about what is only possible, too.
+        Strict = "strict",
+    }
 }
 
-/// `hookctl trust`.
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("help/trust.txt"))]
-pub struct TrustArgs {
-    /// The project's rule file or directory [default: here].
-    #[arg(value_name = "PATH")]
-    pub path: Option<PathBuf>,
-    /// Print what is trusted.
-    #[arg(long, conflicts_with_all = ["path", "revoke"])]
-    pub list: bool,
-    /// Trust it no more.
-    #[arg(long)]
-    pub revoke: bool,
-    /// Print the list as JSON.
-    #[arg(long, requires = "list")]
-    pub json: bool,
+options! {
+    /// `hookctl trust`.
+    pub struct TrustArgs(AFTER = "trust.txt") {
+        /// The project's rule file or directory [default: here].
+        path: Option<PathBuf> = "PATH" [More::Operand],
+        /// Print what is trusted.
+        list: bool [More::Conflicts(&["path", "revoke"])],
+        /// Trust it no more.
+        revoke: bool,
+        /// Print the list as JSON.
+        json: bool [More::Requires("list")],
+    }
 }
 
-/// `hookctl pause`.
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("help/pause.txt"))]
-pub struct PauseArgs {
-    /// How long: 90s, 10m, 1h.
-    #[arg(value_name = "DURATION", default_value = "10m")]
-    pub duration: String,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub json: bool,
+options! {
+    /// `hookctl pause`.
+    pub struct PauseArgs(AFTER = "pause.txt") {
+        /// How long: 90s, 10m, 1h.
+        duration: String = "DURATION" [More::Operand, More::Default("10m")],
+        /// Print one JSON object.
+        json: bool,
+    }
 }
 
-/// `hookctl resume`.
-#[derive(Debug, Args)]
-pub struct ResumeArgs {
-    /// Print one JSON object.
-    #[arg(long)]
-    pub json: bool,
+options! {
+    /// `hookctl resume`.
+    pub struct ResumeArgs {
+        /// Print one JSON object.
+        json: bool,
+    }
 }
 
-/// `hookctl packs`.
-#[derive(Debug, Args)]
-#[command(
-    disable_help_subcommand = true,
-    after_help = include_str!("help/packs.txt")
-)]
-pub struct PacksArgs {
-    /// What to show; none = list.
-    #[command(subcommand)]
-    pub command: Option<PacksCommand>,
-    /// Print one JSON object.
-    #[arg(long, global = true)]
-    pub json: bool,
+options! {
+    /// `hookctl packs`.
+    pub struct PacksArgs(AFTER = "packs.txt") {
+        /// What to show; none = list.
+        command: Option<PacksCommand>,
+        /// Print one JSON object.
+        json: bool [More::Global],
+    }
 }
 
-/// What `hookctl packs` shows.
-#[derive(Debug, Subcommand)]
-pub enum PacksCommand {
-    /// List the packs.
-    List,
-    /// Show a pack with its rules, or one rule.
-    Show {
+commands! {
+    /// What `hookctl packs` shows.
+    pub enum PacksCommand {
+        /// List the packs.
+        List(NoOptions) = "list" Listed,
+        /// Show a pack with its rules, or one rule.
+        Show(PackName) = "show" Listed,
+    }
+}
+
+options! {
+    /// Which pack.
+    pub struct PackName {
         /// A pack or a shipped rule.
-        #[arg(value_name = "ID")]
-        id: String,
-    },
+        id: String = "ID" [More::Operand, More::Required],
+    }
 }
 
-/// `hookctl log`.
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("help/log.txt"))]
-pub struct LogArgs {
-    /// Go on printing what comes.
-    #[arg(short, long)]
-    pub follow: bool,
-    /// Print the journal's own lines.
-    #[arg(long)]
-    pub json: bool,
-    /// Only this far back: 30m, 2h, 7d.
-    #[arg(long, value_name = "DURATION")]
-    pub since: Option<String>,
-    /// Only these decisions: halt, deny, defer, ask, allow, none; passed = would have been stopped, but for
-    /// `observe` or a pause.
-    #[arg(long, value_name = "VERDICT")]
-    pub decision: Option<String>,
-    /// Only where this rule spoke.
-    #[arg(long, value_name = "ID")]
-    pub rule: Option<String>,
+options! {
+    /// `hookctl log`.
+    pub struct LogArgs(AFTER = "log.txt") {
+        /// Go on printing what comes.
+        follow: bool [More::Short('f')],
+        /// Print the journal's own lines.
+        json: bool,
+        /// Only this far back: 30m, 2h, 7d.
+        since: Option<String> = "DURATION",
+        /// Only these decisions: halt, deny, defer, ask, allow, none; passed = would have been stopped, but for
+        /// `observe` or a pause.
+        decision: Option<String> = "VERDICT",
+        /// Only where this rule spoke.
+        rule: Option<String> = "ID",
+    }
 }
 
-/// `hookctl init`.
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("help/init.txt"))]
-pub struct InitArgs {
-    /// Write the project's .hookctl.toml instead of the user's config.toml.
-    #[arg(long)]
-    pub project: bool,
-    /// Replace a file that is there.
-    #[arg(long)]
-    pub force: bool,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub json: bool,
+options! {
+    /// `hookctl init`.
+    pub struct InitArgs(AFTER = "init.txt") {
+        /// Write the project's .hookctl.toml instead of the user's config.toml.
+        project: bool,
+        /// Replace a file that is there.
+        force: bool,
+        /// Print one JSON object.
+        json: bool,
+    }
 }
 
-/// `hookctl completions`.
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("help/completions.txt"))]
-pub struct CompletionsArgs {
-    /// The shell.
-    #[arg(value_enum, value_name = "SHELL")]
-    pub shell: Shell,
+options! {
+    /// `hookctl completions`.
+    pub struct CompletionsArgs(AFTER = "completions.txt") {
+        /// The shell.
+        shell: Shell = "SHELL" [More::Operand, More::Required],
+    }
 }
 
-/// The shells that completions are made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Shell {
-    /// Bash.
-    Bash,
-    /// Zsh.
-    Zsh,
-    /// Fish.
-    Fish,
-    /// PowerShell.
-    Powershell,
-    /// Elvish.
-    Elvish,
+choice! {
+    /// The shells that completions are made for.
+    pub enum Shell {
+        /// Bash.
+        Bash = "bash",
+        /// Zsh.
+        Zsh = "zsh",
+        /// Fish.
+        Fish = "fish",
+        /// PowerShell.
+        Powershell = "powershell",
+        /// Elvish.
+        Elvish = "elvish",
+    }
 }

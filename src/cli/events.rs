@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::args::{EventsArgs, EventsCommand, SettingsScope};
+use super::args::{EventNames, EventsArgs, EventsCommand, SettingsScope};
 use super::install::{confirm_losses, edit_as_json, loosening_refusal, unified_diff};
 use super::others::noted_elsewhere;
 use super::report::{Level, Report};
@@ -66,11 +66,11 @@ pub(super) fn run(context: &Context, args: &EventsArgs, report: &mut Report) -> 
     report.set("agents", json!([]));
     let registered = registrations(context, args)?;
     match &args.command {
-        None | Some(EventsCommand::List) => list_events(context, &registered, report),
-        Some(EventsCommand::Enable { events }) => {
+        None | Some(EventsCommand::List(_)) => list_events(context, &registered, report),
+        Some(EventsCommand::Enable(EventNames { events })) => {
             switch_events(context, args, &registered, Switch::On, events, report)
         }
-        Some(EventsCommand::Disable { events }) => {
+        Some(EventsCommand::Disable(EventNames { events })) => {
             switch_events(context, args, &registered, Switch::Off, events, report)
         }
     }

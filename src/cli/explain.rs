@@ -188,7 +188,7 @@ fn synthesise_payload(
     match (tool, kind) {
         (Some(tool), kind) if kind.is_tool() => {
             // An object is taken as the whole input.
-            let input = match serde_json::from_str(&value) {
+            let input = match serde_json::from_slice(value.as_bytes()) {
                 Ok(Value::Object(whole)) => Value::Object(whole),
                 _ => dry::tool_input(tool, &value, &|path| {
                     dry::absolute_path(path, &context.cwd, &context.paths.home)

@@ -9,20 +9,19 @@ use serde_json::Value;
 use super::args::InitArgs;
 use super::report::{Level, Report};
 use super::{Context, Exit, display_path, human};
+use crate::documents::document;
 use crate::files;
 use crate::paths;
-
-/// What is written.
-pub const STARTER: &str = include_str!("../../config/starter.toml");
 
 /// Where the part begins and ends that only the user's own file may say.
 const OWN: [&str; 2] = ["# --- For you alone", "# --- Commands"];
 
 /// What a project's file starts with: what a project may say.
 fn starter_text(project: bool) -> String {
-    match (project, OWN.map(|mark| STARTER.find(mark))) {
-        (true, [Some(start), Some(end)]) => format!("{}{}", &STARTER[..start], &STARTER[end..]),
-        _ => STARTER.into(),
+    let all = document("starter.toml");
+    match (project, OWN.map(|mark| all.find(mark))) {
+        (true, [Some(start), Some(end)]) => format!("{}{}", &all[..start], &all[end..]),
+        _ => all.into(),
     }
 }
 

@@ -46,7 +46,7 @@ pub fn run(context: &Context, args: &LogArgs) -> Result<Exit> {
     let mut out = io::stdout().lock();
     let mut found = 0usize;
     let mut show = |line: &str| -> io::Result<()> {
-        let Ok(value) = serde_json::from_str::<Value>(line) else { return Ok(()) };
+        let Ok(value) = serde_json::from_slice::<Value>(line.as_bytes()) else { return Ok(()) };
         if !value.is_object() || !filter.accepts_line(&value) {
             return Ok(());
         }

@@ -28,12 +28,12 @@ pub fn run(context: &Context, args: &MemoryArgs) -> Result<Exit> {
     let state = &context.paths.state;
     let mut all = memory::valid_answers(state);
     all.retain(|one| args.session.as_ref().is_none_or(|name| one.session.starts_with(name)));
-    match args.command {
-        Some(MemoryCommand::Marks) => list_marks(context, args),
-        Some(MemoryCommand::Unmark) => take_marks(context, args),
-        Some(MemoryCommand::Clear) => clear_answers(context, args, &all),
-        None | Some(MemoryCommand::List) if args.json => print_json(&all),
-        None | Some(MemoryCommand::List) => print(&list_answers(context, &all)),
+    match &args.command {
+        Some(MemoryCommand::Marks(_)) => list_marks(context, args),
+        Some(MemoryCommand::Unmark(_)) => take_marks(context, args),
+        Some(MemoryCommand::Clear(_)) => clear_answers(context, args, &all),
+        None | Some(MemoryCommand::List(_)) if args.json => print_json(&all),
+        None | Some(MemoryCommand::List(_)) => print(&list_answers(context, &all)),
     }
 }
 

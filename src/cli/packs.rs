@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use toml::de::DeTable;
 
-use super::args::{PacksArgs, PacksCommand};
+use super::args::{PackName, PacksArgs, PacksCommand};
 use super::install::fold_words;
 use super::{
     BOLD, Context, Exit, FAINT, GREEN, RED, YELLOW, display_path, print, print_json, print_stderr,
@@ -32,8 +32,8 @@ pub fn run(context: &Context, args: &PacksArgs) -> Result<Exit> {
     let config = Config::load(&context.paths, &context.root, None);
     let view = View { context, config: &config, standings: config.standing_rules() };
     let (text, value) = match &args.command {
-        None | Some(PacksCommand::List) => (view.list_packs(), view.list_value()),
-        Some(PacksCommand::Show { id }) => {
+        None | Some(PacksCommand::List(_)) => (view.list_packs(), view.list_value()),
+        Some(PacksCommand::Show(PackName { id })) => {
             let Some(shown) = view.show(id) else { return Ok(unknown(id)) };
             shown
         }

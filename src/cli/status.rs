@@ -14,6 +14,7 @@ use crate::config::standing::Standing;
 use crate::config::{Config, LayerFile};
 use crate::event::Kind;
 use crate::files;
+use crate::order::to_set;
 use crate::paths::Paths;
 use crate::pause;
 use crate::rule::fault::{Fault, Gravity};
@@ -173,7 +174,7 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
         said.problem("hookctl is not installed here: run `hookctl install`");
     }
     switched_off(&mut files, &mut said);
-    let covered: BTreeSet<String> = files.iter().flat_map(|f| f.guarded.clone()).collect();
+    let covered = to_set(files.iter().flat_map(|f| f.guarded.clone()));
     let complete = files.iter().any(|file| file.is_complete(&covered));
     for file in &files {
         of_file(file, &covered, &mut said);

@@ -290,7 +290,7 @@ fn revoke_trust(context: &Context, files: &[(Layer, PathBuf)]) -> Result<Exit> {
     let mut store = Store::load(&context.paths.trust());
     let mut text = String::new();
     for (_, path) in files {
-        if store.files.remove(&path_key(path)?).is_some() {
+        if crate::order::take_entry(&mut store.files, &path_key(path)?).is_some() {
             let _ = writeln!(text, "{} is trusted no more.", display_path(context, path));
         }
     }

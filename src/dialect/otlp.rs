@@ -72,7 +72,7 @@ impl Dialect for Otlp {
 
     /// It decides nothing, and says only what it did not take of what it got.
     fn read_answer(&self, _: &Settings, _: &Event, body: &str) -> Result<Reply, String> {
-        let answer: Value = serde_json::from_str(body).unwrap_or_default();
+        let answer: Value = serde_json::from_slice(body.as_bytes()).unwrap_or_default();
         let partial = &answer["partialSuccess"];
         let rejected = match &partial["rejectedLogRecords"] {
             Value::String(text) => text.parse().unwrap_or(0),

@@ -1,13 +1,12 @@
 //! What humans at servers said for the session, in the judgement: they are not asked again about what they
 //! said, and no server answers in their name for more than that.
 
-use std::collections::BTreeSet;
-
 use super::servers::WantedServer;
 use super::{Judge, NO_SESSION};
 use crate::dialect::{Reply, Request, format_time};
 use crate::engine::Match;
 use crate::journal::{self, By};
+use crate::order::to_set;
 use crate::remote::memory::{self, AskedCall, Memory, Recall};
 use crate::remote::questions::{Doubt, HUMAN, Questions};
 use crate::remote::{self, AskOutcome};
@@ -113,9 +112,8 @@ impl Judge<'_> {
             return;
         }
         let state = &self.world.paths.state;
-        let sessions: BTreeSet<String> =
-            memory::valid_answers(state).into_iter().map(|answer| answer.session).collect();
-        for session in sessions {
+        let sessions = memory::valid_answers(state).into_iter().map(|answer| answer.session);
+        for session in to_set(sessions) {
             let memory = Memory::for_session(state, &session);
             let recall = memory.and_then(|memory| {
                 memory.recall_answer(one.remote, &self.call_for_memory(one, matches))
@@ -266,11 +264,11 @@ impl Judge<'_> {
     /// The call as the human at that server sees it.
     fn call_for_memory(&self, one: &WantedServer<'_, '_>, matches: &[Match<'_>]) -> AskedCall<'_> {
         let asking = matches.iter().filter(|m| !m.observed && m.verb() == Some(Verb::Ask));
-        let asks: BTreeSet<String> = asking
+        let asks = asking
             .map(|m| m.rule.qualified_name())
             .chain(self.voices.iter().filter(|v| v.verb == Verb::Ask).map(|v| v.rule.clone()))
-            .chain(one.rules.iter().map(|rule| rule.qualified_name()))
-            .collect();
+            .chain(one.rules.iter().map(|rule| rule.qualified_name()));
+        let asks = to_set(asks);
         AskedCall { event: self.event, analysis: self.analysis, place: self.place, asks }
     }
 }

@@ -100,7 +100,7 @@ pub(super) fn set_field(map: &mut Map<String, Value>, field: &[String], text: St
     if rest.is_empty() {
         let new = match map.get(first) {
             Some(Value::Number(_) | Value::Bool(_)) => {
-                serde_json::from_str(&text).unwrap_or(Value::String(text))
+                serde_json::from_slice(text.as_bytes()).unwrap_or(Value::String(text))
             }
             _ => Value::String(text),
         };

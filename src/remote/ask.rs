@@ -2,7 +2,6 @@
 //! resolver or a proxy does, the agent has its answer before the deadline.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +15,7 @@ use crate::event::Kind;
 use crate::once::{self, Claim};
 use crate::paths::Paths;
 use crate::rule::file::Remote;
+use crate::threads::{self, Receiver, RecvTimeoutError};
 
 /// How long a thread may need to say that its time is up.
 const GRACE: Duration = Duration::from_millis(35);
@@ -51,17 +51,17 @@ pub struct Asking<'a> {
     pub request: Arc<Request>,
     start: Instant,
     limit: Instant,
-    answer: mpsc::Receiver<AskOutcome>,
+    answer: Receiver<AskOutcome>,
 }
 
 /// Begins to ask it.
 pub fn begin_asking<'a>(request: &Arc<Request>, remote: &'a Remote, paths: &Paths) -> Asking<'a> {
-    let (sender, answer) = mpsc::channel();
+    let (sender, answer) = threads::channel();
     let (start, limit) = (Instant::now(), request.ask_deadline(remote));
     let (asked, owned, paths) = (Arc::clone(request), remote.clone(), paths.clone());
     // Where no thread is to be had, the sender is gone at once.
-    let _ = crate::threads::thread_builder().spawn(move || {
-        let _ = sender.send(ask_one(&asked, &owned, &paths, limit));
+    let _ = threads::thread_builder().spawn(move || {
+        sender.send(ask_one(&asked, &owned, &paths, limit));
     });
     Asking { remote, request: Arc::clone(request), start, limit, answer }
 }

@@ -17,6 +17,7 @@ use crate::effect::{Analysis, Arg, Effect, Grade, Place, Target, Word};
 use crate::event::Event;
 use crate::files;
 use crate::journal::redact_and_cut;
+use crate::order::to_set;
 use crate::redact;
 use crate::remote::breaker::unix_milliseconds;
 use crate::rule::file::Remote;
@@ -246,7 +247,8 @@ fn memory_directory(state: &Path) -> PathBuf {
 /// The newest answers of a file; a line that is none counts for nothing.
 fn read_answers(path: &Path) -> Vec<RememberedAnswer> {
     let Ok(text) = files::state_text(path, 2 * ROOM) else { return Vec::new() };
-    let answers = text.lines().rev().filter_map(|line| serde_json::from_str(line).ok());
+    let answers =
+        text.lines().rev().filter_map(|line| serde_json::from_slice(line.as_bytes()).ok());
     let mut answers: Vec<RememberedAnswer> = answers.take(MOST).collect();
     answers.reverse();
     answers
@@ -338,7 +340,7 @@ fn effect_kinds(call: &AskedCall<'_>) -> BTreeSet<String> {
     };
     let toward =
         (0..call.analysis.commands.len()).filter_map(|at| command_recipient(call.analysis, at));
-    call.analysis.effects.iter().flat_map(kinds).chain(toward).map(without_secrets).collect()
+    to_set(call.analysis.effects.iter().flat_map(kinds).chain(toward).map(without_secrets))
 }
 
 /// As it is kept: a secret in it is not, but two that differ in one stay two.

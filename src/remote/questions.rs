@@ -169,7 +169,9 @@ impl Questions {
     /// All lines; one that is none is an error, for it may have been the one that counts.
     fn read_lines(&self) -> std::io::Result<Vec<QuestionLine>> {
         let text = files::state_text(&self.path, 2 * ROOM)?;
-        let line = |line| serde_json::from_str(line).map_err(|_| ErrorKind::InvalidData.into());
+        let line = |line: &str| {
+            serde_json::from_slice(line.as_bytes()).map_err(|_| ErrorKind::InvalidData.into())
+        };
         text.lines().map(line).collect()
     }
 }

@@ -76,11 +76,11 @@ pub fn start_sender(paths: &Paths) -> io::Result<()> {
 /// Why nothing can be sent.
 #[cfg(not(unix))]
 pub fn start_sender(paths: &Paths) -> io::Result<()> {
-    let (sender, receiver) = std::sync::mpsc::channel();
+    let (sender, receiver) = crate::threads::channel();
     let paths = paths.clone();
     crate::threads::thread_builder().spawn(move || {
         flush_spools(&paths, Spool::all_spools(&paths.spool()), false);
-        let _ = sender.send(());
+        sender.send(());
     })?;
     let _ = receiver.recv_timeout(Duration::from_secs(2));
     Ok(())

@@ -2,14 +2,15 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
-use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
 
 use super::at_home;
+use super::ciphers::provider;
 use crate::files;
 use crate::rule::file::Remote;
 
@@ -18,7 +19,7 @@ use crate::rule::file::Remote;
 /// # Errors
 /// The file that cannot be used, and why.
 pub fn config(remote: &Remote, home: &Path) -> Result<TlsConfig, String> {
-    let mut config = TlsConfig::builder();
+    let mut config = TlsConfig::builder().unversioned_rustls_crypto_provider(Arc::new(provider()));
     if let Some(path) = &remote.ca {
         let authorities = read_certificates(&at_home(path, home))?;
         config = config.root_certs(RootCerts::new_with_certs(&to_certificates(&authorities)));
@@ -38,7 +39,7 @@ fn client_identity(cert: &Path, key: &Path) -> Result<ClientCert, String> {
         .map_err(|_| fail(&"no private key in it that is not encrypted"))?;
     let shown = to_certificates(&chain);
     // ureq panics where they do not go together.
-    CertifiedKey::from_der(chain, parsed, &ring::default_provider())
+    CertifiedKey::from_der(chain, parsed, &provider())
         .map_err(|_| fail(&format!("it is not the key of {}", cert.display())))?;
     let key = PrivateKey::from_pem(&bytes).map_err(|error| fail(&error))?;
     Ok(ClientCert::new_with_certs(&shown, key))

@@ -90,12 +90,11 @@ fn connect_tcp(addrs: &[SocketAddr], until: Instant) -> Result<TcpStream, Error>
 /// the system.
 #[cfg(unix)]
 fn connect_unix(path: &std::path::Path, until: Instant, own: bool) -> Result<TcpStream, Error> {
-    use std::sync::mpsc;
-    let (sender, receiver) = mpsc::channel();
+    let (sender, receiver) = crate::threads::channel();
     let socket = path.to_path_buf();
     // With a full queue it waits for ever.
     crate::threads::thread_builder().spawn(move || {
-        let _ = sender.send(UnixStream::connect(socket));
+        sender.send(UnixStream::connect(socket));
     })?;
     match receiver.recv_timeout(time_left(until)?) {
         Ok(Ok(stream)) => {

@@ -192,6 +192,25 @@ pub fn pack_rule(rule: &Item<'_>, form: PatternForm) -> Option<String> {
     Some(out)
 }
 
+/// The patterns of a rule as they are written, which [`PatternForm::Compiled`] leaves out, one behind the other.
+pub fn pack_patterns(rule: &TreeValue<'_>, out: &mut String) {
+    match rule {
+        TreeValue::Array(items) => items.iter().for_each(|item| pack_patterns(item.get_ref(), out)),
+        TreeValue::Table(table) => {
+            for (key, value) in table {
+                match key.get_ref() {
+                    "unless" => pack_patterns(value.get_ref(), out),
+                    name if pattern_compiler(name).is_some() => {
+                        pack_value(value.get_ref(), PatternForm::Written, out);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 fn pack_table(table: &Table<'_>, form: PatternForm, out: &mut String) {
     write_number(table.len(), out);
     for (key, value) in table {
@@ -287,6 +306,14 @@ pub fn unpack_table(text: &'static str) -> Option<Table<'static>> {
     rest.is_empty().then_some(table)
 }
 
+/// A rule that was packed as events match it, with its patterns as they are written.
+pub fn unpack_written(rule: &'static str, patterns: &'static str) -> Option<Table<'static>> {
+    let mut table = unpack_table(rule)?;
+    let mut rest = Rest::from_text(patterns);
+    table.0.iter_mut().try_for_each(|(_, value)| rest.fill_patterns(value.get_mut()))?;
+    rest.is_empty().then_some(table)
+}
+
 /// What of a text is not read yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rest<'t> {
@@ -374,6 +401,23 @@ impl<'t> Rest<'t> {
 }
 
 impl Rest<'static> {
+    fn fill_patterns(&mut self, value: &mut TreeValue<'static>) -> Option<()> {
+        match value {
+            TreeValue::Patterns(_) => *value = self.value(DEEPEST)?.into_inner(),
+            TreeValue::Array(items) => {
+                items.iter_mut().try_for_each(|item| self.fill_patterns(item.get_mut()))?;
+            }
+            TreeValue::Table(table) => {
+                table
+                    .0
+                    .iter_mut()
+                    .try_for_each(|(_, value)| self.fill_patterns(value.get_mut()))?;
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
     fn table(&mut self, depth: usize) -> Option<Table<'static>> {
         let depth = depth.checked_sub(1)?;
         let count = self.read_number()?;

@@ -39,12 +39,12 @@ pub const AUTOPILOT_LIST: &str = "autopilot-build";
 
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
-/// The rules with their patterns as people write them, in their order, each as `packed.rs` has it; compressed, for no event
-/// asks for them.
+/// The rules' patterns as people write them, those of each rule as `packed.rs` has them; compressed, for no event asks for
+/// them.
 static WRITTEN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shipped.written"));
 
 /// Each of those.
-fn written_rules() -> &'static [&'static str] {
+fn written_patterns() -> &'static [&'static str] {
     static TEXTS: OnceLock<Vec<&'static str>> = OnceLock::new();
     TEXTS.get_or_init(|| {
         let bytes = decompress_to_vec(WRITTEN).unwrap_or_default();
@@ -79,7 +79,7 @@ impl Shipped {
     /// Its keys and values, as they are written.
     pub fn table(&self) -> Option<Table<'static>> {
         let at = RULES.iter().position(|one| one.id == self.id)?;
-        packed::unpack_table(written_rules().get(at)?)
+        packed::unpack_written(self.packed, written_patterns().get(at)?)
     }
 
     /// Its TOML, header included.

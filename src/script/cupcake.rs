@@ -134,12 +134,13 @@ fn describe_failure(event: &Event, outcome: &Outcome, said: &ScriptAnswer) -> Op
 }
 
 fn is_empty_object(text: &str) -> bool {
-    serde_json::from_str::<Map<String, Value>>(text).is_ok_and(|answer| answer.is_empty())
+    serde_json::from_slice::<Map<String, Value>>(text.as_bytes())
+        .is_ok_and(|answer| answer.is_empty())
 }
 
 /// What is to be minded in a summary, in the JSON form that its documentation has for it.
 fn summary_instructions(text: &str) -> Option<String> {
-    let answer: Value = serde_json::from_str(text).ok()?;
+    let answer: Value = serde_json::from_slice(text.as_bytes()).ok()?;
     Some(answer.pointer("/hookSpecificOutput/customInstructions")?.as_str()?.to_string())
 }
 

@@ -43,8 +43,8 @@ pub struct SettingsHooks {
 /// Why none of it can be used, as the rest of a sentence about the file.
 pub fn read_hooks(text: &str, project: &str) -> Result<SettingsHooks, String> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    let settings: Map<String, Value> =
-        serde_json::from_str(text).map_err(|error| format!("is no JSON object: {error}"))?;
+    let settings: Map<String, Value> = serde_json::from_slice(text.as_bytes())
+        .map_err(|error| format!("is no JSON object: {error}"))?;
     let mut found = SettingsHooks::default();
     if settings.get("disableAllHooks") == Some(&Value::Bool(true)) {
         return Ok(found);

@@ -178,7 +178,10 @@ pub fn approve(
 pub fn withdraw(paths: &Paths, file: &Path, mode: EditMode) -> Result<EditOutcome, Error> {
     edit_file(paths, file, mode, |target, before, records| {
         let same = (before.map(String::from), Vec::new());
-        let Some(record) = records.files.remove(&target.record_key()) else { return Ok(same) };
+        let Some(record) = crate::order::take_entry(&mut records.files, &target.record_key())
+        else {
+            return Ok(same);
+        };
         let Some(text) = before else { return Ok(same) };
         let untouched = record.written_sha256 == sha256_hex(text.as_bytes());
         let after = match record.intact_original() {

@@ -6,6 +6,7 @@ use super::hooks::WantedEntries;
 use super::place::SettingsFile;
 use super::survey::{Foreign, Own, Role, Survey, detect_role, split_program};
 use crate::agent::wiring::{Form, OWN_MARK, PluginForm};
+use crate::documents::document;
 
 /// How many of the first lines may have the mark.
 const HEAD: usize = 5;
@@ -41,7 +42,7 @@ fn plugin_content(form: &PluginForm, wanted: &WantedEntries) -> String {
         Some((start, value)) => format!("{start}{value}\n"),
         None => format!("{line}\n"),
     };
-    form.template.lines().map(line).collect()
+    document(form.template).lines().map(line).collect()
 }
 
 /// What a change of the file is called.
@@ -93,7 +94,8 @@ pub(super) fn survey_content(place: &SettingsFile, text: &str) -> Survey {
 /// The events that a plugin says nothing of; of a file without that line, none.
 fn events_off(text: &str) -> Vec<String> {
     let line = text.lines().find_map(|line| line.strip_prefix(OFF_LINE));
-    line.and_then(|line| serde_json::from_str(line.trim_end()).ok()).unwrap_or_default()
+    line.and_then(|line| serde_json::from_slice(line.trim_end().as_bytes()).ok())
+        .unwrap_or_default()
 }
 
 /// The call of hookctl in the text.
@@ -101,7 +103,7 @@ fn own_command(form: Form, text: &str) -> Option<(String, Vec<String>)> {
     text.lines().find_map(|line| match form {
         Form::Plugin(form) => {
             let mut words: Vec<String> =
-                serde_json::from_str(line.strip_prefix(form.line)?.trim_end()).ok()?;
+                serde_json::from_slice(line.strip_prefix(form.line)?.trim_end().as_bytes()).ok()?;
             (!words.is_empty()).then(|| (words.remove(0), words))
         }
         Form::Entries(_) | Form::Scripts(_) => split_program(line),

@@ -127,7 +127,7 @@ pub fn files_to_write(files: &[SettingsFile], scope: &str) -> Vec<SettingsFile> 
 
 /// Do several files stand for one place of the agent's?
 fn stand_together(one: &SettingsFile) -> bool {
-    let wiring = crate::agent::by_id(one.agent).and_then(Agent::wiring);
+    let wiring = crate::agent::by_id(one.agent).and_then(|agent| agent.wiring());
     let named = wiring.is_some_and(|wiring| wiring.files.iter().any(|p| p.path.contains('*')));
     one.event.is_some() || named
 }

@@ -202,7 +202,7 @@ fn unpack_json(value: &mut Value) {
 /// The array or object in a text.
 fn parse_json(text: &str) -> Option<Value> {
     let json = text.trim_start().starts_with(['{', '[']);
-    json.then(|| serde_json::from_str(text).ok()).flatten()
+    json.then(|| serde_json::from_slice(text.as_bytes()).ok()).flatten()
 }
 
 /// What a diff of SEARCH and REPLACE blocks takes out and puts in; one without such blocks puts all of it in.

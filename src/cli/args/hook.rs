@@ -2,51 +2,41 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::ArgMatches;
 
 use super::ServerArgs;
+use super::table::{More, OptionRow, OptionValue, Options, ValueKind};
 
-/// `hookctl hook`: for its help only, the hook path reads its arguments by hand.
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("../help/hook.txt"))]
-pub struct HookArgs {
-    /// The agent, where its payload does not tell.
-    #[arg(long, value_name = "NAME", default_value = "claude")]
-    pub agent: String,
-    /// The event, where the payload does not name it.
-    #[arg(long, value_name = "NAME")]
-    pub event: Option<String>,
-    /// The agent's timeout for this entry; hookctl answers a second earlier.
-    #[arg(long, value_name = "SECONDS")]
-    pub timeout: Option<u32>,
-    /// Tell on stderr how the decision came about.
-    #[arg(long)]
-    pub debug: bool,
-    /// The user's server.
-    #[command(flatten)]
-    pub server: ServerArgs,
+options! {
+    /// `hookctl hook`: for its help only, the hook path reads its arguments by hand.
+    pub struct HookArgs(AFTER = "hook.txt") {
+        /// The agent, where its payload does not tell.
+        agent: String = "NAME" [More::Default("claude")],
+        /// The event, where the payload does not name it.
+        event: Option<String> = "NAME",
+        /// The agent's timeout for this entry; hookctl answers a second earlier.
+        timeout: Option<String> = "SECONDS",
+        /// Tell on stderr how the decision came about.
+        debug: bool,
+        /// The user's server.
+        server: ServerArgs,
+    }
 }
 
-/// `hookctl claude-hook`.
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("../help/bridge.txt"))]
-pub struct BridgeArgs {
-    /// Write the hook into the agent's settings of this user.
-    #[arg(long, conflicts_with_all = ["disable", "status"])]
-    pub enable: bool,
-    /// Take it out again.
-    #[arg(long, conflicts_with = "status")]
-    pub disable: bool,
-    /// Say whether it is there.
-    #[arg(long)]
-    pub status: bool,
-    /// The port of the listener [default: 3043, or where from 3044 to 3053 one is].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub port: Option<u16>,
-    /// The directory for what the listener does not take [default: ~/.a24z/hooks].
-    #[arg(long, value_name = "PATH")]
-    pub dir: Option<PathBuf>,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub json: bool,
+options! {
+    /// `hookctl claude-hook`.
+    pub struct BridgeArgs(AFTER = "bridge.txt") {
+        /// Write the hook into the agent's settings of this user.
+        enable: bool [More::Conflicts(&["disable", "status"])],
+        /// Take it out again.
+        disable: bool [More::Conflicts(&["status"])],
+        /// Say whether it is there.
+        status: bool,
+        /// The port of the listener [default: 3043, or where from 3044 to 3053 one is].
+        port: Option<u16> = "N",
+        /// The directory for what the listener does not take [default: ~/.a24z/hooks].
+        dir: Option<PathBuf> = "PATH",
+        /// Print one JSON object.
+        json: bool,
+    }
 }

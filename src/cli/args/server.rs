@@ -2,30 +2,28 @@
 
 use std::ffi::OsString;
 
-use clap::{Args, Subcommand};
+use clap::ArgMatches;
 
-/// What holds in place of what `server.json` says; checked like the file itself.
-#[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "In place of what server.json says")]
-pub struct ServerArgs {
-    /// Its address.
-    #[arg(long, value_name = "URL")]
-    pub server_url: Option<String>,
-    /// How long one attempt may take.
-    #[arg(long, value_name = "N")]
-    pub timeout_ms: Option<String>,
-    /// How often an attempt that failed is made again.
-    #[arg(long, value_name = "N")]
-    pub retry_count: Option<String>,
-    /// The pause before each retry.
-    #[arg(long, value_name = "N")]
-    pub retry_delay_ms: Option<String>,
-    /// How long everything may take.
-    #[arg(long, value_name = "N")]
-    pub deadline_ms: Option<String>,
-    /// Does what it cannot be asked about go on?
-    #[arg(long, value_name = "true|false")]
-    pub fail_open: Option<String>,
+use super::NoOptions;
+use super::table::{CommandForm, CommandRow, More, OptionRow, OptionValue, Options, ValueKind};
+
+options! {
+    /// What holds in place of what `server.json` says; checked like the file itself.
+    #[derive(Clone, Default)]
+    pub struct ServerArgs(HEADING = "In place of what server.json says") {
+        /// Its address.
+        server_url: Option<String> = "URL",
+        /// How long one attempt may take.
+        timeout_ms: Option<String> = "N",
+        /// How often an attempt that failed is made again.
+        retry_count: Option<String> = "N",
+        /// The pause before each retry.
+        retry_delay_ms: Option<String> = "N",
+        /// How long everything may take.
+        deadline_ms: Option<String> = "N",
+        /// Does what it cannot be asked about go on?
+        fail_open: Option<String> = "true|false",
+    }
 }
 
 impl ServerArgs {
@@ -43,71 +41,60 @@ impl ServerArgs {
     }
 }
 
-/// `hookctl flush`.
-#[derive(Debug, Args)]
-#[command(after_help = "Exit status:\n  0  all was sent\n  1  some waits\n  2  no such server")]
-pub struct FlushArgs {
-    /// The server's name in the config; none = all.
-    pub name: Option<String>,
-    /// What hooks start: silent, and not for servers that were down a moment ago.
-    #[arg(long, hide = true, conflicts_with = "name")]
-    pub quiet: bool,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub json: bool,
+options! {
+    /// `hookctl flush`.
+    pub struct FlushArgs(AFTER = "flush.txt") {
+        /// The server's name in the config; none = all.
+        name: Option<String> = "NAME" [More::Operand],
+        /// What hooks start: silent, and not for servers that were down a moment ago.
+        quiet: bool [More::Hidden, More::Conflicts(&["name"])],
+        /// Print one JSON object.
+        json: bool,
+    }
 }
 
-/// `hookctl memory`.
-#[derive(Debug, Args)]
-#[command(
-    disable_help_subcommand = true,
-    after_help = include_str!("../help/memory.txt")
-)]
-pub struct MemoryArgs {
-    /// What to do; none = list.
-    #[command(subcommand)]
-    pub command: Option<MemoryCommand>,
-    /// Only sessions whose id begins so.
-    #[arg(long, value_name = "ID", global = true)]
-    pub session: Option<String>,
-    /// Print a JSON list.
-    #[arg(long, global = true)]
-    pub json: bool,
+options! {
+    /// `hookctl memory`.
+    pub struct MemoryArgs(AFTER = "memory.txt") {
+        /// What to do; none = list.
+        command: Option<MemoryCommand>,
+        /// Only sessions whose id begins so.
+        session: Option<String> = "ID" [More::Global],
+        /// Print a JSON list.
+        json: bool [More::Global],
+    }
 }
 
-/// What `hookctl memory` does.
-#[derive(Debug, Clone, Copy, Subcommand)]
-pub enum MemoryCommand {
-    /// List what is remembered.
-    List,
-    /// Forget it.
-    Clear,
-    /// List the marks of sessions: private data read, untrusted content met, something sent.
-    Marks,
-    /// Take the marks away (humans only).
-    Unmark,
+commands! {
+    /// What `hookctl memory` does.
+    pub enum MemoryCommand {
+        /// List what is remembered.
+        List(NoOptions) = "list" Listed,
+        /// Forget it.
+        Clear(NoOptions) = "clear" Listed,
+        /// List the marks of sessions: private data read, untrusted content met, something sent.
+        Marks(NoOptions) = "marks" Listed,
+        /// Take the marks away (humans only).
+        Unmark(NoOptions) = "unmark" Listed,
+    }
 }
 
-/// `hookctl ping`.
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("../help/ping.txt"))]
-pub struct PingArgs {
-    /// The server's name in the config.
-    #[arg(value_name = "NAME", default_value = "server")]
-    pub name: String,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub json: bool,
-    /// The user's server.
-    #[command(flatten)]
-    pub server: ServerArgs,
+options! {
+    /// `hookctl ping`.
+    pub struct PingArgs(AFTER = "ping.txt") {
+        /// The server's name in the config.
+        name: String = "NAME" [More::Operand, More::Default("server")],
+        /// Print one JSON object.
+        json: bool,
+        /// The user's server.
+        server: ServerArgs,
+    }
 }
 
-/// `hookctl serve`: all of it is for the server's own program.
-#[derive(Debug, Args)]
-#[command(disable_help_flag = true)]
-pub struct ServeArgs {
-    /// What `hookctl serve --help` lists.
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
-    pub rest: Vec<OsString>,
+options! {
+    /// `hookctl serve`: all of it is for the server's own program.
+    pub struct ServeArgs {
+        /// What `hookctl serve --help` lists.
+        rest: Vec<OsString> = "ARGUMENT" [More::Rest],
+    }
 }

@@ -15,6 +15,7 @@ use crate::config::LayerFile;
 use crate::effect::Word;
 use crate::effect::program::table::{self, Program, packed};
 use crate::event::{Kind, KindSet};
+use crate::order::to_set;
 use crate::rule::condition::{KEYS, Sort, WHEN_KEYS};
 use crate::rule::fault::{Fault, Gravity, did_you_mean};
 use crate::rule::file::Remote;
@@ -36,13 +37,12 @@ pub(super) struct LintContext<'a> {
 impl<'a> LintContext<'a> {
     pub(super) fn new(context: &Context, sources: &'a [LayerFile]) -> LintContext<'a> {
         let registered = scope::all_scope_files(context)
-            .iter()
-            .filter_map(|place| settings::read_settings(place).ok().flatten())
+            .into_iter()
+            .filter_map(|place| settings::read_settings(&place).ok().flatten())
             .flat_map(|read| read.survey.own)
             .filter(|own| own.seen)
-            .map(|own| own.event)
-            .collect();
-        LintContext { sources, registered }
+            .map(|own| own.event);
+        LintContext { sources, registered: to_set(registered) }
     }
 
     /// The events that are wanted and that no entry delivers; none where hookctl is not installed.

@@ -138,7 +138,8 @@ fn render_json(agent: &'static dyn Agent, spec: &EventSpec) -> Value {
     let samples: Map<String, Value> = sample_answers(agent, spec)
         .into_iter()
         .map(|(name, out)| {
-            let stdout = serde_json::from_str(&out.stdout).unwrap_or(Value::from(out.stdout));
+            let stdout =
+                serde_json::from_slice(out.stdout.as_bytes()).unwrap_or(Value::from(out.stdout));
             (name, json!({ "stdout": stdout, "stderr": out.stderr, "exit": out.status }))
         })
         .collect();

@@ -3,7 +3,6 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,6 +12,7 @@ use crate::cli::{Context, make_visible, ping};
 use crate::dialect::Request;
 use crate::remote::{self, transport};
 use crate::rule::file::Remote;
+use crate::threads;
 
 /// When all of them must have answered.
 const LIMIT: Duration = Duration::from_secs(1);
@@ -66,7 +66,7 @@ impl Address {
 /// Asks every address of every server; one list for each server.
 pub(super) fn check_servers(context: &Context, remotes: &[&Remote]) -> Vec<Vec<Address>> {
     let start = Instant::now();
-    let (sender, receiver) = mpsc::channel();
+    let (sender, receiver) = threads::channel();
     let mut out: Vec<Vec<Address>> = Vec::new();
     for (at, remote) in remotes.iter().enumerate() {
         let request = ping::test_event(context, remote);
@@ -82,7 +82,7 @@ pub(super) fn check_servers(context: &Context, remotes: &[&Remote]) -> Vec<Vec<A
                     true => probe_connection(&one, &request),
                     false => ask_address(&one, &request, limit),
                 };
-                let _ = sender.send((at, nth, came, start.elapsed()));
+                sender.send((at, nth, came, start.elapsed()));
             });
             addresses.push(Address {
                 url: url.endpoint().to_string(),

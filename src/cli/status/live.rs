@@ -421,7 +421,8 @@ impl Canary {
         for path in log::rotated_journals(journal).into_iter().chain([journal.to_path_buf()]) {
             let Ok((file, _)) = files::open(&path, files::LONG) else { continue };
             let lines = BufReader::new(file).lines().map_while(io::Result::ok);
-            let lines = lines.filter_map(|line| serde_json::from_str::<Line>(&line).ok());
+            let lines =
+                lines.filter_map(|line| serde_json::from_slice::<Line>(line.as_bytes()).ok());
             found.extend(lines.filter(|line| self.is_call(line) || self.is_here(line)));
         }
         found

@@ -4,7 +4,6 @@
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +13,7 @@ use serde_json::{Value, json};
 use crate::cli::Context;
 use crate::env;
 use crate::settings::survey::Own;
+use crate::threads;
 
 /// How long a probe may take.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -133,7 +133,7 @@ fn read_decision(answer: &ProbeAnswer) -> (Option<String>, String) {
     if text.is_empty() {
         return (Some("silent".into()), "silent".into());
     }
-    let Ok(value) = serde_json::from_str::<Value>(text) else {
+    let Ok(value) = serde_json::from_slice::<Value>(text.as_bytes()) else {
         return (None, format!("not JSON: {}", reason(text)));
     };
     let output = &value["hookSpecificOutput"];
@@ -147,14 +147,14 @@ fn read_decision(answer: &ProbeAnswer) -> (Option<String>, String) {
 pub(super) fn run_command(mut command: Command, input: String) -> Result<ProbeAnswer, String> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
-    let (send, receive) = mpsc::channel();
+    let (send, receive) = threads::channel();
     let reader = |name: &'static str, mut pipe: Box<dyn Read + Send>| {
         let send = send.clone();
         thread::spawn(move || {
             let mut bytes = Vec::new();
             // What came before an error is still what came; the receiver may be gone by then.
             let _ = pipe.by_ref().take(1 << 20).read_to_end(&mut bytes);
-            let _ = send.send((name, String::from_utf8_lossy(&bytes).into_owned()));
+            send.send((name, String::from_utf8_lossy(&bytes).into_owned()));
         });
     };
     if let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) {

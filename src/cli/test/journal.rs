@@ -162,7 +162,7 @@ impl Past {
     }
 
     fn read_line(&mut self, text: &str, since: Option<Moment>) {
-        let Ok(line) = serde_json::from_str::<Line>(text) else {
+        let Ok(line) = serde_json::from_slice::<Line>(text.as_bytes()) else {
             *self.left.entry("unreadable".into()).or_default() += 1;
             return;
         };

@@ -84,10 +84,11 @@ fn client_command(run: &ClientRun<'_>) -> Command {
     command
         .args(&run.args)
         .current_dir(run.dir)
+        // Without what names another project; taken out by name, it would cost 5 KB of code.
+        .env_clear()
+        .envs(env::variables(|name| name != env::CLAUDE_PROJECT_DIR))
         // Some believe it before the system.
         .env("PWD", run.dir)
-        // It names another project.
-        .env_remove(env::CLAUDE_PROJECT_DIR)
         .env(env::LIVE_CHECK, run.token)
         .envs(run.env.iter().map(|(name, value)| (*name, OsStr::new(value))));
     #[cfg(unix)]
