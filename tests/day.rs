@@ -84,8 +84,8 @@ enum Class {
 }
 
 /// Of 100 harmless calls of the shell, how many the autopilot lets pass at least: on each day, and over all.
-const EACH: usize = 35;
-const OVERALL: usize = 56;
+const EACH: usize = 70;
+const OVERALL: usize = 75;
 
 /// What a day came to.
 #[derive(Default)]
