@@ -335,6 +335,8 @@ impl RuleContext<'_> {
             && allows.iter().any(|allow| allow.rule.is_closed())
             && self.subject.analysis.environment.is_empty()
             && !autopilot::lists_environment(self.subject.analysis)
+            && !autopilot::queries_blindly(self.subject.analysis)
+            && !autopilot::runs_input(self.subject.analysis)
             && !autopilot::has_failed_secret_glob(self.subject.analysis);
         if !open && !kept {
             return false;
@@ -352,7 +354,8 @@ impl RuleContext<'_> {
             }
             needed = true;
             let holds = |allow: &&Match<'_>| {
-                allow.effects.contains(&at) && (kept || !allow.rule.is_closed())
+                allow.effects.contains(&at)
+                    && (kept && !autopilot::runs_text(effect) || !allow.rule.is_closed())
             };
             let mut covering = allows.iter().copied().filter(holds).peekable();
             if covering.peek().is_none()

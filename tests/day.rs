@@ -38,16 +38,54 @@ struct Day {
     asks: BTreeMap<String, String>,
 }
 
+/// A call of the shell is harmless, and the autopilot should let it pass, unless it says why it is a human's to answer.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Call {
     Bash(String),
+    Human { human: Class, bash: String },
     Tool(BTreeMap<String, toml::Value>),
 }
 
-/// Of 100 calls of the shell, how many the autopilot lets pass at least, on each day: a day has calls that install, send, push and
-/// change what is elsewhere, and those are for a human.
-const AUTOPILOT: usize = 20;
+impl Call {
+    /// The command line, where it is one.
+    fn command(&self) -> Option<&str> {
+        match self {
+            Call::Bash(command) | Call::Human { bash: command, .. } => Some(command),
+            Call::Tool(_) => None,
+        }
+    }
+}
+
+/// Why a call is a human's to answer, however ordinary it is.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Class {
+    /// It fetches packages or other people's programs, and installs or runs them.
+    Install,
+    /// It changes git's history, branches or work tree.
+    Commit,
+    /// It sends work to others: pushes, requests, comments, images, workflow runs.
+    Publish,
+    /// It migrates, fills or empties a database.
+    Database,
+    /// It builds, starts, stops, enters or changes containers, clusters, simulators or devices.
+    Machine,
+    /// It asks a machine or a service elsewhere, by name or with somebody's credentials, or changes what a local one holds.
+    Remote,
+    /// It stops processes or looks into them.
+    Process,
+    /// It writes, moves or removes files outside of the temporary directories, which the agent's tools are for.
+    Edit,
+    /// It runs the project's own program or a script.
+    Run,
+    /// It prints what may be secret.
+    Secret,
+}
+
+/// Of 100 harmless calls of the shell, how many the autopilot lets pass at least: on each day, and over all.
+const EACH: usize = 70;
+const OVERALL: usize = 75;
 
 /// What a day came to.
 #[derive(Default)]
@@ -57,6 +95,7 @@ struct Tally {
     denied: usize,
     asked: usize,
     strict: usize,
+    harmless: usize,
     allowed: usize,
 }
 
@@ -67,13 +106,14 @@ impl Tally {
         self.denied += other.denied;
         self.asked += other.asked;
         self.strict += other.strict;
+        self.harmless += other.harmless;
         self.allowed += other.allowed;
     }
 
     /// What is wrong with it. One ask is no fault of a single day.
-    fn faults(&self, name: &str, asks: usize) -> Vec<String> {
+    fn faults(&self, name: &str, asks: usize, autopilot: usize) -> Vec<String> {
         println!(
-            "{name:>8}: {} calls, {} of the shell; guard denies {}, asks {}; strict stops {} ({}); autopilot allows {} ({})",
+            "{name:>8}: {} calls, {} of the shell; guard denies {}, asks {}; strict stops {} ({}); autopilot allows {}: {} of {} harmless, {} of all",
             self.calls,
             self.shell,
             self.denied,
@@ -81,13 +121,18 @@ impl Tally {
             self.strict,
             share(self.strict, self.calls),
             self.allowed,
+            share(self.allowed, self.harmless),
+            self.harmless,
             share(self.allowed, self.shell),
         );
         let holds = [
             (self.denied == 0, "guard denies ordinary work"),
             (self.asked <= asks, "guard asks too often"),
             (self.strict * 10 <= self.calls, "strict stops more than 10 of 100"),
-            (self.allowed * 100 >= self.shell * AUTOPILOT, "autopilot allows less than it did"),
+            (
+                self.allowed * 100 >= self.harmless * autopilot,
+                "autopilot allows too little of what is harmless",
+            ),
         ];
         holds.iter().filter(|(holds, _)| !holds).map(|(_, why)| format!("{name}: {why}")).collect()
     }
@@ -130,7 +175,9 @@ fn put(project: &Path, files: &BTreeMap<String, String>) {
 /// The tool and its input.
 fn input(call: &Call, project: &Path, moved: &dyn Fn(&str) -> String) -> (String, Value) {
     let fields = match call {
-        Call::Bash(command) => return ("Bash".into(), json!({ "command": moved(command) })),
+        Call::Bash(command) | Call::Human { bash: command, .. } => {
+            return ("Bash".into(), json!({ "command": moved(command) }));
+        }
         Call::Tool(fields) => fields,
     };
     let text = |key: &str| fields.get(key).and_then(|v| v.as_str()).unwrap_or_default();
@@ -175,10 +222,8 @@ fn judge(path: &Path, faults: &mut Vec<String>) -> Tally {
         let ground = Ground::new(&paths, &config, &project, Some(environment));
         for call in &file.day.calls {
             let (tool, input) = input(call, &project, &moved);
-            let told = match call {
-                Call::Bash(command) => command.clone(),
-                Call::Tool(_) => format!("{tool} {input}"),
-            };
+            let told =
+                call.command().map_or_else(|| format!("{tool} {input}"), ToString::to_string);
             let cwd = project.to_string_lossy().into_owned();
             let payload = dry::tool_call_payload(Kind::PreToolUse, &tool, input, &cwd);
             let parsed = dry::parse_event(payload, None);
@@ -187,7 +232,8 @@ fn judge(path: &Path, faults: &mut Vec<String>) -> Tally {
             let stopped = verb.is_some_and(|verb| verb != Verb::Allow);
             let counts = match profile {
                 "guard" => {
-                    tally.shell += usize::from(matches!(call, Call::Bash(_)));
+                    tally.shell += usize::from(call.command().is_some());
+                    tally.harmless += usize::from(matches!(call, Call::Bash(_)));
                     let defended = asks.remove(&told).is_some();
                     tally.denied += usize::from(stopped && verb != Some(Verb::Ask));
                     tally.asked += usize::from(verb == Some(Verb::Ask));
@@ -204,10 +250,15 @@ fn judge(path: &Path, faults: &mut Vec<String>) -> Tally {
                     stopped
                 }
                 _ => {
-                    let shell = matches!(call, Call::Bash(_));
+                    let harmless = matches!(call, Call::Bash(_));
                     let allowed = verb == Some(Verb::Allow);
-                    tally.allowed += usize::from(shell && allowed);
-                    shell && !allowed
+                    tally.allowed += usize::from(harmless && allowed);
+                    if let Call::Human { human, .. } = call
+                        && allowed
+                    {
+                        faults.push(format!("{name}: allowed, though {human:?}: {told}"));
+                    }
+                    harmless && !allowed
                 }
             };
             if counts && shown == profile {
@@ -234,10 +285,10 @@ fn ordinary_days_pass() {
         let name = path.file_stem().unwrap().to_string_lossy();
         assert!(day.calls >= 150, "{name} has {} calls", day.calls);
         // One of 150 is already more than 0.5 of 100: that bound holds for all days together.
-        faults.extend(day.faults(&name, 2));
+        faults.extend(day.faults(&name, 2, EACH));
         all.add(&day);
     }
     let bound = all.calls / 200;
-    faults.extend(all.faults("all", bound));
+    faults.extend(all.faults("all", bound, OVERALL));
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }

@@ -74,6 +74,8 @@ pub enum Source {
     Operand,
     /// The text of an inline program: an allow on its command does not speak of that.
     Code,
+    /// The text of an inline program that does nothing but what its other effects tell.
+    Plain,
     /// A redirection of the shell.
     Redirect,
     /// The environment: a marked assignment such as `GIT_SSH_COMMAND=`.

@@ -1,6 +1,7 @@
 //! What shipped allows see beyond effects: secrets of the environment that are printed, and whose reads are whose.
 
-use crate::effect::{Analysis, Arg, Effect, Source, Word, secret};
+use crate::effect::{Analysis, Arg, Effect, Source, SubCommand, Word, secret};
+use crate::names::plain;
 
 /// Could the call print secrets that stand in variables? No effect says that: a variable is as good as any text.
 pub fn prints_secrets(analysis: &Analysis) -> bool {
@@ -53,6 +54,73 @@ pub fn has_failed_secret_glob(analysis: &Analysis) -> bool {
     let globs =
         analysis.own_commands().iter().flat_map(|command| &command.args).filter(|arg| arg.glob);
     globs.into_iter().any(|arg| !arg.text.as_deref().is_some_and(plain) && !named(arg))
+}
+
+/// Does a client of a database run more than a query that only reads? Effects tell of what statements are known to change; a
+/// function that nobody knows, or a client's own command, may do anything.
+pub fn queries_blindly(analysis: &Analysis) -> bool {
+    analysis.own_commands().iter().filter(|c| plain::CLIENTS.contains(&c.name.as_str())).any(|c| {
+        let texts = c.args.iter().map(|arg| arg.text.as_deref());
+        !texts.into_iter().all(|text| text.is_some_and(only_reads))
+    })
+}
+
+/// Is the word no statement, or one that only reads?
+fn only_reads(text: &str) -> bool {
+    let statement = text.trim().trim_end_matches(';').to_ascii_lowercase();
+    if !statement.contains([' ', '\n', '\t', '(', '\\', ';']) {
+        return true;
+    }
+    if let Some(command) = statement.strip_prefix('\\') {
+        return (command.starts_with('d') || matches!(command, "l" | "l+"))
+            && command.bytes().all(|b| b.is_ascii_alphanumeric() || b" +_.*".contains(&b));
+    }
+    let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let known = |(at, word): (usize, &str)| {
+        let called = statement[at + word.len()..].trim_start().starts_with('(');
+        !plain::SQL_CHANGES.contains(&word)
+            && !word.starts_with("pg_")
+            && (!called || plain::SQL_FUNCTIONS.contains(&word))
+    };
+    let words = statement.split(|c| !letter(c)).filter(|word| !word.is_empty());
+    let words = words.map(|word| (word.as_ptr() as usize - statement.as_ptr() as usize, word));
+    let first = statement.split(|c| !letter(c)).next().unwrap_or_default();
+    plain::SQL_READS.contains(&first)
+        && !statement.contains(['\\', ';', '"', '`', '$', '@', '#', '/'])
+        && words.into_iter().all(known)
+}
+
+/// Does an interpreter run what it reads from its standard input, where that is no text of the call itself?
+pub fn runs_input(analysis: &Analysis) -> bool {
+    const OTHERWISE: &[&str] = &[
+        "-c",
+        "-m",
+        "-e",
+        "-p",
+        "-V",
+        "-v",
+        "-h",
+        "--eval",
+        "--print",
+        "--version",
+        "--help",
+        "--test",
+    ];
+    let unseen = |(at, c): (usize, &SubCommand)| {
+        matches!(c.name.as_str(), "python" | "python3" | "node")
+            && c.operands.first().is_none_or(|at| c.args[*at].text.as_deref() == Some("-"))
+            && !c.options.iter().any(|option| OTHERWISE.contains(&option.name.as_str()))
+            && !analysis
+                .own_effects()
+                .iter()
+                .any(|e| e.command == Some(at) && e.source == Source::Plain)
+    };
+    analysis.own_commands().iter().enumerate().any(unseen)
+}
+
+/// Does text run of which its effects do not tell all?
+pub fn runs_text(effect: &Effect) -> bool {
+    effect.word == Word::Code && effect.source != Source::Plain
 }
 
 /// Is it something that the program itself reads, by name or on its own?

@@ -264,7 +264,8 @@ impl Conditions {
             }
             Word::Permission | Word::Process | Word::System => own && !self.effect.is_empty(),
             Word::Privilege | Word::Remote | Word::Code | Word::PipeToInterpreter => {
-                self.effect.contains(&effect.word) && (own || effect.source == Source::Code)
+                self.effect.contains(&effect.word)
+                    && (own || matches!(effect.source, Source::Code | Source::Plain))
             }
         }
     }

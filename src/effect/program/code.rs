@@ -9,6 +9,7 @@ mod apply;
 mod awk;
 mod generic;
 mod lex;
+mod plain;
 mod rows;
 mod scan;
 mod sed;
@@ -111,7 +112,10 @@ fn known(out: &mut Emitter, lang: Language, text: &str, span: &Range<usize>, nex
         }
         Language::Mongo => sql::emit_mongo(out, text, span),
         _ => {
-            out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
+            let general = GENERAL.iter().find(|(own, _)| *own == lang);
+            let told = general.is_some_and(|(_, general)| plain::is_plain(*general, text));
+            let source = if told { Source::Plain } else { Source::Code };
+            out.push(Word::Code, Grade::Certain, source, span.clone());
             coded(out, lang, text, span, next);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::effect::path::Resolver;
 use crate::effect::value::BLANK;
-use crate::effect::{Effect, Extent, Source, SubCommand, Target};
+use crate::effect::{Arg, Effect, Extent, Grade, Source, SubCommand, Target, Word};
 use crate::rule::Truth;
 use crate::rule::path::PathList;
 
@@ -32,11 +32,24 @@ pub fn covers_directory(patterns: &PathList, s: &Subject<'_>, effect: &Effect) -
         lies(&start) && before.clone().all(|c| command_directory(c).is_some_and(|dir| lies(&dir)));
     let mut own = s.analysis.own_effects().iter().filter(|e| e.command == Some(at));
     // A program of which a table tells all has no other paths than those of its effects.
-    let mut texts = command.args.iter().filter_map(|arg| arg.text.as_deref());
+    let told = |arg: &&Arg| !own_outputs(s, at).any(|output| output.span == arg.span);
+    let mut texts = command.args.iter().filter(told).filter_map(|arg| arg.text.as_deref());
     let leads_out = |text: &str| paths_in(text, &dir.lexical).iter().any(|target| !lies(target));
     (stayed || std::path::Path::new(&dir.lexical).is_dir())
         && (command.transparent || !texts.any(leads_out))
-        && own.all(|e| e.source == Source::Redirect || e.path.as_ref().is_none_or(&lies))
+        && own.all(|e| {
+            e.source == Source::Redirect
+                || own_outputs(s, at).any(|output| std::ptr::eq(output, e))
+                || e.path.as_ref().is_none_or(&lies)
+        })
+}
+
+/// What options of the command write (`-o FILE`): no allow on a command covers that, so that another must speak of the place.
+fn own_outputs<'s>(s: &Subject<'s>, at: usize) -> impl Iterator<Item = &'s Effect> {
+    let command = &s.analysis.commands[at];
+    let certain = |e: &&Effect| e.word == Word::Write && e.grade == Grade::Certain;
+    let effects = s.analysis.own_effects().iter().filter(certain);
+    effects.filter(move |e| e.command == Some(at) && super::of_an_option(command, &e.span))
 }
 
 /// What in an argument could be a path that leads elsewhere, however an option spells it: `-I/x`, `--opt=/x`,
