@@ -43,6 +43,7 @@ pub mod script;
 pub mod settings;
 pub mod stdin;
 pub mod text;
+mod tokens;
 pub mod threads;
 pub mod trial;
 pub mod trust;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::value::Secrets;
 use super::word::Word;
 
 /// How sure the analysis is of an effect.
@@ -176,6 +177,19 @@ pub struct SubCommand {
     pub scope: AllowScope,
     /// The directory it runs in, `cd` and `-C` followed; None where nobody knows.
     pub dir: Option<String>,
+    /// What its words may hold of secrets, and its standard input.
+    pub said: Said,
+    /// One of its redirections is a connection to a host.
+    pub connects: bool,
+}
+
+/// What is told by a command: by the words that say who asks, and by all others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Said {
+    /// In a header or option that a host knows its callers by.
+    pub login: Secrets,
+    /// Anywhere else.
+    pub sent: Secrets,
 }
 
 /// How closely an allow has to name a command, beyond its program.

@@ -54,7 +54,7 @@ pub const FLAGS: &[&str] = &[
 
 /// Under these prefixes tables may name effects of their own: `cloud.delete`.
 pub const DOMAINS: &[&str] =
-    &["git", "database", "cloud", "container", "package", "process", "forge"];
+    &["git", "database", "cloud", "container", "package", "process", "forge", "secret", "host"];
 
 /// One option line: `-o --output <write> | mark git.effect`.
 #[derive(Debug, Default, PartialEq, Eq)]

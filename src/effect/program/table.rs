@@ -110,7 +110,7 @@ pub use self::packed::NAMES;
 
 /// All names of a domain.
 const DOMAINS: &[&str] =
-    &["git.*", "database.*", "cloud.*", "container.*", "package.*", "process.*", "forge.*"];
+    &["git.*", "database.*", "cloud.*", "container.*", "package.*", "process.*", "forge.*", "secret.*", "host.*"];
 
 impl Word {
     /// The word of that name: of the closed list, of the program tables, or `git.*`.

@@ -49,6 +49,7 @@ impl Walker<'_> {
             AssignmentValue::Compound(_) => Value::unknown(0..0),
         };
         let span = self.source_range(assignment.span);
+        self.flow.keep(&name, value.secrets);
         self.override_variable(&name);
         self.evaluates_integer(&name, &value);
         self.put_into_environment(&name, value.plain_text());
@@ -150,6 +151,7 @@ impl Walker<'_> {
     /// An assignment that lasts.
     pub fn assign_variable(&mut self, assignment: &Assignment) {
         let name = assignment.target.name.as_str().to_string();
+        let outer = std::mem::take(&mut self.flow.seen);
         let mut values = Vec::new();
         let mut alone = true;
         self.for_each_world(|w| {
@@ -165,6 +167,8 @@ impl Walker<'_> {
                 }
             }
         });
+        let seen = std::mem::replace(&mut self.flow.seen, outer);
+        self.flow.keep(&name, seen);
         if assignment.target.subscript.is_some() || !alone {
             values = unknown_var();
         }

@@ -15,6 +15,7 @@ use crate::effect::path::{join, normalise_path, split};
 use crate::effect::program::options::{self, Parsed};
 use crate::effect::program::{self, Call, Next, table};
 use crate::effect::value::{Printer, Value};
+use crate::effect::analysis::Said;
 use crate::effect::{AllowScope, Extent, Grade, Source, SubCommand, Target, Word};
 use crate::limits;
 use crate::names::shell::SYSTEM_DIRS;
@@ -232,6 +233,7 @@ impl Walker<'_> {
         if flagged(&made.args, &['n']) {
             // A reference: both names are one variable, which is not followed.
             if let Some(other) = self.text_of(name) {
+                self.keep_other(name, &other);
                 self.forget_variable(&other);
             }
             self.forget_variable(name);
@@ -259,6 +261,9 @@ impl Walker<'_> {
         }
         if set.is_some() {
             self.evaluates_array(&made.args, &value.skip_bytes(key.len() + 1));
+        }
+        if set.is_some() {
+            self.flow.keep(key, value.secrets);
         }
         match (value.plain_text().and(set), set) {
             (Some(text), _) => {
@@ -333,7 +338,14 @@ impl Walker<'_> {
         self.call_command(words, start, span);
     }
 
+    /// Calls a command, and keeps what its words may hold of secrets and where it leaves them.
     fn call_command(&mut self, words: &[Value], start: Start, span: Range<usize>) {
+        let (index, from) = (self.out.analysis.commands.len(), self.out.analysis.effects.len());
+        self.call_inner(words, start, span);
+        self.note_leaving(words, index, from);
+    }
+
+    fn call_inner(&mut self, words: &[Value], start: Start, span: Range<usize>) {
         let Start { marked, external, declared, written } = start;
         if !self.has_room() {
             return;
@@ -410,6 +422,11 @@ impl Walker<'_> {
             neutral_wrapper: false,
             scope: AllowScope::default(),
             dir: self.cwd(),
+            said: Said {
+                login: 0,
+                sent: words.iter().fold(self.flow.fed, |all, word| all | word.secrets),
+            },
+            connects: false,
         };
         let Some(index) = self.push_command(command) else { return };
         self.resume_command(index);

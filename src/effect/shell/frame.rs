@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::{Feed, Walker};
-use crate::effect::value::Value;
+use crate::effect::value::{Secrets, Value};
 use crate::limits::{self, Cap};
 
 /// What one step costs of the event's budget.
@@ -45,6 +45,8 @@ pub struct Frame {
     pub only_looked_at: bool,
     /// A walk that only asks whether an item becomes shell text.
     pub probing: bool,
+    /// What the unknown parts of the text may hold of secrets.
+    pub secrets: Secrets,
 }
 
 impl Frame {
@@ -67,6 +69,7 @@ impl Frame {
             separators: None,
             only_looked_at: false,
             probing: false,
+            secrets: 0,
         }
     }
 }

@@ -270,10 +270,14 @@ impl Walker<'_> {
     pub(super) fn expand_variable(&mut self, name: &str, inside: bool, out: &mut Vec<Atom>) {
         match name {
             "*" if inside => {
+                self.see_positionals();
                 let words = self.arguments_given();
                 return self.join_words(words.as_deref(), out);
             }
-            "@" | "*" => return apart(self.arguments_given(), inside, out),
+            "@" | "*" => {
+                self.see_positionals();
+                return apart(self.arguments_given(), inside, out);
+            }
             "#" | "?" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID"
             | "BASHPID" | "COLUMNS" | "LINES" => {
                 return push_unknown_number(out);
@@ -287,13 +291,21 @@ impl Walker<'_> {
                 .as_ref()
                 .is_some_and(|v| !v.iter().take(index).skip(1).all(Value::counts_once));
             match values.filter(|_| !shifted).map(|p| p.get(index).cloned()) {
-                Some(Some(one)) => push_expanded(&atoms_of(&one), inside, out),
+                Some(Some(one)) => {
+                    self.flow.seen |= one.secrets;
+                    push_expanded(&atoms_of(&one), inside, out)
+                }
                 Some(None) if index > 0 => {}
-                _ => out.push(Atom::unknown_text(inside)),
+                _ => {
+                    self.see_positionals();
+                    out.push(Atom::unknown_text(inside))
+                }
             }
             return;
         }
         if let Some(words) = self.variable_words(name) {
+            let told = words.iter().flatten().all(|atom| !matches!(atom, Atom::Unknown(_)));
+            self.flow.look_up(name, told);
             if let Some(first) = words.first() {
                 if first.is_empty() && inside {
                     out.push(Atom::Empty);
@@ -302,6 +314,7 @@ impl Walker<'_> {
             }
             return;
         }
+        self.flow.look_up(name, false);
         let text = match name {
             "HOME" => Some(self.out.place.home.clone()),
             "PWD" => self.cwd(),
@@ -393,6 +406,7 @@ impl Walker<'_> {
                     }
                     let name = reference.name.as_str().to_string();
                     self.taint_by(&name);
+                    self.flow.keep(&name, self.flow.seen);
                     self.state.set(StateKey::Var(name), Some(StateValue::Var(values)));
                 }
                 // All that is not set has its default in one world, and nothing is known in the other.
