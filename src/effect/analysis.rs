@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use super::value::Secrets;
 use super::word::Word;
+
+/// Which of the secrets that a call looks at something may hold: a bit for each (`flow.rs` keeps the list).
+pub type Secrets = u64;
 
 /// How sure the analysis is of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +57,8 @@ impl Extent {
 /// A path that an effect touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Absolute, `.`, `..` and `//` removed without looking at the disk, no trailing slash.
+    /// Absolute, `.`, `..` and `//` removed without looking at the disk, no trailing slash; of a secret that is no file
+    /// its name, as `$GITHUB_TOKEN`.
     pub lexical: String,
     /// The same with every symlink followed that exists now, or that an earlier command of the
     /// same call makes; equal to `lexical` where there is none.

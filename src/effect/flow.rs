@@ -6,14 +6,16 @@
 
 use std::collections::BTreeMap;
 
-use super::host::is_local;
-use super::secret::{is_file, is_variable};
-use super::value::{BLANK, Secrets, Value};
-use super::analysis::Said;
+use super::analysis::{Said, Secrets};
+use serde_json::Value as Json;
+
+use super::host;
+use super::secret::{is_file, is_setting, is_variable};
+use super::value::{BLANK, Value};
 use super::{Analysis, Effect, Extent, Grade, Opt, Source, SubCommand, Target, Word};
 use crate::names::flow::{
-    ADDRESSES, CODES, DNS, FEEDERS, GENERIC, HOMELESS, LISTERS, LOGINS, MUTES, OWNERS, PRINTERS,
-    PUBLISHERS, RAW, SENDERS, SHELLS, USUAL,
+    ADDRESSES, CODES, DNS, FEEDERS, GENERIC, HOMELESS, LISTERS, LOGINS, MUTES, NEAR, OWNERS,
+    PRINTERS, PUBLISHERS, RAW, SENDERS, SHELLS, USUAL,
 };
 use crate::tokens;
 
@@ -48,6 +50,8 @@ pub struct Flow {
     pub fed: Secrets,
     /// In what substitutions have printed.
     pub substituted: Secrets,
+    /// In what `set --` was given.
+    pub positional: Secrets,
     variables: BTreeMap<String, Secrets>,
     files: BTreeMap<String, Secrets>,
     bodies: Vec<(usize, Secrets)>,
@@ -55,6 +59,8 @@ pub struct Flow {
     pub outward: Vec<std::ops::Range<usize>>,
     /// The command that keeps a connection open on a descriptor.
     pub socket: Option<usize>,
+    /// Hosts that are told although a secret stands before them in the same word.
+    hosts: BTreeMap<usize, String>,
     /// The command that leads all that the shell prints to such a one.
     pub stdout: Option<usize>,
 }
@@ -83,6 +89,11 @@ impl Flow {
         self.seen |= kept | own;
     }
 
+    /// Whatever variable: nobody knows which is looked up.
+    pub fn look_up_any(&mut self) {
+        self.seen |= self.bit(Origin::Environment);
+    }
+
     /// A variable gets what holds those.
     pub fn keep(&mut self, name: &str, secrets: Secrets) {
         if secrets != 0 {
@@ -103,6 +114,25 @@ impl Flow {
         written | self.bit(file_origin(path))
     }
 
+    /// What the call has written into a file, or below a directory.
+    fn written_at(&self, path: &Target) -> Secrets {
+        let below = |own: &str| {
+            let rest = own.strip_prefix(path.resolved.as_str());
+            rest.is_some_and(|rest| {
+                rest.is_empty() || path.extent.is_wide() && rest.starts_with('/')
+            })
+        };
+        self.files.iter().filter(|(own, _)| below(own)).fold(0, |all, (_, one)| all | one)
+    }
+
+    /// What a file holds that a command hands on.
+    fn held_by(&self, path: &Target) -> Secrets {
+        let written = self.written_at(path);
+        let own = Origin::File(path.lexical.clone());
+        let bit = self.origins.iter().position(|origin| *origin == own);
+        written | bit.map_or(0, |bit| 1 << bit)
+    }
+
     /// The same with what was written into those files, be it after they were read: a pipe with a name.
     fn with_files(&self, secrets: Secrets) -> Secrets {
         let written = |origin: &Origin| match origin {
@@ -111,6 +141,33 @@ impl Flow {
         };
         let held = self.origins.iter().enumerate().filter(|(bit, _)| secrets >> bit & 1 != 0);
         held.fold(secrets, |all, (_, origin)| all | written(origin))
+    }
+
+    /// `https://$TOKEN@host/x`, `$TOKEN.host`: whatever the secret is, the host stands behind it.
+    pub fn note_hosts(&mut self, index: usize, name: &str, args: &[Value]) {
+        for arg in args.iter().filter(|arg| arg.secrets != 0) {
+            let text = arg.text().or(arg.outline()).unwrap_or_default();
+            if reads_code(name) {
+                // What is known of such a program only in part nobody reads.
+                let behind = text.split_once("://").map_or("", |(_, rest)| rest);
+                let end = behind.find(|c: char| !(c.is_ascii_alphanumeric() || "-.".contains(c)));
+                let host = &behind[..end.unwrap_or(behind.len())];
+                if host.contains('.') || host == "localhost" {
+                    self.hosts.insert(index, host.to_ascii_lowercase());
+                }
+                continue;
+            }
+            let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+            let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+            let sign = if authority.contains('@') { '@' } else { BLANK };
+            let Some((before, host)) = authority.rsplit_once(sign) else { continue };
+            let host = host.trim_start_matches('.').split(':').next().unwrap_or_default();
+            let named =
+                host.contains('.') && !host.contains(BLANK) && !host.contains([' ', '@', '=']);
+            if named && (sign == BLANK || before.contains(BLANK)) {
+                self.hosts.insert(index, host.to_ascii_lowercase());
+            }
+        }
     }
 
     /// What the body of a substitution printed.
@@ -131,7 +188,9 @@ impl Flow {
     pub fn printed_by(&mut self, analysis: &Analysis, index: usize) -> Secrets {
         let Some(command) = analysis.commands.get(index) else { return 0 };
         if let Some(names) = listed_variables(command) {
-            return names.iter().fold(0, |all, name| all | self.bit(Origin::Variable(name.clone())));
+            return names
+                .iter()
+                .fold(0, |all, name| all | self.bit(Origin::Variable(name.clone())));
         }
         let stored = || {
             let own = analysis.effects.iter().rev().take_while(|e| e.command == Some(index));
@@ -139,7 +198,10 @@ impl Flow {
         };
         if lists_all(command) {
             self.bit(Origin::Environment)
-        } else if begins(command, PRINTERS).is_some() || stored() {
+        } else if begins(command, PRINTERS).is_some_and(|row| prints_it(row, command))
+            || prints_setting(command)
+            || stored()
+        {
             self.bit(Origin::Command(command.name.clone()))
         } else {
             0
@@ -152,21 +214,24 @@ impl Flow {
         let mut all = 0;
         let mut from = 0;
         while let Some(at) = lower[from..].find("env").map(|at| at + from) {
-            let rest = &text[at + 3..];
             from = at + 3;
-            let rest = rest.strip_prefix("iron").unwrap_or(rest);
-            let rest = rest.strip_prefix("b").unwrap_or(rest);
-            let behind = rest.trim_start_matches(|c: char| "([{'\".?:)\\ ".contains(c) || c == BLANK);
-            let behind = behind.strip_prefix("get").map_or(behind, |get| {
-                get.trim_start_matches(|c: char| "([{'\"\\ ".contains(c))
-            });
+            let more = ["ironb", "iron"].iter().find(|more| lower[from..].starts_with(**more));
+            let rest = &text[from + more.map_or(0, |more| more.len())..];
+            let behind =
+                rest.trim_start_matches(|c: char| "([{'\".?:)\\ ".contains(c) || c == BLANK);
+            let call = ["get", "fetch"].iter().find_map(|call| behind.strip_prefix(call));
+            let behind = call
+                .map_or(behind, |get| get.trim_start_matches(|c: char| "([{'\"\\ ".contains(c)));
             let end = behind.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
             let name = &behind[..end.unwrap_or(behind.len())];
             let boundary = text[..at].chars().next_back();
             let whole = boundary.is_none_or(|c| !c.is_alphanumeric() && c != '_')
                 || text[..at].ends_with("get");
-            if is_shouted(name) && behind.len() < rest.len() {
-                all |= self.bit(Origin::Variable(name.to_string()));
+            let kept = self.variables.get(name).copied().unwrap_or_default();
+            if (is_shouted(name) || kept != 0) && behind.len() < rest.len() {
+                let own = is_shouted(name) && kept == 0;
+                all |= kept;
+                all |= if own { self.bit(Origin::Variable(name.to_string())) } else { 0 };
             } else if whole && takes_all(rest) {
                 all |= self.bit(Origin::Environment);
             }
@@ -194,12 +259,17 @@ impl Origin {
         }
     }
 
+    fn as_target(&self) -> Target {
+        let lexical = self.name();
+        Target { resolved: lexical.clone(), lexical, extent: Extent::Exact }
+    }
+
     /// As people are told of it, where a path would stand.
     fn name(&self) -> String {
         match self {
             Origin::Variable(name) => format!("${name}"),
-            Origin::Command(name) => format!("what `{name}` prints"),
-            Origin::Environment => "the environment".into(),
+            Origin::Command(name) => format!("$({name} ...)"),
+            Origin::Environment => "$environment".into(),
             Origin::File(path) => path.clone(),
         }
     }
@@ -219,6 +289,11 @@ fn is_shouted(name: &str) -> bool {
         && !name.as_bytes()[0].is_ascii_digit()
 }
 
+/// This machine, also as its containers call it.
+fn is_local(host: &str) -> bool {
+    host::is_local(host) || NEAR.contains(&host)
+}
+
 /// Does a variable's name tell of a secret, and not of where one lies or who asks?
 fn is_secret_name(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
@@ -236,13 +311,15 @@ fn lists_all(command: &SubCommand) -> bool {
     if !LISTERS.contains(&command.name.as_str()) {
         return false;
     }
-    let option = |names: &[&str]| command.options.iter().any(|o| names.contains(&o.name.as_str()));
     match command.name.as_str() {
         "env" | "printenv" => command.operands.iter().all(|at| {
             command.args.get(*at).and_then(|a| a.text.as_deref()).is_some_and(|t| t.contains('='))
         }),
         "set" => command.args.is_empty(),
-        _ => command.operands.is_empty() && (command.args.is_empty() || option(&["-p", "-x", "-px", "-xp"])),
+        _ => {
+            let mut flags = command.args.iter().map(|a| a.text.as_deref().unwrap_or_default());
+            flags.all(|flag| flag.starts_with('-') && flag.contains(['p', 'x']))
+        }
     }
 }
 
@@ -259,8 +336,10 @@ fn listed_variables(command: &SubCommand) -> Option<Vec<String>> {
         "docker" | "podman" | "buildah" | "nerdctl" => {
             let named = |o: &&Opt| matches!(o.name.as_str(), "--build-arg");
             let value = |o: &Opt| o.value.as_ref()?.text.clone();
-            let names: Vec<String> = command.options.iter().filter(named).filter_map(value).collect();
-            Some(names.into_iter().filter(|name| is_shouted(name)).collect())
+            let names: Vec<String> =
+                command.options.iter().filter(named).filter_map(value).collect();
+            let names: Vec<String> = names.into_iter().filter(|name| is_shouted(name)).collect();
+            (!names.is_empty()).then_some(names)
         }
         _ => None,
     }
@@ -269,11 +348,38 @@ fn listed_variables(command: &SubCommand) -> Option<Vec<String>> {
 /// The row of a list whose words a command begins with: its program and its first operands.
 fn begins(command: &SubCommand, list: &[&'static str]) -> Option<&'static str> {
     let operand = |at: usize| command.args.get(*command.operands.get(at)?)?.text.as_deref();
-    list.iter().copied().find(|row| {
+    let option =
+        |name: &str| command.options.iter().any(|o| o.name == name || o.aliases.contains(&name));
+    list.iter().copied().filter(|row| row.starts_with(&command.name)).find(|row| {
         let mut words = row.split(' ');
+        let mut at = 0;
         words.next() == Some(command.name.as_str())
-            && words.enumerate().all(|(at, word)| operand(at) == Some(word))
+            && words.all(|word| match word.starts_with('-') {
+                true => option(word),
+                false => {
+                    at += 1;
+                    operand(at - 1) == Some(word)
+                }
+            })
     })
+}
+
+/// `git config --get http.x.extraheader`, `npm config get //x/:_authToken`
+fn prints_setting(command: &SubCommand) -> bool {
+    let mut operands =
+        command.operands.iter().filter_map(|at| command.args.get(*at)?.text.as_deref());
+    matches!(command.name.as_str(), "git" | "npm" | "pnpm" | "yarn")
+        && operands.next() == Some("config")
+        && operands.any(is_setting)
+}
+
+/// `docker inspect -f '{{.State.Status}}'` prints no variables.
+fn prints_it(row: &str, command: &SubCommand) -> bool {
+    let form = |o: &&Opt| matches!(o.name.as_str(), "-f" | "--format");
+    let value = |o: &Opt| o.value.as_ref()?.text.clone();
+    let told = command.options.iter().find(form).and_then(value);
+    !row.ends_with("inspect")
+        || told.is_none_or(|told| told.contains("Env") || told.contains("json ."))
 }
 
 /// Does the program print nothing of what it is given?
@@ -286,30 +392,70 @@ pub fn reads_code(name: &str) -> bool {
     CODES.contains(&name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
 }
 
-/// What a command's words hold, and where.
-pub fn words_said(command: &SubCommand, args: &[Value], fed: Secrets) -> Said {
-    let mut said = Said::default();
-    let name = command.name.as_str();
-    for (at, arg) in args.iter().enumerate().filter(|(_, arg)| arg.secrets != 0) {
-        let option = command.options.iter().find(|o| {
-            o.at == at || o.at + 1 == at && o.value.is_some() && !command.operands.contains(&at)
-        });
-        let text = arg.text().or(arg.outline()).or(arg.prefix()).unwrap_or_default();
-        match place_of(name, option.map(|o| o.name.as_str()), text) {
-            Spot::Login => said.login |= arg.secrets,
-            Spot::Address => {}
-            Spot::Else => said.sent |= arg.secrets,
+impl Flow {
+    /// What a command's words hold, and where.
+    pub fn words_said(&self, command: &SubCommand, args: &[Value]) -> Said {
+        let mut said = Said::default();
+        let name = command.name.as_str();
+        for (at, arg) in args.iter().enumerate().filter(|(_, arg)| arg.secrets != 0) {
+            let text = arg.text().or(arg.outline()).or(arg.prefix()).unwrap_or_default();
+            match spot_at(command, at, text) {
+                Spot::Login => said.login |= arg.secrets,
+                Spot::Address => said.sent |= arg.secrets & !self.addresses(),
+                Spot::Else => said.sent |= arg.secrets,
+            }
+        }
+        said.sent |= if reads_stdin(name, args) { self.fed } else { 0 };
+        said
+    }
+
+    /// The same of a program's text on standard input.
+    pub fn text_said(&self, text: &str, code: Secrets) -> Said {
+        match tells_caller(&text.to_ascii_lowercase()) {
+            true => Said { login: code, sent: 0 },
+            false => Said { login: 0, sent: code },
         }
     }
-    let reads = !FEEDERS.contains(&name)
+
+    /// Those that are addresses themselves: `$WEBHOOK_URL`.
+    fn addresses(&self) -> Secrets {
+        let is_address = |origin: &Origin| match origin {
+            Origin::Variable(name) => {
+                ADDRESSES.contains(&name.rsplit('_').next().unwrap_or_default())
+            }
+            Origin::Command(_) | Origin::Environment => true,
+            Origin::File(_) => false,
+        };
+        let bits = self.origins.iter().enumerate().filter(|(_, origin)| is_address(origin));
+        bits.fold(0, |all, (bit, _)| all | 1 << bit)
+    }
+}
+
+/// Is it the value of an option that says who asks?
+fn is_login(command: &SubCommand, span: &std::ops::Range<usize>) -> bool {
+    let at = command.args.iter().position(|arg| arg.span == *span);
+    let option = at.and_then(|at| option_at(command, at));
+    option.is_some_and(|option| LOGINS.contains(&option))
+}
+
+/// The option whose value stands at that place.
+fn option_at(command: &SubCommand, at: usize) -> Option<&str> {
+    let own = |o: &&Opt| {
+        o.at == at || o.at + 1 == at && o.value.is_some() && !command.operands.contains(&at)
+    };
+    command.options.iter().find(own).map(|option| option.name.as_str())
+}
+
+/// Does what stands on its standard input leave with the command?
+fn reads_stdin(name: &str, args: &[Value]) -> bool {
+    !FEEDERS.contains(&name)
         || args.iter().any(|arg| {
             let text = arg.known_start();
-            text == "-" || text.ends_with("@-") || text.contains("/dev/stdin") || text.ends_with("=-")
-                || text.contains("/dev/fd/0")
-                || matches!(text, "-T-" | "-T.") || arg.is_pipe()
-        });
-    said.sent |= if reads { fed } else { 0 };
-    said
+            arg.is_pipe()
+                || matches!(text, "-" | "-T-" | "-T.")
+                || ["@-", "=-", "<-"].iter().any(|end| text.ends_with(end))
+                || ["/dev/stdin", "/dev/fd/0"].iter().any(|own| text.contains(own))
+        })
 }
 
 enum Spot {
@@ -319,15 +465,28 @@ enum Spot {
     Else,
 }
 
+/// Where a word stands; what others read later tells no host who asks.
+fn spot_at(command: &SubCommand, at: usize, text: &str) -> Spot {
+    match place_of(&command.name, option_at(command, at), text) {
+        Spot::Login if begins(command, PUBLISHERS).is_some_and(|row| row != "gh api") => Spot::Else,
+        spot => spot,
+    }
+}
+
+/// Does a program's text say who calls?
+fn tells_caller(text: &str) -> bool {
+    ["authorization", "headers", "auth=", "auth:"].iter().any(|word| text.contains(word))
+}
+
 fn place_of(name: &str, option: Option<&str>, text: &str) -> Spot {
     let lower = text.to_ascii_lowercase();
     // `$WEBHOOK_URL`, `https://$HOST/x`: nothing stands before it.
     let rest = lower.split_once("://").map_or(lower.as_str(), |(_, rest)| rest);
-    if SHELLS.contains(&name) {
+    if SHELLS.contains(&name) || name == "git" {
         return Spot::Login;
     }
     if CODES.contains(&name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')) {
-        let login = ["authorization", "headers", "auth=", "auth:"].iter().any(|w| lower.contains(w));
+        let login = tells_caller(&lower);
         return if login { Spot::Login } else { Spot::Else };
     }
     let header = |text: &str| {
@@ -343,11 +502,19 @@ fn place_of(name: &str, option: Option<&str>, text: &str) -> Spot {
         Some(_) => Spot::Else,
         None if rest.split('/').next().is_some_and(|host| {
             host.split_once('@').is_some_and(|(user, _)| user.contains(BLANK))
-        }) && lower.contains("://") => Spot::Login,
-        None if matches!(name, "http" | "https" | "xh" | "xhs") && header(&lower) && !lower.contains("://") => {
+        }) && lower.contains("://") =>
+        {
             Spot::Login
         }
-        None if rest.starts_with(BLANK) && !rest.starts_with(&format!("{BLANK}.")) || lower.is_empty() => {
+        None if matches!(name, "http" | "https" | "xh" | "xhs")
+            && header(&lower)
+            && !lower.contains("://") =>
+        {
+            Spot::Login
+        }
+        None if rest.starts_with(BLANK) && !rest.starts_with(&format!("{BLANK}."))
+            || lower.is_empty() =>
+        {
             Spot::Address
         }
         None => Spot::Else,
@@ -367,16 +534,27 @@ enum Road {
 
 /// Adds what leaves.
 pub fn settle(analysis: &mut Analysis, flow: &Flow) {
+    let leaves = |e: &&Effect| matches!(e.word, Word::Network | Word::Send);
+    let mut contacts = vec![false; analysis.commands.len()];
+    for at in analysis.effects.iter().filter(leaves).filter_map(|effect| effect.command) {
+        contacts.get_mut(at).into_iter().for_each(|contacts| *contacts = true);
+    }
     let mut found: Vec<Effect> = Vec::new();
     for (at, command) in analysis.commands.iter().enumerate() {
-        let (sent, login) = (command.said.sent, command.said.login);
+        let Said { sent, login } = command.said;
+        if !contacts[at] && begins(command, PUBLISHERS).is_none() && !flow.hosts.contains_key(&at) {
+            continue;
+        }
         let Some(road) = road_of(command) else { continue };
         let effects = analysis.effects.iter().filter(|e| e.command == Some(at));
-        let leaves = |e: &&Effect| matches!(e.word, Word::Network | Word::Send);
         let uploads: Secrets = effects
             .clone()
-            .filter(|e| e.word == Word::Send || road == Road::Shown && e.word == Word::Read)
-            .filter_map(|e| flow.files.get(&e.path.as_ref()?.resolved))
+            .filter(|e| matches!(e.word, Word::Send | Word::Read) && !is_login(command, &e.span))
+            .filter_map(|e| e.path.as_ref())
+            .map(|path| match road {
+                Road::Shown => flow.written_at(path),
+                Road::Web | Road::Raw => flow.held_by(path),
+            })
             .fold(0, |all, one| all | one);
         let (sent, login) = (flow.with_files(sent | uploads), flow.with_files(login));
         let literal = literal_tokens(command);
@@ -396,8 +574,17 @@ pub fn settle(analysis: &mut Analysis, flow: &Flow) {
         if road == Road::Shown {
             hosts = vec![(None, Grade::Certain)];
         }
+        if let Some(told) = flow.hosts.get(&at) {
+            if hosts.is_empty() {
+                hosts.push((None, Grade::Certain));
+            }
+            hosts.iter_mut().filter(|(host, _)| host.is_none()).for_each(|(host, grade)| {
+                (*host, *grade) = (Some(told.clone()), Grade::Certain);
+            });
+        }
         let said = flow.origins.iter().enumerate().flat_map(|(bit, origin)| {
-            let place = |mask: Secrets, login| (mask >> bit & 1 != 0).then(|| (origin.clone(), login));
+            let place =
+                |mask: Secrets, login| (mask >> bit & 1 != 0).then(|| (origin.clone(), login));
             [place(sent, false), place(login, true)].into_iter().flatten()
         });
         let said: Vec<(Origin, bool)> = said.chain(literal).collect();
@@ -430,6 +617,43 @@ pub fn settle(analysis: &mut Analysis, flow: &Flow) {
     }
 }
 
+/// The same of a tool's input, in which tokens stand as they are.
+pub fn settle_input(analysis: &mut Analysis, input: &Json) {
+    let leaves = |e: &&Effect| {
+        e.command.is_none() && (e.word == Word::Network && e.host.is_some() || e.word == Word::Send)
+    };
+    let Some(effect) = analysis.effects.iter().find(leaves).cloned() else { return };
+    if effect.host.as_deref().is_some_and(is_local) {
+        return;
+    }
+    let mut texts = vec![input];
+    let mut found = Vec::new();
+    while let Some(value) = texts.pop() {
+        match value {
+            Json::String(text) => found.extend(tokens::named_tokens(text).map(origin_of_token)),
+            Json::Array(list) => texts.extend(list),
+            Json::Object(map) => texts.extend(map.values()),
+            _ => {}
+        }
+    }
+    for origin in found {
+        if let Some((word, sure)) = judge(&origin, effect.host.as_deref(), Road::Web, false) {
+            let path = origin.as_target();
+            let word = Word::Named(word);
+            let leak = Effect { word, grade: sure, path: Some(path), ..effect.clone() };
+            if !analysis.effects.contains(&leak) {
+                analysis.effects.push(leak);
+            }
+        }
+    }
+}
+
+/// A token as the variable that would hold it.
+fn origin_of_token(token: &str) -> Origin {
+    let lead: String = token.chars().take_while(char::is_ascii_alphanumeric).take(4).collect();
+    Origin::Variable(format!("{}_TOKEN", lead.to_ascii_uppercase()))
+}
+
 fn road_of(command: &SubCommand) -> Option<Road> {
     let name = command.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     if begins(command, PUBLISHERS).is_some() {
@@ -450,16 +674,9 @@ fn literal_tokens(command: &SubCommand) -> Vec<(Origin, bool)> {
     for (at, arg) in command.args.iter().enumerate() {
         let Some(text) = arg.text.as_deref() else { continue };
         for token in tokens::named_tokens(text) {
-            let option = command.options.iter().find(|o| {
-                o.at == at || o.at + 1 == at && o.value.is_some() && !command.operands.contains(&at)
-            });
             let masked = text.replacen(token, &BLANK.to_string(), 1);
-            let login = matches!(
-                place_of(&command.name, option.map(|o| o.name.as_str()), &masked),
-                Spot::Login
-            );
-            let lead: String = token.chars().take_while(|c| c.is_ascii_alphanumeric()).take(4).collect();
-            out.push((Origin::Variable(format!("{}_TOKEN", lead.to_ascii_uppercase())), login));
+            let login = matches!(spot_at(command, at, &masked), Spot::Login);
+            out.push((origin_of_token(token), login));
         }
     }
     out
@@ -479,7 +696,7 @@ fn judge(
         return None;
     }
     if road == Road::Shown {
-        return Some((SHOW, Grade::Certain));
+        return (!login).then_some((SHOW, Grade::Certain));
     }
     let name = match origin {
         Origin::Environment => return Some((SEND, Grade::Certain)),
@@ -491,8 +708,12 @@ fn judge(
     };
     let words: Vec<&str> = name.split(['_', '-']).filter(|word| word.len() > 1).collect();
     let owner = OWNERS.iter().find(|(own, _)| own.split(' ').any(|own| words.contains(&own)));
-    if host.is_some_and(|host| belongs(host, owner.map(|(_, hosts)| *hosts), &words)) {
-        return None;
+    let known = host.map(|host| belongs(host, owner.map(|(_, hosts)| *hosts), &words));
+    match known {
+        Some(Own::Sure) => return None,
+        Some(Own::Likely) if login => return None,
+        Some(Own::Likely) => return Some((LEND, Grade::Certain)),
+        _ => {}
     }
     let homeless = HOMELESS.iter().any(|own| match own.split_once('_') {
         Some(_) => name.contains(own),
@@ -512,25 +733,37 @@ fn judge(
     }
 }
 
+/// How surely a host belongs to the owner of a secret.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Own {
+    /// It does.
+    Sure,
+    /// People run it themselves, and this is how they call it.
+    Likely,
+    /// Nothing tells of it.
+    No,
+}
+
 /// Does a host belong to the owner of a secret, or tell of it by its name?
-fn belongs(host: &str, hosts: Option<&str>, words: &[&str]) -> bool {
+fn belongs(host: &str, hosts: Option<&str>, words: &[&str]) -> Own {
     let below = |end: &str| host == end || host.strip_suffix(end).is_some_and(|r| r.ends_with('.'));
     let Some(hosts) = hosts else {
         let own = |word: &&&str| word.len() > 2 && !GENERIC.contains(*word);
-        return words.iter().filter(own).any(|word| host.contains(*word));
+        let named = words.iter().filter(own).any(|word| host.contains(*word));
+        return if named { Own::Sure } else { Own::No };
     };
-    // Of what people run themselves the name stands at the front: `gitlab.corp.example`, not `github.com.example.org`.
-    let kept = |name: &str| {
-        host.split('.').next() == Some(name)
-            && !hosts.split(' ').any(|h| host.contains(h.trim_start_matches('~')))
+    // At the front, as in `gitlab.corp.example`, and not as in `github.com.example.org`.
+    let first = host.split('.').next().unwrap_or_default();
+    let forged = hosts.split(' ').any(|own| !own.starts_with('~') && host.contains(own));
+    let kept = |own: &str| {
+        let name = own.strip_prefix('~');
+        !forged && name.is_some_and(|name| name == first || name == "*")
     };
-    hosts.split(' ').any(|one| match one.strip_prefix('~') {
-        Some(name) => kept(name),
-        None => below(one),
-    })
-}
-
-/// Are the words of an address what names it: `$WEBHOOK_URL`?
-pub fn is_address(name: &str) -> bool {
-    ADDRESSES.iter().any(|end| name.ends_with(end))
+    if hosts.split(' ').any(below) {
+        Own::Sure
+    } else if hosts.split(' ').any(kept) {
+        Own::Likely
+    } else {
+        Own::No
+    }
 }

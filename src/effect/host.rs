@@ -28,7 +28,13 @@ pub fn host_of(value: &Value) -> Option<String> {
     let named = text.split_once("://").filter(|(name, _)| scheme(name));
     let rest = unified.as_deref().or(named.map(|(_, rest)| rest)).unwrap_or(text);
     let end = rest.find(['/', '?', '#']);
-    if end.is_none() && !whole && !only_port_open(rest) {
+    // `https://user:$PASSWORD@host/`
+    let login = || {
+        let behind = value.outline().and_then(|outline| outline.split_once(BLANK));
+        let authority = behind.and_then(|(_, behind)| behind.split(['/', '?', '#']).next());
+        authority.is_some_and(|authority| authority.contains('@'))
+    };
+    if end.is_none() && !whole && (!only_port_open(rest) || login()) {
         return None;
     }
     let authority = &rest[..end.unwrap_or(rest.len())];
@@ -136,13 +142,11 @@ pub fn is_disguised(host: &str) -> bool {
 fn is_mixed(label: &str) -> bool {
     let latin = label.bytes().any(|b| b.is_ascii_alphabetic());
     let other = |c: char| matches!(c, '\u{370}'..='\u{58f}' | '\u{13a0}'..='\u{13ff}' | '\u{1c80}'..='\u{1c8f}' | '\u{1f00}'..='\u{1fff}' | '\u{2de0}'..='\u{2dff}' | '\u{a640}'..='\u{a69f}');
-    let forged = |c: char| {
-        matches!(c, '\u{ff01}'..='\u{ff5e}' | '\u{1d400}'..='\u{1d7ff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{ad}' | '\u{2044}' | '\u{2215}')
-    };
+    let forged = |c: char| matches!(c, '\u{2460}'..='\u{24ff}' | '\u{ff01}'..='\u{ff5e}' | '\u{1d400}'..='\u{1d7ff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{ad}' | '\u{2044}' | '\u{2215}');
     label.chars().any(forged)
         || latin && label.chars().any(other)
         || label.chars().all(|c| c == '-' || c.is_ascii_digit() || LOOKALIKES.contains(c))
-            && label.chars().any(|c| !c.is_ascii())
+            && !label.is_ascii()
 }
 
 /// Letters of other scripts that are seen as Latin ones.
@@ -228,7 +232,8 @@ mod tests {
         for host in ["gіthub.com", "xn--gthub-n2e.com", "xn--80ak6aa92e.com", "gοοgle.com"] {
             assert!(is_disguised(host), "{host}");
         }
-        for host in ["github.com", "münchen.de", "xn--mnchen-3ya.de", "яндекс.рф", "例え.jp"] {
+        for host in ["github.com", "münchen.de", "xn--mnchen-3ya.de", "яндекс.рф", "例え.jp"]
+        {
             assert!(!is_disguised(host), "{host}");
         }
         assert!(is_local("127.0.0.1") && is_local("x.localhost"));

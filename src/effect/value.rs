@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Arg;
+use super::analysis::Secrets;
 use crate::limits;
 
 /// Stands in computed text for a part that is known only at run time (no shell knows this character).
@@ -32,9 +33,6 @@ pub enum Printer {
     /// The network, or something that decodes: nobody has seen that text.
     Stranger,
 }
-
-/// Which of the secrets that a call looks at a value may hold: a bit for each (`flow.rs` keeps the list).
-pub type Secrets = u64;
 
 /// What is known of a text.
 #[derive(Debug, Clone, PartialEq)]

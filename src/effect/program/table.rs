@@ -109,8 +109,17 @@ pub struct Program {
 pub use self::packed::NAMES;
 
 /// All names of a domain.
-const DOMAINS: &[&str] =
-    &["git.*", "database.*", "cloud.*", "container.*", "package.*", "process.*", "forge.*", "secret.*", "host.*"];
+const DOMAINS: &[&str] = &[
+    "git.*",
+    "database.*",
+    "cloud.*",
+    "container.*",
+    "package.*",
+    "process.*",
+    "forge.*",
+    "secret.*",
+    "host.*",
+];
 
 impl Word {
     /// The word of that name: of the closed list, of the program tables, or `git.*`.

@@ -140,7 +140,11 @@ impl Walker<'_> {
                                 words.push(super::word::atoms_of(&field));
                             }
                         }
-                        _ => words.push(vec![Atom::unknown_text(false)]),
+                        ArrayElem::Keyed { value, .. } | ArrayElem::KeyedAppend { value, .. } => {
+                            // Which it is nobody follows; what it holds of secrets the array does.
+                            self.expand_word(&value.word);
+                            words.push(vec![Atom::unknown_text(false)])
+                        }
                     }
                 }
                 words

@@ -10,12 +10,12 @@ use shuck_ast::{
 use super::frame::Frame;
 use super::state::{Function, StateKey, StateValue};
 use super::{Feed, Walker, windows};
+use crate::effect::analysis::Said;
 use crate::effect::guarded;
 use crate::effect::path::{join, normalise_path, split};
 use crate::effect::program::options::{self, Parsed};
 use crate::effect::program::{self, Call, Next, table};
 use crate::effect::value::{Printer, Value};
-use crate::effect::analysis::Said;
 use crate::effect::{AllowScope, Extent, Grade, Source, SubCommand, Target, Word};
 use crate::limits;
 use crate::names::shell::SYSTEM_DIRS;
@@ -341,8 +341,22 @@ impl Walker<'_> {
     /// Calls a command, and keeps what its words may hold of secrets and where it leaves them.
     fn call_command(&mut self, words: &[Value], start: Start, span: Range<usize>) {
         let (index, from) = (self.out.analysis.commands.len(), self.out.analysis.effects.len());
+        let mut stained: Vec<Value>;
+        let mut words = words;
+        if self.frame.secrets != 0 && words.iter().any(Value::is_open) {
+            stained = words.to_vec();
+            let open = stained.iter_mut().filter(|word| word.is_open());
+            open.for_each(|word| word.secrets |= self.frame.secrets);
+            words = &stained;
+        }
+        let code = self.code_secrets(words);
+        let (printed, secrets) = (self.flow.printed, self.frame.secrets);
+        self.flow.printed = 0;
+        self.frame.secrets |= code;
         self.call_inner(words, start, span);
-        self.note_leaving(words, index, from);
+        self.frame.secrets = secrets;
+        self.note_leaving(words, index, from, code);
+        self.flow.printed |= printed;
     }
 
     fn call_inner(&mut self, words: &[Value], start: Start, span: Range<usize>) {

@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::{Feed, Walker};
-use crate::effect::value::{Secrets, Value};
+use crate::effect::analysis::Secrets;
+use crate::effect::value::Value;
 use crate::limits::{self, Cap};
 
 /// What one step costs of the event's budget.

@@ -4,8 +4,9 @@ use shuck_ast::{RedirectKind, RedirectTarget, Stmt, StmtSeq};
 
 use super::word::Atom;
 use super::{Feed, Walker};
+use crate::effect::analysis::Secrets;
 use crate::effect::flow;
-use crate::effect::value::{Secrets, Value};
+use crate::effect::value::Value;
 use crate::effect::{Source, Word};
 
 /// What tells the body of a substitution from others while its text is walked.
@@ -51,7 +52,7 @@ impl Walker<'_> {
             Some(values) => {
                 self.flow.seen |= values.iter().skip(1).fold(0, |all, one| all | one.secrets);
             }
-            None => self.flow.seen |= self.frame.secrets,
+            None => self.flow.seen |= self.frame.secrets | self.flow.positional,
         }
     }
 
@@ -82,14 +83,22 @@ impl Walker<'_> {
     }
 
     /// What a command was told, and what it prints and writes of that.
-    pub(super) fn note_leaving(&mut self, words: &[Value], index: usize, from: usize) {
+    pub(super) fn note_leaving(
+        &mut self,
+        words: &[Value],
+        index: usize,
+        from: usize,
+        code: Secrets,
+    ) {
         let outward = std::mem::take(&mut self.flow.outward);
         let analysis = &self.out.analysis;
         let Some(command) = analysis.commands.get(index) else { return };
         let name = command.name.clone();
         let args = words.get(1..).unwrap_or_default();
         let own = self.flow.printed_by(analysis, index);
-        let code = if flow::reads_code(&name) { self.code_secrets(args) } else { 0 };
+        // What an inline program starts prints for it.
+        let inside = if flow::reads_code(&name) { self.flow.printed } else { 0 };
+        let code = code | inside;
         let analysis = &self.out.analysis;
         let (mut contacts, mut read) = (false, 0);
         for effect in analysis.effects.iter().skip(from).filter(|e| e.command == Some(index)) {
@@ -106,8 +115,8 @@ impl Walker<'_> {
         }
         let starts = analysis.commands.iter().skip(index + 1).any(|c| c.parent == Some(index));
         let printed = match () {
-            () if starts || flow::is_mute(&name) => 0,
-            () if contacts => own,
+            () if starts => 0,
+            () if contacts || flow::is_mute(&name) => own,
             () => held,
         };
         self.flow.printed |= printed;
@@ -117,33 +126,47 @@ impl Walker<'_> {
                 effect.path.iter().for_each(|path| self.flow.write(path, held));
             }
         }
+        if name == "set" {
+            self.flow.positional |= told;
+        }
         if name == "printf" && args.first().is_some_and(|a| a.known_start() == "-v") {
             let variable = args.get(1).and_then(Value::plain_text).unwrap_or_default();
             self.flow.keep(variable, told);
         }
         let said = match code {
-            0 => flow::words_said(&self.out.analysis.commands[index], args, self.flow.fed),
+            0 => self.flow.words_said(&self.out.analysis.commands[index], args),
             _ => {
                 let mut args = args.to_vec();
-                args.iter_mut().filter(|arg| is_code(arg)).for_each(|arg| arg.secrets |= code);
-                flow::words_said(&self.out.analysis.commands[index], &args, self.flow.fed)
+                let longest = args.iter_mut().max_by_key(|arg| arg.known_start().len());
+                longest.into_iter().for_each(|arg| arg.secrets |= code);
+                let told = self.flow.words_said(&self.out.analysis.commands[index], &args);
+                match &self.feed {
+                    Feed::Text(text) if names_environment(text) => self.flow.text_said(text, code),
+                    _ => told,
+                }
             }
         };
+        self.flow.note_hosts(index, &name, args);
         let commands = &mut self.out.analysis.commands;
         commands[index].said = said;
         // `docker build --build-arg NAME`
         commands[index].said.sent |= own;
         for range in outward {
-            commands[range].iter_mut().for_each(|command| command.said.sent |= printed);
+            let inside = commands.get_mut(range).unwrap_or_default();
+            inside.iter_mut().for_each(|command| command.said.sent |= printed);
         }
-        if let Some(out) = self.flow.stdout {
-            commands[out].said.sent |= printed;
+        if let Some(out) = self.flow.stdout.and_then(|out| commands.get_mut(out)) {
+            out.said.sent |= printed;
         }
     }
 
     /// What inline programs look up in their environment.
-    fn code_secrets(&mut self, args: &[Value]) -> Secrets {
+    pub(super) fn code_secrets(&mut self, words: &[Value]) -> Secrets {
         let mut all = 0;
+        let Some((name, args)) = words.split_first() else { return 0 };
+        if !flow::reads_code(name.known_start().rsplit('/').next().unwrap_or_default()) {
+            return 0;
+        }
         for arg in args.iter().filter(|arg| is_code(arg)) {
             let text = arg.text().or(arg.outline()).unwrap_or_default().to_string();
             all |= self.flow.looked_up_by(&text);
@@ -199,7 +222,8 @@ impl Walker<'_> {
             && own != 0
             && stmt.redirects.iter().any(|r| self.is_descriptor(r))
         {
-            self.out.analysis.commands[socket].said.sent |= own;
+            let socket = self.out.analysis.commands.get_mut(socket);
+            socket.into_iter().for_each(|socket| socket.said.sent |= own);
         }
     }
 
@@ -216,5 +240,7 @@ fn is_code(arg: &Value) -> bool {
 
 /// Does a program's text look at variables?
 fn names_environment(text: &str) -> bool {
-    ["env", "ENV"].iter().any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
+    ["env", "ENV"]
+        .iter()
+        .any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
 }

@@ -124,7 +124,13 @@ impl Walker<'_> {
         // What runs inside of the redirections is none of its commands.
         let first = self.out.analysis.commands.len();
         match &stmt.command {
-            Command::Simple(simple) => self.walk_simple_command(simple, stmt, outer.clone()),
+            Command::Simple(simple) => {
+                if self.slice(simple.name.span).is_empty() {
+                    // `$(< file)`
+                    self.flow.printed |= self.flow.fed;
+                }
+                self.walk_simple_command(simple, stmt, outer.clone())
+            }
             Command::Decl(decl) => self.walk_declaration(decl),
             Command::Builtin(builtin) => self.walk_builtin(builtin),
             Command::Binary(binary) => self.walk_binary(binary),

@@ -74,6 +74,7 @@ impl Walker<'_> {
                             first.span.clone(),
                         );
                     }
+                    self.flow.keep(&key, first.secrets);
                     self.override_variable(&key);
                     self.put_into_environment(&key, value);
                     marked |= self.mark_assignment(&key, value, first.span.clone(), false);

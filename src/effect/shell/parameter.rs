@@ -110,7 +110,10 @@ impl Walker<'_> {
         self.expand_reference(reference, true, &mut own);
         match super::word::field_value(&own, 0..0).plain_text() {
             Some(name) if is_name(name) => self.expand_variable(name, inside, out),
-            _ => out.push(Atom::unknown_text(inside)),
+            _ => {
+                self.flow.look_up_any();
+                out.push(Atom::unknown_text(inside))
+            }
         }
     }
 
@@ -172,6 +175,7 @@ impl Walker<'_> {
         if reference.subscript.is_none() {
             return self.expand_variable(name, inside, out);
         }
+        self.flow.look_up(name, true);
         if !reference.has_array_selector() {
             return self.expand_element(reference, inside, out);
         }
@@ -398,6 +402,9 @@ impl Walker<'_> {
                 }
                 let mut other = Vec::new();
                 fallback(self, &mut other);
+                if matches!(operator, ParameterOp::AssignDefault) {
+                    self.flow.keep(reference.name.as_str(), self.flow.seen);
+                }
                 let told = other.iter().any(|a| matches!(a, Atom::Ch(..)));
                 if matches!(operator, ParameterOp::AssignDefault) && (unset || told) {
                     let mut values = vec![vec![other.clone()]];
@@ -406,7 +413,6 @@ impl Walker<'_> {
                     }
                     let name = reference.name.as_str().to_string();
                     self.taint_by(&name);
-                    self.flow.keep(&name, self.flow.seen);
                     self.state.set(StateKey::Var(name), Some(StateValue::Var(values)));
                 }
                 // All that is not set has its default in one world, and nothing is known in the other.
