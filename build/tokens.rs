@@ -1,4 +1,4 @@
-//! Compiles `config/tokens.toml` into the shapes of `src/redact/tokens.rs`.
+//! Compiles `config/tokens.toml` into the shapes of `src/tokens.rs`.
 
 use toml::{Table, Value};
 

@@ -7,6 +7,7 @@ pub mod analysis;
 pub mod archive;
 pub mod decode;
 pub mod emitter;
+pub mod flow;
 pub mod guarded;
 pub mod host;
 pub mod look;

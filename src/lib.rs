@@ -46,6 +46,7 @@ pub mod settings;
 pub mod stdin;
 pub mod text;
 pub mod threads;
+mod tokens;
 pub mod trial;
 pub mod trust;
 pub mod verdict;

@@ -2,7 +2,7 @@
 //!
 //! One pass over the bytes, and no regular expression: a payload may be 16 MiB of short strings, and
 //! each is looked at. At a byte that something may begin with it is asked what begins there: a token
-//! of some service (`tokens.rs`, one table), a key or a header whose value is one, a login in a URL,
+//! of some service (`src/tokens.rs`, one table), a key or a header whose value is one, a login in a URL,
 //! a private key. Whoever is asked gives up soon or takes what was looked at, so that the whole is
 //! linear in the text.
 
@@ -14,8 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::names::redact::{ABOUT, FIELDS, KEYS, WORDS};
 use crate::rule::Regex;
-
-mod tokens;
+use crate::tokens::{self, is_start, is_word, run_length};
 
 /// What stands in place of a secret.
 pub const MASK: &str = "[redacted]";
@@ -111,30 +110,9 @@ fn find_start(bytes: &[u8]) -> Option<usize> {
     })
 }
 
-fn is_word(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || b == b'_'
-}
-
-/// How many bytes at the beginning are such.
-fn run_length(bytes: &[u8], holds: impl Fn(u8) -> bool) -> usize {
-    bytes.iter().position(|b| !holds(*b)).unwrap_or(bytes.len())
-}
-
 fn begins_with(bytes: &[u8], lower: &str) -> bool {
     let same = |(own, lower): (&u8, u8)| own.eq_ignore_ascii_case(&lower);
     bytes.len() >= lower.len() && bytes.iter().zip(lower.bytes()).all(same)
-}
-
-/// Does a word begin here? So it does behind what is escaped: `\\n`, `\\u003d`, `%3D`.
-fn is_start(bytes: &[u8], at: usize) -> bool {
-    let hex = |from: usize| bytes[from..at].iter().all(u8::is_ascii_hexdigit);
-    match &bytes[..at] {
-        [.., last] if !is_word(*last) => true,
-        [.., b'\\', b'n' | b't' | b'r' | b'b' | b'f'] => true,
-        [.., b'\\', b'u', _, _, _, _] if hex(at - 4) => true,
-        [.., b'%', _, _] if hex(at - 2) => true,
-        [..] => at == 0,
-    }
 }
 
 /// A text on its way through.

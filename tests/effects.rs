@@ -148,6 +148,8 @@ fn unsound(case: &DeTable, run: Option<&Run>) -> Vec<String> {
 
 /// What is wrong with the answer to a case: empty if nothing is.
 fn judge(case: &DeTable, run: Option<&Run>) -> String {
+    // Each case is an event of its own, with the time of one.
+    hookctl::limits::begin_event();
     let project = project();
     let cwd = text(case, "cwd").unwrap_or(&project);
     let (title, analysis) = if let Some(run) = run {
@@ -398,7 +400,8 @@ fn mutations() {
         for effect in &analysis.effects {
             assert!(effect.command.is_none_or(|i| i < analysis.commands.len()), "{line:?}");
             let absolute = |p: &str| {
-                p.starts_with('/') || windows::canonical_path(p).is_some_and(|form| form == p)
+                p.starts_with(['/', '$'])
+                    || windows::canonical_path(p).is_some_and(|form| form == p)
             };
             assert!(
                 effect.path.as_ref().is_none_or(|p| absolute(&p.lexical) && absolute(&p.resolved)),

@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use super::word::Word;
 
+/// Which of the secrets that a call looks at something may hold: a bit for each (`flow.rs` keeps the list).
+pub type Secrets = u64;
+
 /// How sure the analysis is of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
@@ -54,7 +57,8 @@ impl Extent {
 /// A path that an effect touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Absolute, `.`, `..` and `//` removed without looking at the disk, no trailing slash.
+    /// Absolute, `.`, `..` and `//` removed without looking at the disk, no trailing slash; of a secret that is no file
+    /// its name, as `$GITHUB_TOKEN`.
     pub lexical: String,
     /// The same with every symlink followed that exists now, or that an earlier command of the
     /// same call makes; equal to `lexical` where there is none.
@@ -178,6 +182,19 @@ pub struct SubCommand {
     pub scope: AllowScope,
     /// The directory it runs in, `cd` and `-C` followed; None where nobody knows.
     pub dir: Option<String>,
+    /// What its words may hold of secrets, and its standard input.
+    pub said: Said,
+    /// One of its redirections is a connection to a host.
+    pub connects: bool,
+}
+
+/// What is told by a command: by the words that say who asks, and by all others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Said {
+    /// In a header or option that a host knows its callers by.
+    pub login: Secrets,
+    /// Anywhere else.
+    pub sent: Secrets,
 }
 
 /// How closely an allow has to name a command, beyond its program.

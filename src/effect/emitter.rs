@@ -6,7 +6,7 @@ mod signals;
 use std::ops::Range;
 
 use super::guarded::Guards;
-use super::host::host_of;
+use super::host::{gives_credentials, host_of, is_disguised};
 use super::look;
 use super::path::{self, Resolver};
 use super::value::{BLANK, FORGED, Value, is_forged};
@@ -158,7 +158,14 @@ impl<'a> Emitter<'a> {
             self.full = true;
             return;
         }
-        self.analysis.effects.push(Effect { word, grade, path, host, source, command, span });
+        let told = host.as_deref().filter(|_| word == Word::Network);
+        let read = told.is_some_and(gives_credentials).then_some(Word::Named("secret.read"));
+        let hidden = told.is_some_and(is_disguised).then_some(Word::Named("host.disguised"));
+        let effect = Effect { word, grade, path, host, source, command, span };
+        let more = read.into_iter().chain(hidden);
+        let more: Vec<Effect> = more.map(|word| Effect { word, ..effect.clone() }).collect();
+        self.analysis.effects.push(effect);
+        self.analysis.effects.extend(more);
     }
 
     /// Something is not understood: an unknown execute, and why.

@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::value::{BLANK, Value};
+use crate::names::host::METADATA;
 
 /// Is the host written out, and what is not known its port? (`localhost:$PORT`)
 fn only_port_open(rest: &str) -> bool {
@@ -27,7 +28,13 @@ pub fn host_of(value: &Value) -> Option<String> {
     let named = text.split_once("://").filter(|(name, _)| scheme(name));
     let rest = unified.as_deref().or(named.map(|(_, rest)| rest)).unwrap_or(text);
     let end = rest.find(['/', '?', '#']);
-    if end.is_none() && !whole && !only_port_open(rest) {
+    // `https://user:$PASSWORD@host/`
+    let login = || {
+        let behind = value.outline().and_then(|outline| outline.split_once(BLANK));
+        let authority = behind.and_then(|(_, behind)| behind.split(['/', '?', '#']).next());
+        authority.is_some_and(|authority| authority.contains('@'))
+    };
+    if end.is_none() && !whole && (!only_port_open(rest) || login()) {
         return None;
     }
     let authority = &rest[..end.unwrap_or(rest.len())];
@@ -71,10 +78,18 @@ fn parse_ipv4(host: &str) -> Option<String> {
     Some(Ipv4Addr::from(address).to_string())
 }
 
-/// An address of version 6, of version 4 where it is one of those.
+/// An address of version 6, of version 4 where it is one of those: mapped, or behind a translator.
 fn normalise_ipv6(host: &str) -> String {
     let address = host.split('%').next().unwrap_or_default().parse::<Ipv6Addr>().ok();
-    match address.map(|a| (a, a.to_ipv4_mapped())) {
+    let inner = |a: Ipv6Addr| match a.segments() {
+        [first, second, 0, 0, 0, 0, high, low]
+            if (first, second) == (0x64, 0xff9b) || first == 0 && second == 0 && high > 0 =>
+        {
+            Some(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)))
+        }
+        _ => a.to_ipv4_mapped(),
+    };
+    match address.map(|a| (a, inner(a))) {
         Some((_, Some(four))) => four.to_string(),
         Some((six, None)) => six.to_string(),
         None => host.to_ascii_lowercase(),
@@ -87,6 +102,93 @@ pub fn is_local(host: &str) -> bool {
     matches!(host, "localhost" | "0.0.0.0" | "::1" | "::")
         || host.ends_with(".localhost")
         || host.strip_prefix("127.").is_some_and(number)
+}
+
+/// Is it an address at which a cloud gives a machine its credentials, or a name that holds one?
+pub fn gives_credentials(host: &str) -> bool {
+    let part = |name: &str, sign: char| {
+        memchr::memmem::find(host.as_bytes(), name.as_bytes()).is_some_and(|at| {
+            let before = host[..at].chars().next_back();
+            let behind = host[at + name.len()..].chars().next();
+            [before, behind].iter().flatten().all(|c| !c.is_ascii_digit())
+                && (behind == Some('.') || before == Some('.') || before == Some(sign))
+        })
+    };
+    METADATA.iter().any(|name| {
+        let address = name.starts_with(|c: char| c.is_ascii_digit());
+        host == *name
+            || !address && host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
+            || address && !name.contains(':') && {
+                part(name, '.') && host.parse::<Ipv4Addr>().is_err()
+                    || part(&name.replace('.', "-"), '-')
+                    || hex_name(name).is_some_and(|hex| host.split(['.', '-']).any(|l| l == hex))
+            }
+    })
+}
+
+/// The address as eight digits, as some name services take it.
+fn hex_name(address: &str) -> Option<String> {
+    address.parse::<Ipv4Addr>().ok().map(|four| format!("{:08x}", u32::from(four)))
+}
+
+/// Does a name mix scripts, or stand wholly in letters that look like Latin ones?
+pub fn is_disguised(host: &str) -> bool {
+    host.split('.').any(|label| match label.strip_prefix("xn--") {
+        Some(code) => decode_punycode(code).is_some_and(|label| is_mixed(&label)),
+        None => !label.is_ascii() && is_mixed(label),
+    })
+}
+
+fn is_mixed(label: &str) -> bool {
+    let latin = label.bytes().any(|b| b.is_ascii_alphabetic());
+    let other = |c: char| matches!(c, '\u{370}'..='\u{58f}' | '\u{13a0}'..='\u{13ff}' | '\u{1c80}'..='\u{1c8f}' | '\u{1f00}'..='\u{1fff}' | '\u{2de0}'..='\u{2dff}' | '\u{a640}'..='\u{a69f}');
+    let forged = |c: char| matches!(c, '\u{2460}'..='\u{24ff}' | '\u{ff01}'..='\u{ff5e}' | '\u{1d400}'..='\u{1d7ff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{ad}' | '\u{2044}' | '\u{2215}');
+    label.chars().any(forged)
+        || latin && label.chars().any(other)
+        || label.chars().all(|c| c == '-' || c.is_ascii_digit() || LOOKALIKES.contains(c))
+            && !label.is_ascii()
+}
+
+/// Letters of other scripts that are seen as Latin ones.
+const LOOKALIKES: &str = "аеорсухіјѕһԁԛԝӏүкмтвнгпαονρτυικωγ";
+
+/// The label that an ASCII form stands for (RFC 3492).
+fn decode_punycode(code: &str) -> Option<String> {
+    let (basic, rest) = code.rsplit_once('-').unwrap_or(("", code));
+    let mut out: Vec<char> = basic.chars().collect();
+    let (mut point, mut at, mut bias) = (128_u32, 0_u32, 72_u32);
+    let mut digits = rest.bytes().map(|b| match b {
+        b'a'..=b'z' => Some(u32::from(b - b'a')),
+        b'0'..=b'9' => Some(u32::from(b - b'0') + 26),
+        _ => None,
+    });
+    while let Some(first) = digits.next() {
+        let (start, mut weight, mut step, mut digit) = (at, 1_u32, 36, first?);
+        loop {
+            at = at.checked_add(digit.checked_mul(weight)?)?;
+            let limit = if step <= bias { 1 } else { (step - bias).min(26) };
+            if digit < limit {
+                break;
+            }
+            weight = weight.checked_mul(36 - limit)?;
+            step += 36;
+            digit = digits.next()??;
+        }
+        let count = u32::try_from(out.len()).ok()? + 1;
+        let mut delta = (at - start) / if start == 0 { 700 } else { 2 };
+        delta += delta / count;
+        bias = 0;
+        while delta > 455 {
+            delta /= 35;
+            bias += 36;
+        }
+        bias += 36 * delta / (delta + 38);
+        point = point.checked_add(at / count)?;
+        at %= count;
+        out.insert(usize::try_from(at).ok()?, char::from_u32(point)?);
+        at += 1;
+    }
+    Some(out.into_iter().collect())
 }
 
 #[cfg(test)]
@@ -113,6 +215,26 @@ mod tests {
             ("http://1.2.3.4.5", Some("1.2.3.4.5")),
         ] {
             assert_eq!(host_of(&Value::known(text, 0..0)).as_deref(), host, "{text}");
+        }
+        for host in [
+            "169.254.169.254",
+            "169.254.169.254.nip.io",
+            "x.169-254-169-254.sslip.io",
+            "a9fea9fe.nip.io",
+            "fd00:ec2::254",
+            "metadata.google.internal",
+        ] {
+            assert!(gives_credentials(host), "{host}");
+        }
+        for host in ["169.254.1.1", "1169.254.169.254.nip.io", "metadata.example.org"] {
+            assert!(!gives_credentials(host), "{host}");
+        }
+        for host in ["gіthub.com", "xn--gthub-n2e.com", "xn--80ak6aa92e.com", "gοοgle.com"] {
+            assert!(is_disguised(host), "{host}");
+        }
+        for host in ["github.com", "münchen.de", "xn--mnchen-3ya.de", "яндекс.рф", "例え.jp"]
+        {
+            assert!(!is_disguised(host), "{host}");
         }
         assert!(is_local("127.0.0.1") && is_local("x.localhost"));
         assert!(!is_local("127.example.org") && !is_local("localhost.example.org"));

@@ -20,6 +20,7 @@ mod heredoc;
 mod input;
 mod items;
 mod lead;
+mod leak;
 mod list;
 mod listing;
 mod literal;
@@ -48,6 +49,7 @@ use self::frame::{Frame, Room};
 use self::lead::Leads;
 use self::state::{ShellState, StateKey, StateValue};
 use super::emitter::Emitter;
+use super::flow::{self, Flow};
 use super::value::{FORGED, Printer, Value, is_forged};
 use super::{Analysis, Grade, Place, Source, SubCommand, Word};
 use crate::limits::{self, Cap};
@@ -94,8 +96,9 @@ pub fn analyse_command(text: &str, place: &Place) -> Analysis {
     let cut = cut_to_cap(text);
     walker.walk_text(cut);
     walker.run_traps();
-    let Walker { out, leads, .. } = walker;
+    let Walker { out, leads, flow, .. } = walker;
     let mut analysis = out.finish();
+    flow::settle(&mut analysis, &flow);
     leads.add_to(&mut analysis);
     analysis
 }
@@ -163,6 +166,8 @@ struct Walker<'a> {
     leads: Leads,
     /// A walk that only asks did find that an item becomes shell text.
     text_of_items: bool,
+    /// What may hold a secret.
+    flow: Flow,
 }
 
 /// What has a place in the text that is walked.
@@ -200,6 +205,7 @@ impl<'a> Walker<'a> {
             locals: Vec::new(),
             text_of_items: false,
             leads: Leads::default(),
+            flow: Flow::default(),
         }
     }
 }

@@ -7,6 +7,7 @@ pub use fields::{holds_line, names_line};
 use serde_json::Value as Json;
 
 use super::emitter::Emitter;
+use super::flow;
 use super::host::host_of;
 use super::program::{code, table};
 use super::value::Value;
@@ -20,6 +21,12 @@ mod server;
 
 /// The effects of a tool call.
 pub fn analyse_tool_call(event: &Event, place: &Place) -> Analysis {
+    let mut analysis = analyse_call(event, place);
+    flow::settle_input(&mut analysis, &event.input);
+    analysis
+}
+
+fn analyse_call(event: &Event, place: &Place) -> Analysis {
     let mut own = place.clone();
     if own.cwd.is_empty() {
         own.cwd.clone_from(&event.cwd);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Arg;
+use super::analysis::Secrets;
 use crate::limits;
 
 /// Stands in computed text for a part that is known only at run time (no shell knows this character).
@@ -85,28 +86,35 @@ pub struct Value {
     pub text: Text,
     /// Its bytes in the text of the call.
     pub span: Range<usize>,
+    /// What of secrets it may hold.
+    pub secrets: Secrets,
 }
 
 impl Value {
+    /// A value of that text that holds no secret.
+    pub const fn of(text: Text, span: Range<usize>) -> Value {
+        Value { text, span, secrets: 0 }
+    }
+
     /// A known text.
     pub fn known(text: impl Into<String>, span: Range<usize>) -> Value {
-        Value { text: Text::Known(text.into()), span }
+        Value::of(Text::Known(text.into()), span)
     }
 
     /// A pattern.
     pub fn glob(pattern: impl Into<String>, span: Range<usize>) -> Value {
-        Value { text: Text::Glob { pattern: pattern.into(), outline: None }, span }
+        Value::of(Text::Glob { pattern: pattern.into(), outline: None }, span)
     }
 
     /// Known only at run time.
     pub fn unknown(span: Range<usize>) -> Value {
-        Value { text: Text::Unknown(Unknown::default()), span }
+        Value::of(Text::Unknown(Unknown::default()), span)
     }
 
     /// One word that begins so, and whose rest is known only at run time.
     pub fn begins(prefix: impl Into<String>, span: Range<usize>) -> Value {
         let prefix = Some(prefix.into()).filter(|prefix| !prefix.is_empty());
-        Value { text: Text::Unknown(Unknown { prefix, ..Unknown::default() }), span }
+        Value::of(Text::Unknown(Unknown { prefix, ..Unknown::default() }), span)
     }
 
     /// Text with a [`BLANK`] for each part that is not known, told by how it begins.
@@ -119,13 +127,13 @@ impl Value {
 
     /// Known only at run time; somebody prints it.
     pub fn printed(by: Printer, span: Range<usize>) -> Value {
-        Value { text: Text::Unknown(Unknown { by, ..Unknown::default() }), span }
+        Value::of(Text::Unknown(Unknown { by, ..Unknown::default() }), span)
     }
 
     /// Text with a [`BLANK`] for each part that is not known.
     pub fn outlined(outline: String, by: Printer, span: Range<usize>) -> Value {
         let outline = Some(outline);
-        Value { text: Text::Unknown(Unknown { outline, by, ..Unknown::default() }), span }
+        Value::of(Text::Unknown(Unknown { outline, by, ..Unknown::default() }), span)
     }
 
     /// The same, surely one word.
@@ -139,7 +147,9 @@ impl Value {
     /// The same, read as a pattern if it is `active`.
     pub fn globbed(self, active: bool) -> Value {
         match self.text {
-            Text::Known(pattern) if active => Value::glob(pattern, self.span),
+            Text::Known(pattern) if active => {
+                Value { secrets: self.secrets, ..Value::glob(pattern, self.span) }
+            }
             _ => self,
         }
     }
@@ -153,7 +163,7 @@ impl Value {
             }
             other => other.clone(),
         };
-        Value { text, span: self.span.clone() }
+        Value { text, span: self.span.clone(), secrets: self.secrets }
     }
 
     /// The value as others see it.
@@ -260,7 +270,7 @@ impl Value {
             }
         };
         let text = text.unwrap_or_else(|| Text::Unknown(Unknown::default()));
-        Value { text, span: self.span.clone() }
+        Value { text, span: self.span.clone(), secrets: self.secrets }
     }
 
     /// Something below the directory that it names.
@@ -291,8 +301,15 @@ impl Value {
             return Value { span: self.span.clone(), ..item.clone() };
         }
         let open = if item.text().is_some() { String::new() } else { BLANK.to_string() };
-        let filled = self.map(|text| text.replace(token, &format!("{}{open}", item.known_start())));
+        let mut filled =
+            self.map(|text| text.replace(token, &format!("{}{open}", item.known_start())));
+        filled.secrets |= item.secrets;
         filled.globbed(item.is_glob())
+    }
+
+    /// Is part of it not known?
+    pub fn is_open(&self) -> bool {
+        self.text().is_none_or(|text| text.contains(BLANK))
     }
 
     /// The known beginning.

@@ -53,8 +53,18 @@ pub const FLAGS: &[&str] = &[
 ];
 
 /// Under these prefixes tables may name effects of their own: `cloud.delete`.
-pub const DOMAINS: &[&str] =
-    &["git", "database", "cloud", "container", "package", "process", "forge", "content"];
+pub const DOMAINS: &[&str] = &[
+    "git",
+    "database",
+    "cloud",
+    "container",
+    "package",
+    "process",
+    "forge",
+    "content",
+    "secret",
+    "host",
+];
 
 /// One option line: `-o --output <write> | mark git.effect`.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -118,6 +118,8 @@ const DOMAINS: &[&str] = &[
     "package.*",
     "process.*",
     "forge.*",
+    "secret.*",
+    "host.*",
 ];
 
 impl Word {

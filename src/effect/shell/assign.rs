@@ -55,6 +55,7 @@ impl Walker<'_> {
         if name == CDPATH {
             self.assign_variable(assignment);
         }
+        self.flow.keep(&name, value.secrets);
         self.override_variable(&name);
         self.evaluates_integer(&name, &value);
         self.put_into_environment(&name, value.plain_text());
@@ -148,7 +149,11 @@ impl Walker<'_> {
                                 words.push(super::word::atoms_of(&field));
                             }
                         }
-                        _ => words.push(vec![Atom::unknown_text(false)]),
+                        ArrayElem::Keyed { value, .. } | ArrayElem::KeyedAppend { value, .. } => {
+                            // Which it is nobody follows; what it holds of secrets the array does.
+                            self.expand_word(&value.word);
+                            words.push(vec![Atom::unknown_text(false)])
+                        }
                     }
                 }
                 words
@@ -159,6 +164,7 @@ impl Walker<'_> {
     /// An assignment that lasts.
     pub fn assign_variable(&mut self, assignment: &Assignment) {
         let name = assignment.target.name.as_str().to_string();
+        let outer = std::mem::take(&mut self.flow.seen);
         let mut values = Vec::new();
         let mut alone = true;
         self.for_each_world(|w| {
@@ -174,6 +180,8 @@ impl Walker<'_> {
                 }
             }
         });
+        let seen = std::mem::replace(&mut self.flow.seen, outer);
+        self.flow.keep(&name, seen);
         if assignment.target.subscript.is_some() || !alone {
             values = unknown_var();
         }

@@ -10,6 +10,7 @@ use shuck_ast::{
 use super::frame::Frame;
 use super::state::{Function, StateKey, StateValue};
 use super::{Feed, Walker, windows};
+use crate::effect::analysis::Said;
 use crate::effect::guarded;
 use crate::effect::path::{join, normalise_path, split};
 use crate::effect::program::options::{self, Parsed};
@@ -232,6 +233,7 @@ impl Walker<'_> {
         if flagged(&made.args, &['n']) {
             // A reference: both names are one variable, which is not followed.
             if let Some(other) = self.text_of(name) {
+                self.keep_other(name, &other);
                 self.forget_variable(&other);
             }
             self.forget_variable(name);
@@ -259,6 +261,9 @@ impl Walker<'_> {
         }
         if set.is_some() {
             self.evaluates_array(&made.args, &value.skip_bytes(key.len() + 1));
+        }
+        if set.is_some() {
+            self.flow.keep(key, value.secrets);
         }
         match (value.plain_text().and(set), set) {
             (Some(text), _) => {
@@ -333,7 +338,28 @@ impl Walker<'_> {
         self.call_command(words, start, span);
     }
 
+    /// Calls a command, and keeps what its words may hold of secrets and where it leaves them.
     fn call_command(&mut self, words: &[Value], start: Start, span: Range<usize>) {
+        let (index, from) = (self.out.analysis.commands.len(), self.out.analysis.effects.len());
+        let mut stained: Vec<Value>;
+        let mut words = words;
+        if self.frame.secrets != 0 && words.iter().any(Value::is_open) {
+            stained = words.to_vec();
+            let open = stained.iter_mut().filter(|word| word.is_open());
+            open.for_each(|word| word.secrets |= self.frame.secrets);
+            words = &stained;
+        }
+        let code = self.code_secrets(words);
+        let (printed, secrets) = (self.flow.printed, self.frame.secrets);
+        self.flow.printed = 0;
+        self.frame.secrets |= code;
+        self.call_inner(words, start, span);
+        self.frame.secrets = secrets;
+        self.note_leaving(words, index, from, code);
+        self.flow.printed |= printed;
+    }
+
+    fn call_inner(&mut self, words: &[Value], start: Start, span: Range<usize>) {
         let Start { marked, external, declared, written } = start;
         if !self.has_room() {
             return;
@@ -410,6 +436,11 @@ impl Walker<'_> {
             neutral_wrapper: false,
             scope: AllowScope::default(),
             dir: self.cwd(),
+            said: Said {
+                login: 0,
+                sent: words.iter().fold(self.flow.fed, |all, word| all | word.secrets),
+            },
+            connects: false,
         };
         let Some(index) = self.push_command(command) else { return };
         self.resume_command(index);

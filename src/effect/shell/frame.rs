@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::{Feed, Walker};
+use crate::effect::analysis::Secrets;
 use crate::effect::value::Value;
 use crate::limits::{self, Cap};
 
@@ -45,6 +46,8 @@ pub struct Frame {
     pub only_looked_at: bool,
     /// A walk that only asks whether an item becomes shell text.
     pub probing: bool,
+    /// What the unknown parts of the text may hold of secrets.
+    pub secrets: Secrets,
 }
 
 impl Frame {
@@ -67,6 +70,7 @@ impl Frame {
             separators: None,
             only_looked_at: false,
             probing: false,
+            secrets: 0,
         }
     }
 }

@@ -32,6 +32,7 @@ impl Walker<'_> {
     fn assign_var(&mut self, name: &str, values: Var) {
         self.special_parameter(name, None, 0..0);
         self.taint_by(name);
+        self.flow.keep(name, self.flow.fed);
         let name = name.split('[').next().unwrap_or_default();
         self.state.set(StateKey::Var(name.to_string()), Some(StateValue::Var(values)));
         if self.is_integer(name) {

@@ -76,6 +76,7 @@ impl Walker<'_> {
         if special::deletes_operands(words, self.out.place.programs) {
             items.extend(self.whole_input_glob(&span));
         }
+        self.stain_items(items.iter_mut());
         // A row of items writes nothing twice over in the text: none of them can be replaced.
         let enter = |frame: &mut Frame| frame.computed = true;
         self.in_frame(enter, |w| w.each_of(&items, words, token, index, assigns));

@@ -13,6 +13,7 @@ use super::frame::{Frame, Room};
 use super::state::{StateKey, StateValue};
 use super::{Walker, cut_to_cap};
 use crate::effect::analysis::Led;
+use crate::effect::flow;
 use crate::effect::path::{is_below, split};
 use crate::effect::program::recipe::{self, RecipeReader, Request, Step};
 use crate::effect::program::table::{self, Language, Special};
@@ -388,6 +389,7 @@ impl Walker<'_> {
             },
             room: Room::within(&self.room),
             feed: self.feed.clone(),
+            flow: self.flow.clone(),
             leads,
             ..Walker::new(self.out.place)
         };
@@ -399,7 +401,8 @@ impl Walker<'_> {
             inner.set_positional(Some(Rc::new(words)));
         }
         limits::follow_script(|| walk(&mut inner, &text));
-        let Walker { out, leads, .. } = inner;
+        let Walker { mut out, leads, flow, .. } = inner;
+        flow::settle(&mut out.analysis, &flow);
         self.leads = leads;
         self.leads.open.pop();
         let analysis = limits::follow_script(|| out.end_script(&mut self.out));

@@ -101,18 +101,36 @@ impl Walker<'_> {
         if !Cap::Redirects.admits(stmt.redirects.len()) {
             return;
         }
+        let looked = std::mem::take(&mut self.flow.seen);
         let feed = self.redirect_feed(stmt);
+        let seen = std::mem::replace(&mut self.flow.seen, looked);
+        let fed = self.flow.fed;
+        let printed = std::mem::take(&mut self.flow.printed);
+        if let Some(feed) = &feed {
+            self.flow.fed = seen | self.fed_secrets(feed);
+        }
         let outer = feed.map(|feed| std::mem::replace(&mut self.feed, feed));
         // The shell opens what it redirects to before the command runs.
         let before = self.cwd();
         let mark = self.state.mark();
         if !matches!(stmt.command, Command::Function(_) | Command::AnonymousFunction(_)) {
+            let before = std::mem::take(&mut self.flow.substituted);
             self.visit_redirects(stmt);
+            if outer.is_some() {
+                self.flow.fed |= self.flow.substituted;
+            }
+            self.flow.substituted |= before;
         }
         // What runs inside of the redirections is none of its commands.
         let first = self.out.analysis.commands.len();
         match &stmt.command {
-            Command::Simple(simple) => self.walk_simple_command(simple, stmt, outer.clone()),
+            Command::Simple(simple) => {
+                if self.slice(simple.name.span).is_empty() {
+                    // `$(< file)`
+                    self.flow.printed |= self.flow.fed;
+                }
+                self.walk_simple_command(simple, stmt, outer.clone())
+            }
             Command::Decl(decl) => self.walk_declaration(decl),
             Command::Builtin(builtin) => self.walk_builtin(builtin),
             Command::Binary(binary) => self.walk_binary(binary),
@@ -130,8 +148,12 @@ impl Walker<'_> {
         self.make_uncertain(stmt, mark);
         if !stmt.redirects.is_empty() {
             let commands = self.redirected_commands(stmt, first);
+            let from = self.out.analysis.effects.len();
             self.redirect_effects(stmt, &commands, before);
+            self.note_redirects(stmt, commands.last().copied().flatten(), from);
         }
+        self.flow.printed |= printed;
+        self.flow.fed = fed;
         match outer {
             // What reads the shell's own standard input from here on reads that.
             Some(_) if self.is_exec(stmt) => self.refed += 1,
@@ -256,7 +278,9 @@ impl Walker<'_> {
             return;
         }
         let stages = std::iter::once(first).chain(links.iter().map(|(_, stmt)| *stmt)).collect();
+        let fed = self.flow.fed;
         self.fed_with(self.feed.clone(), |w| w.in_background(|w| w.walk_pipeline(stages)));
+        self.flow.fed = fed;
     }
 
     /// Runs something beside what goes on: a stage of a pipeline, a job in the background.
@@ -277,15 +301,21 @@ impl Walker<'_> {
                     stage.span,
                 );
             }
+            let printed = std::mem::take(&mut self.flow.printed);
             self.in_subshell(|w| w.walk_statement(stage));
             if self.room.stopped {
                 break;
             }
             if i < last {
-                self.feed = self.in_frame(
-                    |frame| frame.only_looked_at = i + 1 >= looking,
-                    |w| w.piped_output(stage),
-                );
+                self.flow.fed = std::mem::replace(&mut self.flow.printed, printed);
+                self.feed = self.looking_past(|w| {
+                    w.in_frame(
+                        |frame| frame.only_looked_at = i + 1 >= looking,
+                        |w| w.piped_output(stage),
+                    )
+                });
+            } else {
+                self.flow.printed |= printed;
             }
         }
     }

@@ -74,6 +74,7 @@ impl Walker<'_> {
                             first.span.clone(),
                         );
                     }
+                    self.flow.keep(&key, first.secrets);
                     self.override_variable(&key);
                     self.put_into_environment(&key, value);
                     marked |= self.mark_assignment(&key, value, first.span.clone(), false);
@@ -89,7 +90,13 @@ impl Walker<'_> {
                     let made = |item: &Value| words.iter().chain([item]).cloned().collect();
                     self.items_as_text(made, false, index);
                 }
-                let batches = if feeds { self.xargs_batches(words, index) } else { vec![words] };
+                let mut batches = match feeds {
+                    true => self.xargs_batches(words, index),
+                    false => vec![words],
+                };
+                if feeds {
+                    self.stain_items(batches.iter_mut().flatten());
+                }
                 let items = batches.iter().filter_map(|words| words.last()).filter(|_| feeds);
                 if items.into_iter().any(|item| item.text().or(item.prefix()).is_none()) {
                     self.out.add_note("items known only at run time");
@@ -182,7 +189,7 @@ impl Walker<'_> {
             let Arg { text, glob, span } = command.args[*at].clone();
             match text {
                 Some(text) => Value::known(text, span).globbed(glob),
-                None => Value::unknown(span),
+                None => Value { secrets: command.said.sent, ..Value::unknown(span) },
             }
         };
         let mut words: Vec<Value> = command.operands.iter().map(own).collect();
@@ -204,7 +211,11 @@ impl Walker<'_> {
         // Of what is not known what is written is looked at all the same.
         let written = |text: &&str| text.contains(|c: char| c.is_ascii_alphabetic());
         let Some(whole) = text.text().or_else(|| text.outline().filter(written)) else { return };
-        let enter = |frame: &mut Frame| frame.zsh = name.as_deref() == Some("zsh");
+        let told = self.out.analysis.commands.get(index).map_or(0, |c| c.said.sent);
+        let enter = |frame: &mut Frame| {
+            frame.zsh = name.as_deref() == Some("zsh");
+            frame.secrets |= text.secrets | told;
+        };
         self.in_frame(enter, |w| match eval {
             true => w.walk_nested(whole, text.span.clone(), Some(index)),
             false => {
@@ -289,6 +300,8 @@ impl Walker<'_> {
             self.out.command = Some(index);
         }
         let outer = std::mem::replace(&mut self.feed, Feed::None);
+        let secrets = self.frame.secrets;
+        self.frame.secrets |= self.flow.fed;
         let parallel = self.out.analysis.commands.get(index).is_some_and(|c| c.name == "parallel");
         match outer.clone() {
             // Its lines are commands that nobody has seen.
@@ -332,6 +345,7 @@ impl Walker<'_> {
                 self.emit_unread(Printer::Local, true, own, &span);
             }
         }
+        self.frame.secrets = secrets;
         self.feed = outer;
     }
 

@@ -110,7 +110,10 @@ impl Walker<'_> {
         self.expand_reference(reference, true, &mut own);
         match super::word::field_value(&own, 0..0).plain_text() {
             Some(name) if is_name(name) => self.expand_variable(name, inside, out),
-            _ => out.push(Atom::unknown_text(inside)),
+            _ => {
+                self.flow.look_up_any();
+                out.push(Atom::unknown_text(inside))
+            }
         }
     }
 
@@ -172,6 +175,7 @@ impl Walker<'_> {
         if reference.subscript.is_none() {
             return self.expand_variable(name, inside, out);
         }
+        self.flow.look_up(name, true);
         if !reference.has_array_selector() {
             return self.expand_element(reference, inside, out);
         }
@@ -270,10 +274,14 @@ impl Walker<'_> {
     pub(super) fn expand_variable(&mut self, name: &str, inside: bool, out: &mut Vec<Atom>) {
         match name {
             "*" if inside => {
+                self.see_positionals();
                 let words = self.arguments_given();
                 return self.join_words(words.as_deref(), out);
             }
-            "@" | "*" => return apart(self.arguments_given(), inside, out),
+            "@" | "*" => {
+                self.see_positionals();
+                return apart(self.arguments_given(), inside, out);
+            }
             "#" | "?" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID"
             | "BASHPID" | "COLUMNS" | "LINES" => {
                 return push_unknown_number(out);
@@ -287,13 +295,21 @@ impl Walker<'_> {
                 .as_ref()
                 .is_some_and(|v| !v.iter().take(index).skip(1).all(Value::counts_once));
             match values.filter(|_| !shifted).map(|p| p.get(index).cloned()) {
-                Some(Some(one)) => push_expanded(&atoms_of(&one), inside, out),
+                Some(Some(one)) => {
+                    self.flow.seen |= one.secrets;
+                    push_expanded(&atoms_of(&one), inside, out)
+                }
                 Some(None) if index > 0 => {}
-                _ => out.push(Atom::unknown_text(inside)),
+                _ => {
+                    self.see_positionals();
+                    out.push(Atom::unknown_text(inside))
+                }
             }
             return;
         }
         if let Some(words) = self.variable_words(name) {
+            let told = words.iter().flatten().all(|atom| !matches!(atom, Atom::Unknown(_)));
+            self.flow.look_up(name, told);
             if let Some(first) = words.first() {
                 if first.is_empty() && inside {
                     out.push(Atom::Empty);
@@ -302,6 +318,7 @@ impl Walker<'_> {
             }
             return;
         }
+        self.flow.look_up(name, false);
         let text = match name {
             "HOME" => Some(self.out.place.home.clone()),
             "PWD" => self.cwd(),
@@ -385,6 +402,9 @@ impl Walker<'_> {
                 }
                 let mut other = Vec::new();
                 fallback(self, &mut other);
+                if matches!(operator, ParameterOp::AssignDefault) {
+                    self.flow.keep(reference.name.as_str(), self.flow.seen);
+                }
                 let told = other.iter().any(|a| matches!(a, Atom::Ch(..)));
                 if matches!(operator, ParameterOp::AssignDefault) && (unset || told) {
                     let mut values = vec![vec![other.clone()]];

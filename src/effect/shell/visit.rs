@@ -105,7 +105,15 @@ impl Walker<'_> {
                     true => self.feed.clone(),
                     false => Feed::Stream(Printer::Stranger),
                 };
-                self.fed_with(feed, |w| w.in_background(|w| w.in_subshell(|w| w.walk_list(body))));
+                let first = self.out.analysis.commands.len();
+                self.printing_apart(body, |w| {
+                    w.fed_with(feed, |w| {
+                        w.in_background(|w| w.in_subshell(|w| w.walk_list(body)));
+                    })
+                });
+                if !*is_input {
+                    self.flow.outward.push(first..self.out.analysis.commands.len());
+                }
             }
             WordPart::ArithmeticExpansion { expression_ast, expression_word_ast, .. } => {
                 let raw = self.slice(span);
@@ -171,6 +179,10 @@ impl Walker<'_> {
 
     /// `$(...)`, or backticks, whose own escapes the parser takes away from the text it points to.
     fn walk_substitution(&mut self, body: &StmtSeq, syntax: CommandSubstitutionSyntax, span: Span) {
+        self.printing_apart(body, |w| w.walk_substituted(body, syntax, span));
+    }
+
+    fn walk_substituted(&mut self, body: &StmtSeq, syntax: CommandSubstitutionSyntax, span: Span) {
         self.substitutions += 1;
         let raw = self.slice(span);
         if syntax == CommandSubstitutionSyntax::Backtick && raw.contains('\\') {

@@ -51,6 +51,17 @@ impl Walker<'_> {
         if let Some(text) = self.plain_word(words) {
             return vec![Value::known(text, span)];
         }
+        let outer = std::mem::take(&mut self.flow.seen);
+        let mut fields = self.expand_fields(words, span);
+        let seen = std::mem::replace(&mut self.flow.seen, outer);
+        if seen != 0 {
+            self.flow.seen |= seen;
+            fields.iter_mut().for_each(|field| field.secrets |= seen);
+        }
+        fields
+    }
+
+    fn expand_fields(&mut self, words: &[&Word], span: Range<usize>) -> Vec<Value> {
         let atoms: Vec<Atom> = words.iter().flat_map(|w| self.word_atoms(w)).collect();
         let named = atoms.first() == Some(&Atom::Ch('=', Quote::Bare));
         let mut atoms = expand_groups(atoms, &mut Vec::new());
@@ -108,8 +119,11 @@ impl Walker<'_> {
     /// The one value that a word is where nothing splits: assignments, redirections, `case`.
     pub fn expand_one(&mut self, word: &Word, assignment: bool) -> Value {
         let span = self.source_range(word.span);
+        let outer = std::mem::take(&mut self.flow.seen);
         let atoms = self.expand_row(word, assignment);
-        field_value(&atoms, span)
+        let secrets = std::mem::replace(&mut self.flow.seen, outer);
+        self.flow.seen |= secrets;
+        Value { secrets, ..field_value(&atoms, span) }
     }
 
     /// The unsplit row of a word.
@@ -130,7 +144,10 @@ impl Walker<'_> {
     }
 
     fn word_atoms(&mut self, word: &Word) -> Vec<Atom> {
-        self.reread_word(word).unwrap_or_else(|| self.expand_parts(&word.parts, Quote::Bare))
+        let atoms =
+            self.reread_word(word).unwrap_or_else(|| self.expand_parts(&word.parts, Quote::Bare));
+        self.see_open_text(&atoms);
+        atoms
     }
 
     pub(super) fn expand_parts(&mut self, parts: &[WordPartNode], quote: Quote) -> Vec<Atom> {
@@ -229,7 +246,8 @@ impl Walker<'_> {
             }
             WordPart::Variable(name) => self.expand_variable(name.as_str(), inside, out),
             WordPart::CommandSubstitution { body, .. } => {
-                let atoms = self.substitution_output(body);
+                let atoms = self.looking_past(|w| w.substitution_output(body));
+                self.see_body(body);
                 push_expanded(&atoms, inside, out);
             }
             WordPart::ArithmeticExpansion { .. }
@@ -247,7 +265,11 @@ impl Walker<'_> {
                 }
             }
             WordPart::ProcessSubstitution { body, is_input } => {
-                let feed = if *is_input { self.list_output(body) } else { Feed::None };
+                let feed = match *is_input {
+                    true => self.looking_past(|w| w.list_output(body)),
+                    false => Feed::None,
+                };
+                self.see_body(body);
                 self.pipes.push(feed);
                 out.push(Atom::Pipe(self.pipes.len() - 1));
             }
@@ -404,7 +426,7 @@ impl Walker<'_> {
                     self.expand_variable(name.as_str(), true, &mut atoms)
                 }
                 HeredocBodyPart::CommandSubstitution { body, .. } => {
-                    let printed = self.substitution_output(body);
+                    let printed = self.looking_past(|w| w.substitution_output(body));
                     push_expanded(&printed, true, &mut atoms);
                 }
                 HeredocBodyPart::ArithmeticExpansion { .. } => atoms.push(Atom::unknown_name()),

@@ -81,6 +81,7 @@ impl Walker<'_> {
         for name in names {
             self.special_parameter(name, None, 0..0);
             self.taint_by(name);
+            self.flow.keep(name, words.iter().fold(0, |all, word| all | word.secrets));
         }
         for values in values.chunks(limits::VALUES) {
             self.walk_loop(names, |w| {

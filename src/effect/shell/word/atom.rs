@@ -162,7 +162,7 @@ pub fn field_value(atoms: &[Atom], span: Range<usize>) -> Value {
     let (mut unknown, mut split) = (false, Split::Name);
     let mut by = Printer::Nobody;
     if let [Atom::Pipe(at)] = atoms {
-        return Value { text: Text::Pipe(*at), span };
+        return Value::of(Text::Pipe(*at), span);
     }
     for atom in atoms {
         match atom {
@@ -203,7 +203,7 @@ pub fn field_value(atoms: &[Atom], span: Range<usize>) -> Value {
         }
     }
     if !unknown && glob {
-        return Value { text: Text::Glob { pattern: text, outline: number_sketch(atoms) }, span };
+        return Value::of(Text::Glob { pattern: text, outline: number_sketch(atoms) }, span);
     }
     if !unknown {
         return Value::known(text, span);
@@ -226,5 +226,5 @@ pub fn field_value(atoms: &[Atom], span: Range<usize>) -> Value {
         _ => BLANK,
     };
     let outline = Some(atoms.iter().filter(|a| **a != Atom::Empty).map(letter).collect());
-    Value { text: Text::Unknown(Unknown { prefix, outline, split, by }), span }
+    Value::of(Text::Unknown(Unknown { prefix, outline, split, by }), span)
 }

@@ -1,8 +1,50 @@
 //! The shapes of tokens: what each service begins its own with, and what follows. They stand in
 //! `config/tokens.toml`.
 
-use super::{is_start, is_word, run_length};
 use crate::names::redact::HOOKS;
+
+/// Is it a letter, a digit or `_`?
+pub fn is_word(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || b == b'_'
+}
+
+/// How many bytes at the beginning are such.
+pub fn run_length(bytes: &[u8], holds: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().position(|b| !holds(*b)).unwrap_or(bytes.len())
+}
+
+/// Does a word begin here? So it does behind what is escaped: `\\n`, `\\u003d`, `%3D`.
+pub fn is_start(bytes: &[u8], at: usize) -> bool {
+    let hex = |from: usize| bytes[from..at].iter().all(u8::is_ascii_hexdigit);
+    match &bytes[..at] {
+        [.., last] if !is_word(*last) => true,
+        [.., b'\\', b'n' | b't' | b'r' | b'b' | b'f'] => true,
+        [.., b'\\', b'u', _, _, _, _] if hex(at - 4) => true,
+        [.., b'%', _, _] if hex(at - 2) => true,
+        [..] => at == 0,
+    }
+}
+
+/// The tokens in a text that tell by how they begin whose they are.
+pub fn named_tokens(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < bytes.len() {
+            let from = at;
+            at += 1;
+            if may_begin_token(bytes[from])
+                && SECONDS[usize::from(bytes[from])] >> (bytes.get(at)? & 31) & 1 != 0
+                && is_start(bytes, from)
+                && let Some(length) = token_end(&bytes[from..])
+            {
+                at = from + length;
+                return text.get(from..at);
+            }
+        }
+        None
+    })
+}
 
 /// What the rest of a token is made of, beside letters and digits.
 #[derive(Clone, Copy, PartialEq)]
@@ -114,7 +156,7 @@ const fn of_byte(byte: usize, order: &mut [(u8, u8); COUNT], at: usize) -> usize
 }
 
 /// The end of the token that begins at the start of this text.
-pub(super) fn token_end(bytes: &[u8]) -> Option<usize> {
+pub fn token_end(bytes: &[u8]) -> Option<usize> {
     let (first, second) = (usize::from(*bytes.first()?), bytes.get(1));
     ORDER[BEGINS[first].into()..BEGINS[first + 1].into()].iter().find_map(|(shape, prefix)| {
         let shape = &SHAPES[usize::from(*shape)];
@@ -126,7 +168,7 @@ pub(super) fn token_end(bytes: &[u8]) -> Option<usize> {
 }
 
 /// For each first byte the second bytes that a prefix has there, by their last five bits.
-pub(super) const SECONDS: [u32; 256] = {
+pub const SECONDS: [u32; 256] = {
     let (mut seconds, mut shape) = ([0; 256], 0);
     while shape < SHAPES.len() {
         let mut prefix = 0;
@@ -142,7 +184,7 @@ pub(super) const SECONDS: [u32; 256] = {
 };
 
 /// Does any token begin with this byte?
-pub(super) const fn may_begin_token(byte: u8) -> bool {
+pub const fn may_begin_token(byte: u8) -> bool {
     BEGINS[byte as usize + 1] > BEGINS[byte as usize]
 }
 
@@ -187,7 +229,7 @@ fn bounded_run_length(bytes: &[u8], holds: impl Fn(u8) -> bool) -> usize {
 
 /// Tokens that are known by what stands in their middle. The end of such a one, and where it begins,
 /// where the mark stands at `at`; it begins not before `from`.
-pub(super) fn token_around(bytes: &[u8], from: usize, at: usize) -> Option<std::ops::Range<usize>> {
+pub fn token_around(bytes: &[u8], from: usize, at: usize) -> Option<std::ops::Range<usize>> {
     let rest = &bytes[at..];
     let before = |most: usize, holds: fn(u8) -> bool| {
         let low = from.max(at.saturating_sub(most));
@@ -262,7 +304,7 @@ fn discord_length(rest: &[u8]) -> Option<usize> {
 }
 
 /// Behind `://`: where the secret of such an address begins, and where it ends.
-pub(super) fn webhook_secret(bytes: &[u8]) -> Option<std::ops::Range<usize>> {
+pub fn webhook_secret(bytes: &[u8]) -> Option<std::ops::Range<usize>> {
     let host = run_length(&bytes[..bytes.len().min(80)], |b| Of::Dotted.accepts_byte(b));
     let start = HOOKS.iter().find_map(|hook| {
         let (name, path) = hook.split_at(hook.find('/')?);
