@@ -10,7 +10,9 @@ use super::host::host_of;
 use super::look;
 use super::path::{self, Resolver};
 use super::value::{BLANK, FORGED, Value, is_forged};
-use super::{Analysis, Effect, Extent, Grade, Place, Source, SubCommand, Target, Word, windows};
+use super::{
+    Analysis, Effect, Extent, Grade, Package, Place, Source, SubCommand, Target, Word, windows,
+};
 use crate::glob;
 use crate::limits::{self, Cap};
 
@@ -158,7 +160,25 @@ impl<'a> Emitter<'a> {
             self.full = true;
             return;
         }
-        self.analysis.effects.push(Effect { word, grade, path, host, source, command, span });
+        self.analysis.effects.push(Effect {
+            word,
+            grade,
+            path,
+            host,
+            package: None,
+            source,
+            command,
+            span,
+        });
+    }
+
+    /// A package is installed.
+    pub fn push_package(&mut self, word: Word, package: Package, span: Range<usize>) {
+        let at = self.analysis.effects.len();
+        self.push(word, Grade::Certain, Source::Operand, span);
+        if let Some(effect) = self.analysis.effects.get_mut(at) {
+            effect.package = Some(Box::new(package));
+        }
     }
 
     /// Something is not understood: an unknown execute, and why.
