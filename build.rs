@@ -13,6 +13,8 @@ mod glob;
 mod limits;
 #[path = "build/names.rs"]
 mod names;
+#[path = "build/popular.rs"]
+mod popular;
 #[path = "build/programs.rs"]
 mod programs;
 #[path = "build/servers.rs"]
@@ -46,6 +48,7 @@ fn main() {
     cli::write().expect("completions and man page");
     generate(&out, "names", names::compile);
     generate(&out, "servers", servers::compile);
+    popular::generate(&out);
     programs::generate();
     generate(&out, "tokens", tokens::compile);
     generate(&out, "variables", variables::compile);

@@ -24,7 +24,8 @@ pub mod windows;
 pub mod word;
 
 pub use self::analysis::{
-    AllowScope, Analysis, Arg, Effect, Extent, Grade, Opt, Source, SubCommand, Target,
+    AllowScope, Analysis, Arg, Effect, Extent, Grade, Opt, Origin, Package, Source, SubCommand,
+    Target,
 };
 pub use self::place::{Guarded, Place};
 pub use self::word::Word;

@@ -86,6 +86,68 @@ pub enum Source {
     Assignment,
 }
 
+/// Where a package comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The registry that everybody takes it from.
+    Registry,
+    /// Another registry, which may give it another content.
+    Index,
+    /// A file at an address.
+    Url,
+    /// A repository.
+    Git,
+    /// A repository or a file of whoever has the project's own remotes.
+    Own,
+    /// A file or a directory of this machine.
+    Path,
+}
+
+impl Origin {
+    /// The word for it in rules: `git:*`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Origin::Registry => "registry",
+            Origin::Index => "index",
+            Origin::Url => "url",
+            Origin::Git => "git",
+            Origin::Own => "own",
+            Origin::Path => "path",
+        }
+    }
+}
+
+/// A package that a call installs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Package {
+    /// Its name in the registry, or the address or path that it comes from.
+    pub name: String,
+    /// Which registry the installer asks: `npm`, `pypi`, `crates` ...; empty where that is not told.
+    pub registry: &'static str,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The much-used name that it could be taken for.
+    pub model: Option<String>,
+}
+
+impl Package {
+    /// Does that hold for the name, by itself or with its registry or origin in front: `left-pad`, `npm:left-pad`,
+    /// `git:https://host/x`?
+    pub fn any_name(&self, holds: impl Fn(&str) -> bool) -> bool {
+        let with = |front: &str| format!("{front}:{}", self.name);
+        holds(&self.name) || holds(&with(self.registry)) || holds(&with(self.origin.name()))
+    }
+}
+
+impl std::fmt::Display for Package {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.model {
+            Some(model) => write!(f, "{} (looks like {model})", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
 /// One thing that a call would do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effect {
@@ -97,6 +159,8 @@ pub struct Effect {
     pub path: Option<Target>,
     /// The host it contacts, lower case, no port. None with word Network = any host.
     pub host: Option<String>,
+    /// The package that it adds.
+    pub package: Option<Box<Package>>,
     /// Where it comes from.
     pub source: Source,
     /// The sub-command it belongs to: an index into [`Analysis::commands`].
@@ -112,7 +176,8 @@ impl Effect {
             Extent::Exact => target.lexical.clone(),
             other => format!("{} ({})", target.lexical, other.name()),
         });
-        path.or_else(|| self.host.clone())
+        let package = || self.package.as_ref().map(|package| package.to_string());
+        path.or_else(|| self.host.clone()).or_else(package)
     }
 }
 

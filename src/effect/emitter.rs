@@ -10,7 +10,9 @@ use super::host::{gives_credentials, host_of, is_disguised};
 use super::look;
 use super::path::{self, Resolver};
 use super::value::{BLANK, FORGED, Value, is_forged};
-use super::{Analysis, Effect, Extent, Grade, Place, Source, SubCommand, Target, Word, windows};
+use super::{
+    Analysis, Effect, Extent, Grade, Package, Place, Source, SubCommand, Target, Word, windows,
+};
 use crate::glob;
 use crate::limits::{self, Cap};
 
@@ -161,11 +163,20 @@ impl<'a> Emitter<'a> {
         let told = host.as_deref().filter(|_| word == Word::Network);
         let read = told.is_some_and(gives_credentials).then_some(Word::Named("secret.read"));
         let hidden = told.is_some_and(is_disguised).then_some(Word::Named("host.disguised"));
-        let effect = Effect { word, grade, path, host, source, command, span };
+        let effect = Effect { word, grade, path, host, package: None, source, command, span };
         let more = read.into_iter().chain(hidden);
         let more: Vec<Effect> = more.map(|word| Effect { word, ..effect.clone() }).collect();
         self.analysis.effects.push(effect);
         self.analysis.effects.extend(more);
+    }
+
+    /// A package is installed.
+    pub fn push_package(&mut self, word: Word, package: Package, span: Range<usize>) {
+        let at = self.analysis.effects.len();
+        self.push(word, Grade::Certain, Source::Operand, span);
+        if let Some(effect) = self.analysis.effects.get_mut(at) {
+            effect.package = Some(Box::new(package));
+        }
     }
 
     /// Something is not understood: an unknown execute, and why.

@@ -603,6 +603,7 @@ pub fn settle(analysis: &mut Analysis, flow: &Flow) {
                     grade: if grade == Grade::Possible { Grade::Possible } else { sure },
                     path: Some(path),
                     host: host.clone(),
+                    package: None,
                     source: Source::Operand,
                     command: Some(at),
                     span: command.span.clone(),

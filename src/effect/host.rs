@@ -10,6 +10,17 @@ fn only_port_open(rest: &str) -> bool {
     rest.strip_suffix(':').is_some_and(|host| !host.is_empty() && !host.contains(['@', ':', '[']))
 }
 
+/// The file of this machine that a `file:` URL names: `file:///x`, `file://localhost/x`.
+pub fn file_of(url: &str) -> Option<&str> {
+    let rest =
+        url.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("file://")).map(|_| &url[7..])?;
+    let local = ["localhost", "127.0.0.1", "[::1]"].iter().find_map(|host| {
+        let here = rest.get(..host.len())?.eq_ignore_ascii_case(host);
+        here.then(|| &rest[host.len()..]).filter(|path| path.starts_with('/'))
+    });
+    Some(local.unwrap_or(rest))
+}
+
 /// The host of a URL, of `user@host:path`, or of a bare host, lower case and without port.
 pub fn host_of(value: &Value) -> Option<String> {
     let (text, whole) = match (value.text(), value.outline()) {

@@ -88,6 +88,7 @@ fn emit_row(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Ne
     if !special::emit_special(out, call, program, next) {
         emit_operands(out, call, program, next);
     }
+    special::emit_added(out, call);
     if guess::may_run_more(call, program, next) {
         next.extend(guess::of_call(call));
     }
@@ -104,7 +105,7 @@ fn emit_row(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Ne
 
 /// The effects that a row names, for itself and by what the first operands mean. That it goes anywhere is said behind all.
 fn emit_words(out: &mut Emitter, call: &Call, program: &Program) {
-    let told = |word: &&Word| !matches!(word, Word::Network | Word::Send);
+    let told = |word: &&Word| !matches!(word, Word::Network | Word::Send) && **word != special::ADD;
     for word in program.effects.iter().filter(told) {
         if !call.is_dry_run() || *word == Word::Execute {
             call.does(out, *word);
@@ -125,7 +126,8 @@ fn emit_words(out: &mut Emitter, call: &Call, program: &Program) {
 
 /// What one option comes to.
 fn emit_option(out: &mut Emitter, call: &Call, option: &ParsedOption, next: &mut Vec<Next>) {
-    if let Some(word) = option.spec.and_then(|spec| spec.effect).filter(|_| !call.is_dry_run()) {
+    let word = option.spec.and_then(|spec| spec.effect).filter(|word| *word != special::ADD);
+    if let Some(word) = word.filter(|_| !call.is_dry_run()) {
         let span = call.args.get(option.at).map_or(call.span.clone(), |a| a.span.clone());
         out.push(word, Grade::Certain, Source::Program, span);
     }

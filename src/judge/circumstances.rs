@@ -119,7 +119,12 @@ impl Judge<'_> {
         parts: &[MatchPart],
         jobs: &mut Vec<Job>,
     ) -> Vec<Option<usize>> {
-        let differs = [PlaceholderName::Path, PlaceholderName::Command, PlaceholderName::Host];
+        let differs = [
+            PlaceholderName::Path,
+            PlaceholderName::Command,
+            PlaceholderName::Host,
+            PlaceholderName::Package,
+        ];
         if !differs.iter().any(|name| command.script.uses_placeholder(name)) {
             let answer =
                 self.question_index(command.limit, self.make_job(form, command, one, None), jobs);

@@ -45,6 +45,9 @@ impl Judge<'_> {
                 path().map(String::as_str).or(event.file_path()).map(str::to_string)
             }
             PlaceholderName::Host => effects().find_map(|effect| effect.host.clone()),
+            PlaceholderName::Package => {
+                effects().find_map(|effect| effect.package.as_ref().map(ToString::to_string))
+            }
             PlaceholderName::Command => command
                 .and_then(|at| analysis.commands.get(at))
                 .map(|command| command_text(analysis, command))

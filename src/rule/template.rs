@@ -18,6 +18,8 @@ pub enum PlaceholderName {
     Tool,
     /// `{host}`: the host of the matched effect.
     Host,
+    /// `{package}`: the package of the matched effect.
+    Package,
     /// `{run.output}`: what the rule's `run` printed.
     RunOutput,
     /// `{error}`: why something failed.
@@ -40,6 +42,7 @@ impl PlaceholderName {
         match self {
             PlaceholderName::Path => "a path that is not known".into(),
             PlaceholderName::Host => "a host that is not known".into(),
+            PlaceholderName::Package => "a package that is not known".into(),
             PlaceholderName::Command => "this call".into(),
             PlaceholderName::Tool => "(no tool)".into(),
             PlaceholderName::RunOutput => "(no output)".into(),
@@ -88,8 +91,18 @@ impl FromText for Pieces {
 }
 
 /// The names of the placeholders, for hints.
-pub const NAMES: &[&str] =
-    &["path", "command", "tool", "host", "run.output", "error", "output", "preview", "input.FIELD"];
+pub const NAMES: &[&str] = &[
+    "path",
+    "command",
+    "tool",
+    "host",
+    "package",
+    "run.output",
+    "error",
+    "output",
+    "preview",
+    "input.FIELD",
+];
 
 /// How many characters of the prompt `{preview}` is, unless it says so.
 const PREVIEW: usize = 80;
@@ -412,6 +425,7 @@ fn usual_name(name: &str) -> Option<PlaceholderName> {
         "command" => PlaceholderName::Command,
         "tool" => PlaceholderName::Tool,
         "host" => PlaceholderName::Host,
+        "package" => PlaceholderName::Package,
         "run.output" => PlaceholderName::RunOutput,
         "error" => PlaceholderName::Error,
         "output" => PlaceholderName::Output,

@@ -382,6 +382,7 @@ impl Explanation<'_> {
                     "resolved": effect.path.as_ref().map(|target| &target.resolved),
                     "extent": effect.path.as_ref().map(|target| target.extent.name()),
                     "host": effect.host,
+                    "package": effect.package.as_ref().map(ToString::to_string),
                     "command": effect.command,
                     "span": [effect.span.start, effect.span.end],
                     "text": self.effect_snippet(effect),

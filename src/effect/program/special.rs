@@ -1,10 +1,12 @@
 //! Programs whose arguments follow no common pattern: find, dd, tar, git's tree, shells, curl ...
 
+mod added;
 mod cloud;
 mod containers;
 mod files;
 mod forge;
 mod git;
+mod lookalike;
 mod machine;
 mod network;
 mod packages;
@@ -17,6 +19,7 @@ mod text;
 mod windows;
 mod wrap;
 
+pub use added::{ADD, emit_added};
 pub use files::{deletes_operands, directory_glob, named_globs, printed_guarded_files};
 pub use git::{names_git, redirects_git};
 pub use stage::{is_watched, settle, settle_drops};

@@ -156,6 +156,7 @@ conditions! {
     within: Within,
     private: Private,
     host: Host,
+    package: Package,
     permission: Match,
     prompt: Prompt,
     input: Input,
@@ -475,6 +476,54 @@ impl Condition for Host {
         !Host::lists_project(asked.excluded(), s, effect)
             && (effect.host.as_ref().is_some_and(|host| asked.lists_host(host))
                 || Host::lists_project(asked.named(), s, effect))
+    }
+}
+
+/// `package`
+pub enum Package {}
+
+impl Package {
+    /// What it says of the package that the effect adds, or of those that its command adds.
+    fn hits<'s>(
+        asked: &'s PatternList<NamePattern>,
+        s: &'s Subject<'_>,
+        effect: &'s Effect,
+    ) -> impl Iterator<Item = Truth> + 's {
+        let own = effect.word == ADD || effect.package.is_some();
+        let among = move |other: &&Effect| match own {
+            true => std::ptr::eq(*other, effect),
+            false => {
+                other.word == ADD && effect.command.is_some() && other.command == effect.command
+            }
+        };
+        s.analysis.effects.iter().filter(among).map(|one| match &one.package {
+            Some(package) => Truth::from(asked.holds_package(package)),
+            None => Truth::Maybe,
+        })
+    }
+}
+
+/// The effect of a package that is installed.
+const ADD: Word = Word::Named("package.add");
+
+impl Condition for Package {
+    type Value = PatternList<NamePattern>;
+    const KEY: &'static str = "package";
+    const DOC: &'static str = "globs over packages that are installed: a name, REGISTRY:name, or where it comes from (git:*)";
+    const SCOPE: Scope = Scope::Operand;
+
+    fn match_effect(
+        asked: &Self::Value,
+        _: &Conditions,
+        s: &Subject<'_>,
+        effect: &Effect,
+    ) -> Truth {
+        Package::hits(asked, s, effect).fold(Truth::No, Truth::or)
+    }
+
+    fn covers(asked: &Self::Value, _: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
+        let mut hits = Package::hits(asked, s, effect).peekable();
+        hits.peek().is_some() && hits.all(|hit| hit == Truth::Yes)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Globs over names: tools, agents, hosts, fields of the payload.
 
+use crate::effect::Package;
 use crate::effect::host::is_local;
 use crate::glob;
 use crate::rule::{PatternList, Regex};
@@ -94,6 +95,12 @@ impl PatternList<NamePattern> {
     /// Does it hold for the host?
     pub(super) fn holds_host(&self, host: &str) -> bool {
         self.covers_any(|named| named.iter().any(|n| n.holds_host(host)), |n| n.holds_host(host))
+    }
+
+    /// Does it hold for the package, by one of its names?
+    pub(super) fn holds_package(&self, package: &Package) -> bool {
+        let hits = |n: &NamePattern| package.any_name(|name| n.matches_name(name));
+        self.covers_any(|named| named.iter().any(hits), hits)
     }
 
     /// Is the host surely on the list? What programs make of letters beyond ASCII is another name.

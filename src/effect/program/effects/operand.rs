@@ -328,7 +328,7 @@ fn talks(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
             }
         }
         Role::Upload => out.operand(Word::Read, value),
-        _ => match text.and_then(|text| text.strip_prefix("file://")) {
+        _ => match text.and_then(crate::effect::host::file_of) {
             Some(file) => out.operand(Word::Read, &Value::known(file, value.span.clone())),
             None => {
                 out.emit_contact(value, sends_data(call) && !call.is_dry_run(), Source::Operand)

@@ -3,13 +3,12 @@
 use super::super::effects::{Call, Next, maybe_path};
 use super::super::table::{self, Program, mark};
 use super::Invocation;
+use super::added::{self, INSTALLED};
 use crate::effect::emitter::Emitter;
 use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
+use crate::names::added::HOSTED;
 use crate::names::runner::{KNOWN, OWNERS};
-
-/// Beginnings of packages that are a repository of somebody's.
-const HOSTED: &[&str] = &["github:", "gitlab:", "bitbucket:", "gist:"];
 
 /// Packages by name are data; by URL they come from a host, by path they are read.
 pub(super) fn emit_packages(i: &mut Invocation) {
@@ -45,7 +44,8 @@ fn package(out: &mut Emitter, program: &Program, value: &Value, text: &str) -> b
     let owned = text.split_once('/').is_some_and(|(owner, name)| {
         !owner.is_empty() && !owner.starts_with(['@', '.', '~']) && !name.contains('/')
     });
-    let hosted = HOSTED.iter().any(|host| text.starts_with(host)) || program.special_host(owned);
+    let hosted =
+        HOSTED.iter().any(|(start, _)| text.starts_with(start)) || program.special_host(owned);
     if hosted {
         let host = Value::known("github.com", value.span.clone());
         out.emit_contact(&host, false, Source::Operand);
@@ -81,9 +81,6 @@ pub fn emit_make_variable(out: &mut Emitter, value: &Value, next: &mut Vec<Next>
         super::super::code::emit_inline(out, table::Language::Make, &text, next);
     }
 }
-/// Where a package's own programs lie.
-const INSTALLED: &str = "node_modules/.bin/";
-
 /// `yarn prisma migrate`: a name that is no sub-command is a program of the project.
 fn run_project_binary(call: &Call, next: &mut Vec<Next>) {
     let Some(at) = call.parsed.operands.get(call.parsed.subs) else { return };
@@ -133,24 +130,8 @@ fn is_expected(out: &mut Emitter, program: &Program, package: &Value) -> bool {
 
 /// Does the project install it, or name it?
 fn is_of_the_project(out: &mut Emitter, package: &str, bare: &str) -> bool {
-    let Some(mut dir) = out.cwd.clone() else { return false };
-    let project = out.place.project.clone();
     let package = package.rfind('@').filter(|at| *at > 0).map_or(package, |at| &package[..at]);
-    loop {
-        if out.resolver.exists(&format!("{dir}/{INSTALLED}{bare}")) {
-            return true;
-        }
-        let manifest = out.read_content(&format!("{dir}/package.json"), 1 << 18);
-        let named = [package, bare].map(|name| format!("\"{name}\""));
-        let manifest = manifest.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        if manifest.is_some_and(|text| named.iter().any(|name| text.contains(name))) {
-            return true;
-        }
-        match dir.rfind('/').filter(|at| *at > 0 && dir != project) {
-            Some(at) => dir.truncate(at),
-            None => return false,
-        }
-    }
+    added::is_of_the_project(out, "npm", &[package, bare])
 }
 
 /// `--package X`, `--from X`, `--with X`: packages beside the one that runs.
@@ -158,15 +139,25 @@ fn emit_options_packages(out: &mut Emitter, call: &Call, program: &Program) {
     const NAMES: &[&str] = &["-p", "--package", "--from", "--with", "--spec"];
     let named = call.parsed.options.iter().filter(|o| NAMES.contains(&o.name.as_str()));
     let values: Vec<Value> = named.filter_map(|o| o.value.clone()).collect();
-    for value in values.iter().filter(|value| !value.known_start().contains("://")) {
+    for value in &values {
+        if value.known_start().contains("://") {
+            added::emit_package(out, program.name, value, false);
+            continue;
+        }
         if (fetches_programs(program.name) || program.name == "uv run")
             && !(program.name.starts_with("uv")
                 && value.known_start().bytes().all(|b| b.is_ascii_digit() || b == b'.'))
             && !is_expected(out, program, value)
         {
-            out.push(FOREIGN, Grade::Certain, Source::Operand, value.span.clone());
+            emit_foreign(out, program, value);
         }
     }
+}
+
+/// A runner fetches and runs what nobody knows.
+fn emit_foreign(out: &mut Emitter, program: &Program, package: &Value) {
+    out.push(FOREIGN, Grade::Certain, Source::Operand, package.span.clone());
+    added::emit_package(out, program.name, package, false);
 }
 
 /// A runner: what it fetches, and what it runs.
@@ -179,10 +170,10 @@ pub(super) fn run(i: &mut Invocation) {
 pub fn emit_runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut Vec<Next>) {
     let Some(first) = values.first() else { return };
     if emit_fetched_program(out, first) {
-        return;
+        return added::emit_package(out, program.name, first, false);
     }
     if fetches_programs(program.name) && !is_expected(out, program, first) {
-        out.push(FOREIGN, Grade::Certain, Source::Operand, first.span.clone());
+        emit_foreign(out, program, first);
     }
     if first.text().is_none() {
         // Nobody knows which: no allow covers it.
@@ -236,7 +227,7 @@ pub fn emit_package_fields(out: &mut Emitter, call: &Call, values: &[Value]) {
 /// A program that is named by its URL: it comes from that host, and runs.
 pub fn emit_fetched_program(out: &mut Emitter, file: &Value) -> bool {
     let there = file.known_start().contains("://") && !file.known_start().starts_with("file:")
-        || HOSTED.iter().any(|host| file.known_start().starts_with(host));
+        || HOSTED.iter().any(|(start, _)| file.known_start().starts_with(start));
     if there {
         out.emit_contact(file, false, Source::Operand);
         out.emit_unknown("a program that is fetched runs", file.span.clone());
@@ -255,7 +246,9 @@ fn script_of(out: &mut Emitter, program: &Program, values: &[Value], next: &mut 
     let Some((file, rest)) = values.split_first() else { return };
     if file.plain_text() == Some("-") {
         next.push(Next::Stdin { lang: program.language() });
-    } else if !emit_fetched_program(out, file) && file.text().is_some_and(looks_like_path) {
+    } else if emit_fetched_program(out, file) {
+        added::emit_package(out, program.name, file, false);
+    } else if file.text().is_some_and(looks_like_path) {
         let lang = program.lang.or(Some(table::Language::Python));
         next.push(Next::File { file: file.clone(), lang });
     }

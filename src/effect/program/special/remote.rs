@@ -199,7 +199,7 @@ pub fn emit_download(out: &mut Emitter, call: &Call, values: &[Value]) {
     let send = emit_settings(out, call) || method || sends_data(call);
     for url in &urls {
         let text = url.text().unwrap_or_default();
-        if let Some(file) = text.strip_prefix("file://") {
+        if let Some(file) = crate::effect::host::file_of(text) {
             out.operand(Word::Read, &Value::known(file, url.span.clone()));
         }
         super::forge::emit_request(out, call, url);

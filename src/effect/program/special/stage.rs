@@ -20,7 +20,9 @@ enum Stage {
 
 /// Do programs here look at that variable?
 pub fn is_watched(variable: &str) -> bool {
-    VARIABLES.contains(&variable) || variable.starts_with("TF_CLI_ARGS")
+    VARIABLES.contains(&variable)
+        || variable.starts_with("TF_CLI_ARGS")
+        || crate::names::added::VARIABLES.contains(&variable)
 }
 
 fn stage_of(word: &str) -> Option<Stage> {

@@ -35,7 +35,7 @@ impl Scan<'_, '_> {
             }
             if let Some(rest) = text.strip_prefix("~/") {
                 value = value.map(|_| format!("{}/{rest}", self.out.place.home));
-            } else if let Some(rest) = text.strip_prefix("file://") {
+            } else if let Some(rest) = crate::effect::host::file_of(text) {
                 value = value.map(|_| rest.to_string());
             }
             self.out.emit_path(word, &value, extent, Grade::Certain, Source::Code);
@@ -49,7 +49,7 @@ impl Scan<'_, '_> {
             if self.is_full() {
                 return;
             }
-            if let Some(file) = value.text().and_then(|t| t.strip_prefix("file://")) {
+            if let Some(file) = value.text().and_then(crate::effect::host::file_of) {
                 let value = Value::known(file, self.span.clone());
                 self.out.code_path(Word::Read, &value);
             } else {
