@@ -255,6 +255,21 @@ impl Analysis {
         led.ways.get(effect.checked_sub(led.effects)?).map(String::as_str)
     }
 
+    /// The same for one that is among the effects, or is narrowed from one.
+    pub fn way_of(&self, effect: &Effect) -> Option<&str> {
+        let led = self.led.as_ref()?;
+        let start = self.effects.as_ptr_range().start.addr();
+        let place = (&raw const *effect).addr().wrapping_sub(start) / size_of::<Effect>();
+        let narrowed = |one: &Effect| {
+            (one.word, one.command, &one.span) == (effect.word, effect.command, &effect.span)
+        };
+        let place = match place < self.effects.len() {
+            true => place,
+            false => led.effects + self.effects.get(led.effects..)?.iter().position(narrowed)?,
+        };
+        self.way_to(place)
+    }
+
     /// A sub-command and those that run it, the innermost first.
     pub fn with_wrappers(&self, command: Option<usize>) -> Vec<usize> {
         let parent = |at: &usize| self.commands.get(*at).and_then(|command| command.parent);

@@ -5,7 +5,7 @@
 
 use super::{
     Condition, FieldTest, Key, List, NamePattern, Needs, OptionalWhen, Permission, Scope, Subject,
-    Value, within,
+    Value, Ways, within,
 };
 use crate::effect::{Effect, Grade, Word};
 use crate::event::Kind;
@@ -154,6 +154,7 @@ conditions! {
     path: Path,
     recursive: Recursive,
     within: Within,
+    via: Via,
     host: Host,
     permission: Match,
     prompt: Prompt,
@@ -401,6 +402,25 @@ impl Condition for Within {
 
     fn covers(asked: &Self::Value, _: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
         within::covers_directory(asked, s, effect)
+    }
+}
+
+/// `via`
+pub enum Via {}
+
+impl Condition for Via {
+    type Value = Ways;
+    const KEY: &'static str = "via";
+    const DOC: &'static str = "true = what stands in files that the call runs, false = what the call itself says; globs over the files and commands on the way: Makefile, make*";
+    const SCOPE: Scope = Scope::Command;
+
+    fn match_effect(
+        asked: &Self::Value,
+        _: &Conditions,
+        s: &Subject<'_>,
+        effect: &Effect,
+    ) -> Truth {
+        Truth::from(asked.hold_for(s.analysis.way_of(effect)))
     }
 }
 
