@@ -1,8 +1,15 @@
 //! Allows in the judgement: whether those of rules, hook scripts and servers cover a call.
 
-use super::{Allowed, CallForm, Judge};
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::{Again, Allowed, CallForm, Judge};
 use crate::effect;
 use crate::engine::{self, Match};
+use crate::event::Event;
+use crate::limits::{self, Stage};
+use crate::rule::concern::RuleQuery;
 use crate::rule::{Rule, Verdict};
 use crate::verdict::Verb;
 
@@ -25,8 +32,57 @@ impl Judge<'_> {
         voices.iter().any(|voice| voice.verb == Verb::Allow)
     }
 
-    /// Speaks the allow of this form, where allows cover all of it.
+    /// Speaks the allow of this form, where allows cover all of it, or all that stands in its stead.
     pub(super) fn add_allow(&mut self, form: &CallForm<'_, '_>, outside: &[Allowed<'_>]) {
+        if !self.add_plain_allow(form, outside) && !form.analysis.steads().is_empty() {
+            self.allow_through_recipe(form);
+        }
+    }
+
+    /// Speaks the allow of what the recipe that the call runs says, as if the call said it.
+    fn allow_through_recipe(&mut self, form: &CallForm<'_, '_>) {
+        let mut files: Vec<String> = Vec::new();
+        let mut way: Option<String> = None;
+        let mut next = form.analysis.in_stead();
+        while let Some((stead, text)) = next.filter(|_| files.len() < limits::SCRIPT_DEPTH) {
+            files.push(stead.file);
+            way.get_or_insert(stead.way);
+            let again = self.said_call(form.event, text);
+            let rules: Vec<&Rule> = again.rules.iter().map(Rc::as_ref).collect();
+            let matches = self.matches_quietly(&rules, &again.event, &again.analysis);
+            let stops = |one: &Match<'_>| !one.observed && one.verb().is_some_and(Verb::stops_call);
+            if matches.iter().any(stops)
+                || self.unjudged.get().is_some()
+                || files.iter().any(|file| again.analysis.may_change_recipe(file))
+            {
+                return;
+            }
+            let had = self.voices.len();
+            if self.add_plain_allow(&again.to_form(&rules, &matches), &[]) {
+                for (voice, way) in self.voices[had..].iter_mut().zip(&way) {
+                    voice.reason.push_str(&format!(" (via {way})"));
+                }
+                return;
+            }
+            next = again.analysis.in_stead();
+        }
+    }
+
+    /// The call, were that its text.
+    fn said_call(&self, event: &Event, text: String) -> Again {
+        let mut event = event.clone();
+        let mut input = event.input.as_object().cloned().unwrap_or_default();
+        input.insert("command".into(), text.into());
+        event.input = Value::Object(input.clone());
+        let analysis = effect::analyse_more(&event, self.place);
+        limits::enter_stage(Stage::Rules);
+        let call = RuleQuery { event: &event, analysis: &analysis, place: self.place, deep: true };
+        let mut rules = self.config.file_rules(&call);
+        rules.extend(self.config.shipped_rules(Some(call)));
+        Again { input, event, analysis, rules }
+    }
+
+    fn add_plain_allow(&mut self, form: &CallForm<'_, '_>, outside: &[Allowed<'_>]) -> bool {
         let CallForm { rules, matches, event, analysis } = *form;
         let known: Vec<usize> = (0..analysis.effects.len())
             .filter(|at| analysis.effects[*at].grade != effect::Grade::Unknown)
@@ -46,14 +102,14 @@ impl Judge<'_> {
             .chain(&from_outside)
             .collect();
         if allows.is_empty() {
-            return;
+            return false;
         }
         let case = self.rule_context(event, analysis);
         // Rules that would stop, were they enforced here.
         let others: Vec<&Rule> =
             rules.iter().copied().filter(|rule| !rule.observe && !self.world.paused).collect();
         if !case.is_covered(&allows, &others) {
-            return;
+            return false;
         }
         if let Some(one) = engine::strongest_match(allows.iter().copied()) {
             let said = outside.iter().find(|said| std::ptr::eq(said.rule, one.rule));
@@ -66,5 +122,6 @@ impl Judge<'_> {
             };
             self.add_voice(one.rule, Verb::Allow, reason);
         }
+        true
     }
 }
