@@ -30,6 +30,7 @@ mod pattern;
 mod produce;
 mod redirect;
 mod state;
+mod stead;
 mod unclosed;
 mod variable;
 mod visit;
