@@ -2,14 +2,10 @@
 
 use std::rc::Rc;
 
-use serde_json::Value;
-
-use super::{Again, Allowed, CallForm, Judge};
+use super::{Allowed, CallForm, Judge};
 use crate::effect;
 use crate::engine::{self, Match};
-use crate::event::Event;
-use crate::limits::{self, Stage};
-use crate::rule::concern::RuleQuery;
+use crate::limits;
 use crate::rule::{Rule, Verdict};
 use crate::verdict::Verb;
 
@@ -34,7 +30,9 @@ impl Judge<'_> {
 
     /// Speaks the allow of this form, where allows cover all of it, or all that stands in its stead.
     pub(super) fn add_allow(&mut self, form: &CallForm<'_, '_>, outside: &[Allowed<'_>]) {
-        if !self.add_plain_allow(form, outside) && !form.analysis.steads().is_empty() {
+        let shell =
+            form.event.tool == "Bash" && form.event.command() == Some(form.analysis.text.as_str());
+        if !self.add_plain_allow(form, outside) && shell && !form.analysis.steads().is_empty() {
             self.allow_through_recipe(form);
         }
     }
@@ -47,11 +45,19 @@ impl Judge<'_> {
         while let Some((stead, text)) = next.filter(|_| files.len() < limits::SCRIPT_DEPTH) {
             files.push(stead.file);
             way.get_or_insert(stead.way);
-            let again = self.said_call(form.event, text);
+            let mut input = form.event.input.as_object().cloned().unwrap_or_default();
+            input.insert("command".into(), text.into());
+            let again = self.call_with(form.event, input);
             let rules: Vec<&Rule> = again.rules.iter().map(Rc::as_ref).collect();
             let matches = self.matches_quietly(&rules, &again.event, &again.analysis);
-            let stops = |one: &Match<'_>| !one.observed && one.verb().is_some_and(Verb::stops_call);
-            if matches.iter().any(stops)
+            // What would have to be run, asked or changed for the recipe's commands is not: then nobody allows them.
+            let hinders = |one: &Match<'_>| {
+                one.verb().is_some_and(Verb::stops_call)
+                    || !one.hinges.is_empty()
+                    || !one.rule.actions.is_empty()
+                    || one.rule.commands().next().is_some()
+            };
+            if matches.iter().any(|one| !one.observed && hinders(one))
                 || self.unjudged.get().is_some()
                 || files.iter().any(|file| again.analysis.may_change_recipe(file))
             {
@@ -66,20 +72,6 @@ impl Judge<'_> {
             }
             next = again.analysis.in_stead();
         }
-    }
-
-    /// The call, were that its text.
-    fn said_call(&self, event: &Event, text: String) -> Again {
-        let mut event = event.clone();
-        let mut input = event.input.as_object().cloned().unwrap_or_default();
-        input.insert("command".into(), text.into());
-        event.input = Value::Object(input.clone());
-        let analysis = effect::analyse_more(&event, self.place);
-        limits::enter_stage(Stage::Rules);
-        let call = RuleQuery { event: &event, analysis: &analysis, place: self.place, deep: true };
-        let mut rules = self.config.file_rules(&call);
-        rules.extend(self.config.shipped_rules(Some(call)));
-        Again { input, event, analysis, rules }
     }
 
     fn add_plain_allow(&mut self, form: &CallForm<'_, '_>, outside: &[Allowed<'_>]) -> bool {

@@ -83,7 +83,11 @@ impl Walker<'_> {
     /// The text that may stand in the stead of that command.
     pub(super) fn stead_of(&mut self, call: &Call, index: usize, closed: &Closed) -> Option<Stead> {
         let command = self.out.analysis.commands.get(index)?;
-        let plain = command.parent.is_none() && !command.quoted && command.genuine;
+        // Elsewhere npm starts another shell, and make may be another program.
+        let plain = cfg!(any(target_os = "linux", target_os = "macos"))
+            && command.parent.is_none()
+            && !command.quoted
+            && command.genuine;
         let dir = command.dir.clone()?;
         if !plain || self.frame.depth > 0 || !self.state.is_untouched() || is_steered() {
             return None;
