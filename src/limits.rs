@@ -291,6 +291,9 @@ bounds! {
     /// bytes of all these files together
     /// they are opaque, with a note
     SCRIPT_BYTES: usize = 256 << 10;
+    /// bytes of a shell script that are looked at
+    /// the rest is not seen, with a note
+    SCRIPT_TEXT: usize = 32 << 10;
     /// scripts that scripts run
     /// they are opaque, with a note
     SCRIPT_DEPTH: usize = 4;

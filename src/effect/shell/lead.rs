@@ -181,6 +181,14 @@ impl Walker<'_> {
         }
         let Some(text) = self.read_script(&target, index) else { return };
         let Some(lang) = lang.or_else(|| language_of(&text)) else { return };
+        // `$TCLSH x.tcl`: that the variable is empty, so that a shell reads the file, is not meant.
+        let perhaps = self.out.unsure || !self.frame.choice.is_empty();
+        if perhaps && lang == Language::Shell && !text.starts_with("#!") {
+            let named = split(&target.lexical).1.rsplit_once('.').map_or("sh", |(_, end)| end);
+            if !named.ends_with("sh") {
+                return;
+            }
+        }
         if matches!(lang, Language::Other | Language::Make) {
             return;
         }
@@ -195,9 +203,18 @@ impl Walker<'_> {
     }
 
     fn follow_text(&mut self, running: Running, own: bool, lang: Language) {
+        let name = running.name.clone();
         self.follow(running, own, &mut |w, text| match lang {
             Language::Shell => {
-                w.walk_text(cut_to_cap(text));
+                let mut end = text.len().min(limits::SCRIPT_TEXT);
+                while !text.is_char_boundary(end) {
+                    end -= 1;
+                }
+                let start = cut_to_cap(&text[..end]);
+                if start.len() < text.len() {
+                    w.leads.add_note(format!("{name} does more than is looked at"));
+                }
+                w.walk_text(start);
                 w.run_traps();
             }
             lang => w.run_inline(lang, &Value::known(text, 0..text.len()), 0),
@@ -221,10 +238,13 @@ impl Walker<'_> {
         let quoted = words.into_iter().chain(items).map(|word| format!("'{word}'"));
         let line = quoted.collect::<Vec<_>>().join(" ");
         let name = format!("xargs -> {}", self.shown_path(&target.lexical));
+        if cut_to_cap(&line).len() < line.len() {
+            return self.leads.add_note(format!("{name} does more than is looked at"));
+        }
         let (words, dir) = (Some(Vec::new()), self.cwd());
         let running = Running { index, path: &target.resolved, name, text, words, dir };
         self.follow(running, false, &mut |w, text| {
-            w.walk_nested(cut_to_cap(&line), 0..text.len(), Some(0));
+            w.walk_nested(&line, 0..text.len(), Some(0));
         });
     }
 
@@ -590,9 +610,22 @@ impl Walker<'_> {
             if effect.word == Word::PipeToInterpreter && !fetched.contains(&line_of(&effect.span)) {
                 continue;
             }
-            // Which files a glob names there is not known.
-            if effect.word == Word::Read && effect.path.as_ref().is_some_and(|t| t.extent.is_wide())
+            // What a program of which no table tells may do somewhere below is no news of a file.
+            let wide = effect.path.as_ref().is_some_and(|target| target.extent.is_wide());
+            let command = effect.command.and_then(|at| commands.get(at));
+            let strange = |one: &SubCommand| table::find_program(&one.name, &[]).is_none();
+            let perhaps = effect.word == Word::Read || effect.grade == Grade::Possible;
+            if wide && perhaps && command.is_some_and(strange) {
+                continue;
+            }
+            // What a file of the project names is named by the project; what it unpacks without fetching lay there.
+            if effect.word == Word::Named("package.foreign")
+                || effect.word == Word::Named("package.unread") && fetched.is_empty()
             {
+                effect.grade = Grade::Possible;
+            }
+            // Which files a glob names there is not known.
+            if wide && effect.word == Word::Read {
                 effect.grade = Grade::Possible;
             }
             let way = way(&effect.span);
@@ -830,6 +863,19 @@ mod tests {
                 .collect::<String>(),
         );
         put("package.json", "{\"scripts\":{\"a\":\"npm run a && npm run a\",\"b\":[");
+        put("include.mk", &"include include.mk a.mk\n".repeat(900));
+        put("a.mk", &"-include a.mk include.mk fifo.sh zero.sh .\nall: b\n".repeat(900));
+        put("tox.ini", &format!("[tox]\nenvlist = {}\n[testenv]\ncommands =\n", "a,".repeat(9000)));
+        let task = "[tasks.a]\ndepends = [\"a\", \"a\", \"a\"]\nrun = [\"rm x\", \"";
+        put("mise.toml", &task.repeat(900));
+        put("noxfile.py", &"def a(session):\n  session.run(\"rm\"".repeat(9000));
+        put(".pre-commit-config.yaml", &"- repo: local\n  entry: {\n  args: [[\n".repeat(9000));
+        put("list.txt", &"keep/a 'b\n".repeat(9000));
+        fs::create_dir_all(dir.path().join(".git/hooks")).unwrap();
+        put(".git/config", &"[core\n[core]\nhooksPath\n".repeat(900));
+        let hooks = dir.path().join(".git/hooks");
+        std::os::unix::fs::symlink("/dev/zero", hooks.join("pre-commit")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, hooks.join("commit-msg"), 0o700.into()).unwrap();
         for command in [
             "bash huge.sh",
             "bash zero.sh",
@@ -848,6 +894,15 @@ mod tests {
             "make -f fifo.sh",
             "just r0",
             "npm run a",
+            "make -f include.mk",
+            "make -f a.mk",
+            "tox",
+            "mise run a",
+            "nox",
+            "pre-commit run",
+            "git commit -m x",
+            "xargs -a zero.sh echo",
+            "xargs -a fifo.sh echo",
         ] {
             let start = Instant::now();
             let analysis = analyse(dir.path(), command);

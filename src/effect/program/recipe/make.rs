@@ -1,5 +1,6 @@
 //! A makefile: the recipes of the goals and of what they need, with the variables that are known.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -166,7 +167,10 @@ impl File {
                 }
                 continue;
             }
-            let joined = raw.replace("\\\r\n", " ").replace("\\\n", " ");
+            let joined = match raw.contains('\n') {
+                true => Cow::Owned(raw.replace("\\\r\n", " ").replace("\\\n", " ")),
+                false => Cow::Borrowed(raw),
+            };
             let line = joined.trim();
             file.loose |= !line.starts_with('#') && !is_plain_line(line);
             let word = line.split([' ', '\t', '(']).next().unwrap_or_default();
@@ -189,7 +193,9 @@ impl File {
                     for name in names.split_whitespace() {
                         let room =
                             depth < limits::SCRIPT_DEPTH && asked.has_room(0, &file.steps, 256);
-                        if let Some(other) = room.then(|| (asked.other)(name)).flatten() {
+                        if let Some(other) = room.then(|| (asked.other)(name)).flatten()
+                            && asked.has_room(0, &file.steps, other.len())
+                        {
                             file.read_text(&other, Some(span.clone()), depth + 1, asked);
                         }
                     }

@@ -52,6 +52,9 @@ pub(super) fn read_tox(text: &str, asked: &mut Request) -> Vec<Step> {
     let goals = if asked.goals.is_empty() { listed.to_string() } else { asked.goals.join(",") };
     let mut steps = Vec::new();
     for goal in goals.split([',', '\n']).map(str::trim).filter(|goal| !goal.is_empty()) {
+        if !asked.has_room(0, &steps, 64 + 8 * entries.len()) {
+            break;
+        }
         let own = format!("testenv:{goal}");
         for key in ["commands_pre", "commands", "commands_post"] {
             let Some(entry) = find(&own, &[key]).or_else(|| find("testenv", &[key])) else {
@@ -108,6 +111,9 @@ fn add_task(
     }
     for entry in entries {
         let own = entry.section.strip_prefix("tasks.").is_some_and(|task| bare(task) == name);
+        if !own && entry.section != "tasks" || !asked.has_room(0, steps, entry.value.len()) {
+            continue;
+        }
         match entry.key {
             "depends" | "depends_post" | "wait_for" if own => {
                 for need in strings_of(&entry.value) {
