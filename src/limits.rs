@@ -302,7 +302,7 @@ bounds! {
     SCRIPT_RUNS: usize = 32;
     /// effects of one call's scripts, and commands in them
     /// the others are not seen, with a note
-    SCRIPT_EFFECTS: usize = 400;
+    SCRIPT_EFFECTS: usize = 200;
     /// commands of one recipe, those of what it needs first among them
     /// the others are not seen, with a note
     RECIPE_STEPS: usize = 200;

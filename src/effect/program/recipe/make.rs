@@ -172,8 +172,8 @@ impl File {
                 false => Cow::Borrowed(raw),
             };
             let line = joined.trim();
-            file.loose |= !line.starts_with('#') && !is_plain_line(line);
             let word = line.split([' ', '\t', '(']).next().unwrap_or_default();
+            file.loose = file.loose || !line.starts_with('#') && !is_plain_line(line, word);
             match word {
                 "endef" => defining = false,
                 _ if defining => {}
@@ -380,7 +380,7 @@ impl File {
 }
 
 /// A line outside of recipes that says one thing and nothing else: a variable, what a target needs.
-fn is_plain_line(line: &str) -> bool {
+fn is_plain_line(line: &str, first: &str) -> bool {
     const WORDS: &[&str] = &[
         "include", "-include", "sinclude", "define", "endef", "ifeq", "ifneq", "ifdef", "ifndef",
         "else", "endif", "vpath", "export", "unexport", "undefine", "override", "private", "load",
@@ -388,21 +388,23 @@ fn is_plain_line(line: &str) -> bool {
     ];
     const NAMES: &[&str] =
         &["SHELL", "VPATH", "PATH", "GNUMAKEFLAGS", "MFLAGS", "GNUmakefile", "ENV", "BASH_ENV"];
-    let first = line.split([' ', '\t', '(']).next().unwrap_or_default();
-    let calls = line.match_indices('$').any(|(at, _)| {
-        let rest = &line[at + 1..];
-        let name = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+    let bytes = line.as_bytes();
+    let calls = memchr::memchr_iter(b'$', bytes).any(|at| {
+        let name = line[at + 1..].strip_prefix('(').and_then(|rest| rest.split_once(')'));
         name.is_none_or(|(name, _)| !is_name(name))
     });
-    if calls || WORDS.contains(&first) || line.contains(['%', '\\']) {
+    if calls || memchr::memchr2(b'%', b'\\', bytes).is_some() || WORDS.contains(&first) {
         return false;
     }
-    let Some((head, tail)) = line.split_once([':', '=']) else { return line.is_empty() };
+    let Some(at) = memchr::memchr2(b':', b'=', bytes) else { return line.is_empty() };
+    let (head, tail) = (&line[..at], &line[at + 1..]);
     let name = head.trim().trim_end_matches(['?', '+', ':']);
-    let assigns = line[head.len()..].starts_with('=') || tail.starts_with('=');
+    let assigns = bytes[at] == b'=' || tail.starts_with('=');
     let own = |name: &str| {
-        let lower = name.to_ascii_lowercase();
-        NAMES.contains(&name) || lower.starts_with("make") || lower.starts_with("npm_config_")
+        let begins = |with: &str| {
+            name.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with))
+        };
+        NAMES.contains(&name) || begins("make") || begins("npm_config_")
     };
     match assigns {
         true => {
