@@ -3,16 +3,19 @@
 
   process.py BINARY [--runs 9] [--rules 30 [200 1000]] [--changed 0] [--show 0] [--gate RATIO]
   process.py BINARY --agents [--runs 9]
+  process.py BINARY --led [--runs 9]
 
 Default config plus 30 user rules (or --rules, several numbers for several rounds), journal on. Each call runs as often as
 --runs says, each time beside a /bin/true, both started with posix_spawn, the payload as stdin, from a file. Printed are the
 median, the 95th and the 99th percentile and the maximum of the calls' own ratios: the median of a call's runs over the
 median of /bin/true; and the same for the fastest run of each, which says more where other things run. --changed N also writes the rule file anew N times and times the first event after that. --show N lists
 the slowest calls. --agents takes the captured payloads of every agent instead (tests/payloads), those with a command also
-with a harmless one and one that is stopped, and prints a line for each agent, what passes and what is stopped apart. With --gate a median above it is an error. (S3-48 asks for less than 100 ms.) Wall time on a busy machine says little: compare ratios, and
+with a harmless one and one that is stopped, and prints a line for each agent, what passes and what is stopped apart. --led takes calls that run files of the
+project instead: a makefile of 20 KB, package.json, scripts, and hostile ones, each with its ratio and its slowest run. With --gate a median above it is an error. (S3-48 asks for less than 100 ms.) Wall time on a busy machine says little: compare ratios, and
 count instructions (instructions.py) for gates.
 """
 import argparse
+import json
 import os
 import shutil
 import statistics
@@ -159,6 +162,60 @@ def run_agents(root, binary, options):
     os.chdir("/")
 
 
+def led_files():
+    """Files of a project: names and texts."""
+    rule = "target%d: target%d\n\t@echo building %d\n\tcc $(FLAGS) -o build/x%d src/x%d.c\n"
+    rules = "".join(rule % ((n, n + 1) + (n,) * 3) for n in range(230))
+    many = "".join("t%d: t%d\n\trm -rf build/%d\n" % (n, n + 1, n) for n in range(10000))
+    wide = "all: " + " ".join("t%d" % n for n in range(10000)) + "\n" + many
+    return {
+        "Makefile": "FLAGS = -O2\n.PHONY: test lint all\ntest: target227\n\tprove -r t\nall: target0\nlint:\n\truff check .\n" + rules,
+        "package.json": '{"scripts": {"pretest": "eslint .", "test": "jest --ci", "loop": "npm run loop && npm run loop"}}',
+        "build.sh": "#!/bin/sh\nset -e\nrm -rf build\nmkdir build\ncc -o build/x x.c\n",
+        "many.mk": many, "wide.mk": wide,
+        "values.mk": "V = $(V)$(W)$(W)\nW = $(V)$(V)$(V)\nall:\n\techo $(V)\n",
+        "include.mk": "include include.mk a.mk\nall: b\n\techo $(A)\n", "a.mk": "include include.mk\ninclude a.mk\nb:\n\ttrue\n",
+        "cycle.sh": ". ./cycle.sh\n./other.sh\n" * 20, "other.sh": "./cycle.sh\n. ./other.sh\n" * 20,
+        "deep.sh": "(" * 5000 + "echo" + ")" * 5000, "text.sh": "echo a && echo b || rm x; " * 9000,
+        "calls.py": "f(" * 3000 + ")" * 3000, "deep/package.json": '{"scripts": {"test": ' + "[" * 90000,
+        "tox.ini": "[testenv]\ncommands =\n" + "    echo {posargs}\n" * 9000, "mise.toml": "[tasks.a]\ndepends = ['a']\nrun = ['" + "x" * 90000,
+    }
+
+
+def run_led(root, binary, options):
+    """Measures calls that run files of the project."""
+    bench = Bench(root, binary, 30)
+    for name, text in led_files().items():
+        path = os.path.join(bench.project, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+    os.mkfifo("fifo.sh")
+    os.symlink("/dev/zero", "zero.sh")
+    with open("huge.sh", "wb") as f:
+        f.truncate(100 << 20)
+    usual = ["make test", "make lint", "npm test", "bash build.sh", "./build.sh"]
+    hostile = ["make all", "make -f many.mk t0", "make -f wide.mk", "make -f values.mk", "make -f include.mk", "bash cycle.sh", "bash deep.sh",
+               "bash text.sh", "python3 calls.py", "npm run loop", "npm --prefix deep test", "tox", "mise run a", "bash fifo.sh",
+               "make -f fifo.sh", "bash zero.sh", "bash huge.sh", "make -f huge.sh", "xargs -a zero.sh rm", "bash text.sh; make -f wide.mk"]
+    found = [(command, "claude", json.dumps({
+        "session_id": "{number}", "cwd": bench.project, "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": {"command": command}})) for command in ["true"] + usual + hostile]
+    words = [bench.verdict(agent, payload) for _, agent, payload in found]
+    base, ours = [], {command: [] for command, _, _ in found}
+    for _ in range(options.runs):
+        for command, agent, payload in found:
+            bench.write(payload)
+            base.append(once(bench.true, bench.env, bench.stdin))
+            ours[command].append(once(bench.hook(agent), bench.env, bench.stdin, (0, 2)))
+    true = statistics.median(base)
+    print("/bin/true: %.0f us; %d runs each" % (true / 1e3, options.runs))
+    for (command, took), word in zip(ours.items(), words):
+        print("%6.2f times, fastest %6.2f; %7.2f ms at most  %-7s %s" % (
+            statistics.median(took) / true, min(took) / min(base), max(took) / 1e6, word, command))
+    os.chdir("/")
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("binary")
@@ -168,12 +225,13 @@ def main():
     ap.add_argument("--show", type=int, default=0)
     ap.add_argument("--gate", type=float)
     ap.add_argument("--agents", action="store_true")
+    ap.add_argument("--led", action="store_true")
     options = ap.parse_args()
     binary = os.path.abspath(options.binary)
     os.umask(0o022)
-    if options.agents:
+    if options.agents or options.led:
         with tempfile.TemporaryDirectory(prefix="hookctl-bench-") as root:
-            return run_agents(root, binary, options)
+            return (run_agents if options.agents else run_led)(root, binary, options)
     medians = []
     for rules in options.rules:
         with tempfile.TemporaryDirectory(prefix="hookctl-bench-") as root:

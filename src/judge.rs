@@ -454,14 +454,18 @@ impl<'a> Judge<'a> {
 
     /// The call with another input. Deny and ask judge both inputs, allow only the new one.
     fn rewritten_call(&mut self, matches: &[Match<'_>], input: Map<String, Value>) -> Again {
-        let mut event = self.event.clone();
+        self.add_stops(matches, self.event, self.analysis);
+        self.call_with(self.event, input)
+    }
+
+    /// The call, were that its input.
+    fn call_with(&self, event: &Event, input: Map<String, Value>) -> Again {
+        let mut event = event.clone();
         event.raw.insert("tool_input".into(), Value::Object(input.clone()));
         event.input = Value::Object(input.clone());
         let analysis = effect::analyse_more(&event, self.place);
         limits::enter_stage(Stage::Rules);
-        self.add_stops(matches, self.event, self.analysis);
-        let place = self.place;
-        let call = RuleQuery { event: &event, analysis: &analysis, place, deep: true };
+        let call = RuleQuery { event: &event, analysis: &analysis, place: self.place, deep: true };
         let mut rules = self.config.file_rules(&call);
         rules.extend(self.config.shipped_rules(Some(call)));
         Again { input, event, analysis, rules }

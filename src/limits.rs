@@ -291,6 +291,9 @@ bounds! {
     /// bytes of all these files together
     /// they are opaque, with a note
     SCRIPT_BYTES: usize = 256 << 10;
+    /// bytes of a shell script that are looked at
+    /// the rest is not seen, with a note
+    SCRIPT_TEXT: usize = 32 << 10;
     /// scripts that scripts run
     /// they are opaque, with a note
     SCRIPT_DEPTH: usize = 4;
@@ -299,7 +302,7 @@ bounds! {
     SCRIPT_RUNS: usize = 32;
     /// effects of one call's scripts, and commands in them
     /// the others are not seen, with a note
-    SCRIPT_EFFECTS: usize = 400;
+    SCRIPT_EFFECTS: usize = 200;
     /// commands of one recipe, those of what it needs first among them
     /// the others are not seen, with a note
     RECIPE_STEPS: usize = 200;

@@ -93,6 +93,10 @@ fn described(keys: &[condition::Key]) -> Vec<(&'static str, &'static str)> {
 fn property(key: &condition::Key) -> Value {
     let definition = match key.sort {
         Sort::Flag => return json!({ "description": key.doc, "type": "boolean" }),
+        Sort::Ways => {
+            let one_of = json!([{ "type": "boolean" }, { "$ref": "#/definitions/strings" }]);
+            return json!({ "description": key.doc, "anyOf": one_of });
+        }
         Sort::Names | Sort::Paths | Sort::Patterns => "strings",
         Sort::Words => "effects",
         Sort::Fields => "fieldTests",

@@ -7,6 +7,12 @@ use super::word::Word;
 /// Which of the secrets that a call looks at something may hold: a bit for each (`flow.rs` keeps the list).
 pub type Secrets = u64;
 
+/// Programs that may stand beside a command in whose stead its recipe is read: they change nothing of the shell.
+const LOOKERS: &[&str] = &[
+    "cd", "echo", "printf", "pwd", "true", "cat", "head", "tail", "grep", "rg", "ls", "wc", "sort",
+    "uniq", "date",
+];
+
 /// How sure the analysis is of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
@@ -318,6 +324,21 @@ pub struct Led {
     pub commands: usize,
     /// The way to each of the effects: `make clean -> Makefile:12`.
     pub ways: Vec<String>,
+    /// What may stand in the stead of commands that do nothing else.
+    pub steads: Vec<Stead>,
+}
+
+/// What a command does, as shell text, where that is all that can come of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Stead {
+    /// The command, whose text stands in the call.
+    pub command: usize,
+    /// The text.
+    pub text: String,
+    /// The file that says so.
+    pub file: String,
+    /// For people: `make clean -> Makefile`.
+    pub way: String,
 }
 
 impl Analysis {
@@ -337,6 +358,78 @@ impl Analysis {
     pub fn way_to(&self, effect: usize) -> Option<&str> {
         let led = self.led.as_ref()?;
         led.ways.get(effect.checked_sub(led.effects)?).map(String::as_str)
+    }
+
+    /// The same for one that is among the effects, or is narrowed from one.
+    pub fn way_of(&self, effect: &Effect) -> Option<&str> {
+        let led = self.led.as_ref()?;
+        let start = self.effects.as_ptr_range().start.addr();
+        let place = (&raw const *effect).addr().wrapping_sub(start) / size_of::<Effect>();
+        let narrowed = |one: &Effect| {
+            (one.word, one.command, &one.span) == (effect.word, effect.command, &effect.span)
+        };
+        let place = match place < self.effects.len() {
+            true => place,
+            false => led.effects + self.effects.get(led.effects..)?.iter().position(narrowed)?,
+        };
+        self.way_to(place)
+    }
+
+    /// What may stand in the stead of commands.
+    pub fn steads(&self) -> &[Stead] {
+        self.led.as_ref().map_or(&[], |led| &led.steads)
+    }
+
+    /// The call's text with what stands in a command's stead: where it is but one, and beside it nothing happens but
+    /// what only looks, and keeps to the shell that it is in.
+    pub fn in_stead(&self) -> Option<(Stead, String)> {
+        let [stead] = self.steads() else { return None };
+        let looks = |(at, command): (usize, &SubCommand)| {
+            at == stead.command
+                || command.transparent
+                    && command.genuine
+                    && LOOKERS.contains(&command.name.as_str())
+        };
+        let commands = self.own_commands();
+        if self.text.contains("<<") || !commands.iter().enumerate().all(looks) {
+            return None;
+        }
+        let span = commands.get(stead.command)?.span.clone();
+        let (before, after) = (self.text.get(..span.start)?, self.text.get(span.end..)?);
+        Some((stead.clone(), format!("{before}{}{after}", stead.text)))
+    }
+
+    /// Could the call write the file, or one beside it that is asked as well?
+    pub fn may_change_recipe(&self, file: &str) -> bool {
+        let Some((dir, _)) = file.rsplit_once('/') else { return true };
+        let changes = |e: &&Effect| matches!(e.word, Word::Write | Word::Delete | Word::Permission);
+        let is_there = |path: &str| match path.rsplit_once('/') {
+            // What stands beside it is a recipe, a setting, or what a recipe is made of, by its name.
+            Some((above, name)) if above == dir => {
+                let name = name.to_ascii_lowercase();
+                let asked = [
+                    "makefile",
+                    "gnumakefile",
+                    "package.json",
+                    "s.",
+                    "rcs",
+                    "sccs",
+                    "node_modules",
+                ];
+                name.starts_with('.') || asked.iter().any(|asked| name.starts_with(asked))
+            }
+            _ => path.contains("/node_modules"),
+        };
+        let above = |path: &str| {
+            dir == path || dir.starts_with(&format!("{}/", path.trim_end_matches('/')))
+        };
+        self.own_effects().iter().filter(changes).any(|effect| match &effect.path {
+            None => true,
+            Some(target) => [&target.lexical, &target.resolved].iter().any(|path| {
+                let wide = target.extent == Extent::Glob || path.contains(['*', '?', '[']);
+                wide || is_there(path) || above(path)
+            }),
+        })
     }
 
     /// A sub-command and those that run it, the innermost first.

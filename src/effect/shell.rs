@@ -31,6 +31,7 @@ mod pattern;
 mod produce;
 mod redirect;
 mod state;
+mod stead;
 mod unclosed;
 mod variable;
 mod visit;

@@ -14,6 +14,7 @@ mod field;
 mod name;
 mod permission;
 mod value;
+mod via;
 mod when;
 mod within;
 
@@ -22,6 +23,7 @@ pub use self::field::{FieldTest, ValueTest};
 pub use self::name::NamePattern;
 pub use self::permission::Permission;
 pub use self::value::{Sort, Value, effect_words};
+pub use self::via::Ways;
 pub use self::when::{OptionalWhen, WHEN_KEYS, read_marks};
 
 use super::Truth;

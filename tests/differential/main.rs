@@ -3,6 +3,7 @@
 //! says that it does not know.
 //!
 //! `DIFFERENTIAL_LINES` how many (1,000; CI 20,000), `DIFFERENTIAL_ZSH_LINES` how many in zsh (300; CI 5,000),
+//! `DIFFERENTIAL_SCRIPTS` how many of bash's are looked at once more as the file of `bash x.sh` (all of these),
 //! `DIFFERENTIAL_SOUP` how many without a grammar (4,000; CI 100,000),
 //! `DIFFERENTIAL_SEED` which (1), `DIFFERENTIAL_REQUIRED`
 //! fails where no jail can be built or no zsh is found (else the test says so and is skipped), `DIFFERENTIAL_WITHOUT`
@@ -15,9 +16,12 @@ mod compare;
 mod generate;
 mod jail;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use hookctl::effect::{Analysis, Place, shell};
+use hookctl::effect::{Analysis, Effect, Grade, Place, shell};
+use hookctl::files::Refusal;
 
 use generate::{Generator, soup};
 use jail::{Jail, Shell};
@@ -30,6 +34,31 @@ fn analyse(line: &str) -> Analysis {
         ..Place::default()
     };
     shell::analyse_command(line, &place)
+}
+
+thread_local! {
+    /// The text of the script that there is.
+    static SCRIPT: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+fn read_script(path: &Path, _: u64) -> Result<Vec<u8>, Refusal> {
+    match path.ends_with("x.sh") {
+        true => Ok(SCRIPT.with_borrow(|text| text.clone().into_bytes())),
+        false => Err(Refusal::Absent),
+    }
+}
+
+/// The same line as the script of a call.
+fn analyse_script(line: &str) -> Analysis {
+    SCRIPT.set(line.to_string());
+    let place = Place {
+        cwd: jail::CWD.into(),
+        project: jail::CWD.into(),
+        home: jail::HOME.into(),
+        read: Some(read_script),
+        ..Place::default()
+    };
+    shell::analyse_command("bash x.sh", &place)
 }
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -64,6 +93,42 @@ fn nothing_happens_in_zsh_that_is_not_told() {
         return;
     }
     compared(&mut jail, Shell::Zsh, number("DIFFERENTIAL_ZSH_LINES", 300));
+}
+
+/// What a line does is told as well where it stands in a script that the call runs. What is not understood in a script
+/// stays opaque, so only lines that are understood are tried; what is only read for a program's own sake is left out.
+#[test]
+fn nothing_happens_in_a_script_that_is_not_listed() {
+    let Some(mut jail) = jail() else { return };
+    let seed = number("DIFFERENTIAL_SEED", 1);
+    let lines = number("DIFFERENTIAL_SCRIPTS", number("DIFFERENTIAL_LINES", 1_000));
+    let (mut tried, mut ran) = (0, 0);
+    let mut faults = Vec::new();
+    for index in 0..lines {
+        let line = Generator::line(Shell::Bash, seed, index, &[]);
+        let told = analyse(&line);
+        let open = |effect: &Effect| effect.grade == Grade::Unknown;
+        if compare::gives_up(&told) || told.effects.iter().any(open) {
+            continue;
+        }
+        let analysis = analyse_script(&line);
+        if analysis.notes.iter().any(|why| why.contains("looked at")) {
+            continue;
+        }
+        jail.send(Shell::Bash, &line).unwrap_or_else(|e| panic!("{e} at {line:?}"));
+        let mut outcome = jail.receive().unwrap_or_else(|e| panic!("{e} at {line:?}"));
+        outcome.records.retain(|record| record.kind != 'R');
+        tried += 1;
+        ran += outcome.records.len();
+        let found = compare::unlisted(Shell::Bash, &analysis, &outcome);
+        if !found.is_empty() {
+            faults.push(format!("script {index}:\n{line}\n  -- {}", found.join("\n  -- ")));
+        }
+    }
+    println!("scripts, seed {seed}: {lines} lines, {tried} tried, {ran} things happened");
+    faults.iter().take(number("DIFFERENTIAL_FAULTS", 40) as usize).for_each(|f| println!("{f}\n"));
+    assert!(faults.is_empty(), "{} scripts did what is not listed", faults.len());
+    assert!(tried * 4 >= lines, "too few of the lines are understood");
 }
 
 /// Marks of a shell in any order: what runs is listed, or the line is not understood. Only lines of which the analysis

@@ -322,7 +322,9 @@ impl<'a> Lint<'a> {
             }
             let sort = KEYS.iter().chain(WHEN_KEYS).find(|k| k.name == key).map(|k| k.sort);
             let path = sort == Some(Sort::Paths);
-            if !(path || sort == Some(Sort::Names)) || (key == "tool" && matcher) {
+            if !(path || matches!(sort, Some(Sort::Names | Sort::Ways)))
+                || (key == "tool" && matcher)
+            {
                 continue;
             }
             let mut all = Vec::new();

@@ -5,9 +5,11 @@
 mod json;
 mod just;
 mod make;
+mod sections;
 mod task;
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::limits;
 
@@ -34,10 +36,18 @@ pub struct Request<'a> {
     pub dir: &'a str,
     /// Does something of that name lie there?
     pub exists: &'a mut dyn FnMut(&str) -> bool,
+    /// The text of another file of the project that it names.
+    pub other: &'a mut dyn FnMut(&str) -> Option<Rc<str>>,
     /// A variable of the environment.
     pub env: &'a dyn Fn(&str) -> Option<String>,
+    /// Does a variable of that name change what programs do? One that is set already is handed to them.
+    pub steers: &'a dyn Fn(&str) -> bool,
+    /// A task is run without those that its name puts around it.
+    pub alone: bool,
     /// There is more than was read.
     pub cut: bool,
+    /// That is all that can come of it: no other file, no value from elsewhere and no condition says otherwise.
+    pub closed: bool,
 }
 
 impl Request<'_> {
@@ -63,6 +73,10 @@ pub fn reader_of(file: &str) -> Option<RecipeReader> {
         "deno.json" | "deno.jsonc" => |text, asked| json::read_steps(text, "tasks", asked),
         "justfile" | "Justfile" | ".justfile" => just::read_steps,
         "Taskfile.yml" | "Taskfile.yaml" => task::read_steps,
+        ".pre-commit-config.yaml" => task::read_hooks,
+        "tox.ini" => sections::read_tox,
+        "mise.toml" => sections::read_mise,
+        "noxfile.py" => sections::read_nox,
         _ => return None,
     })
 }

@@ -569,8 +569,11 @@ impl Walker<'_> {
         }
         self.out.command = Some(index);
         program::settle_drops(&mut self.out, &call, from);
-        if !complete {
+        if !complete || name == "xargs" {
             self.lead_into_recipe(&call, index);
+        }
+        if name == "git" {
+            self.lead_into_hooks(&call, index);
         }
         let commands = &mut self.out.analysis.commands;
         // A wrapper of nothing tells of what it would hand on: `env`.

@@ -4,6 +4,7 @@
 //! effects, with the way to it; what is not understood is left out, so that a file makes nothing of the call more
 //! unknown than it was.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -11,10 +12,12 @@ use std::rc::Rc;
 
 use super::frame::{Frame, Room};
 use super::state::{StateKey, StateValue};
+use super::stead::Closed;
+use super::variable::{Marked, classify_variable};
 use super::{Walker, cut_to_cap};
-use crate::effect::analysis::Led;
+use crate::effect::analysis::{Led, Stead};
 use crate::effect::flow;
-use crate::effect::path::{is_below, split};
+use crate::effect::path::{is_below, join, split};
 use crate::effect::program::recipe::{self, RecipeReader, Request, Step};
 use crate::effect::program::table::{self, Language, Special};
 use crate::effect::program::{Call, Parsed};
@@ -42,9 +45,26 @@ pub(super) struct Leads {
     changed: Vec<Target>,
     /// What they do.
     found: Vec<Found>,
+    /// What may stand in the stead of commands of the call's own text.
+    steads: Vec<Stead>,
     /// Which of them are not followed, and why.
     notes: Vec<String>,
 }
+
+/// Which hooks git starts for which call.
+const HOOKS: &[(&str, &str)] = &[
+    ("git commit", "pre-commit prepare-commit-msg commit-msg post-commit"),
+    ("git merge", "pre-merge-commit prepare-commit-msg commit-msg post-merge"),
+    ("git pull", "post-merge"),
+    ("git push", "pre-push"),
+    ("git checkout", "post-checkout"),
+    ("git switch", "post-checkout"),
+    ("git rebase", "pre-rebase post-checkout post-rewrite"),
+    ("git cherry-pick", "prepare-commit-msg commit-msg post-commit"),
+    ("git revert", "prepare-commit-msg commit-msg post-commit"),
+    ("git am", "applypatch-msg pre-applypatch post-applypatch"),
+    ("git worktree add", "post-checkout"),
+];
 
 /// What one file does.
 #[derive(Debug)]
@@ -84,7 +104,7 @@ impl Leads {
         let room = limits::NOTES.saturating_sub(analysis.notes.len());
         analysis.notes.extend(self.notes.into_iter().take(room));
         let (effects, commands) = (analysis.effects.len(), analysis.commands.len());
-        let mut led = Led { effects, commands, ways: Vec::new() };
+        let mut led = Led { effects, commands, ways: Vec::new(), steads: self.steads };
         for found in self.found.into_iter().filter(|found| found.index < commands) {
             let base = analysis.commands.len();
             let span = analysis.commands[found.index].span.clone();
@@ -101,7 +121,7 @@ impl Leads {
                 led.ways.push(way);
             }
         }
-        if !led.ways.is_empty() {
+        if !led.ways.is_empty() || !led.steads.is_empty() {
             analysis.led = Some(Box::new(led));
         }
     }
@@ -162,6 +182,14 @@ impl Walker<'_> {
         }
         let Some(text) = self.read_script(&target, index) else { return };
         let Some(lang) = lang.or_else(|| language_of(&text)) else { return };
+        // `$TCLSH x.tcl`: that the variable is empty, so that a shell reads the file, is not meant.
+        let perhaps = self.out.unsure || !self.frame.choice.is_empty();
+        if perhaps && lang == Language::Shell && !text.starts_with("#!") {
+            let named = split(&target.lexical).1.rsplit_once('.').map_or("sh", |(_, end)| end);
+            if !named.ends_with("sh") {
+                return;
+            }
+        }
         if matches!(lang, Language::Other | Language::Make) {
             return;
         }
@@ -172,13 +200,135 @@ impl Walker<'_> {
         };
         let name = self.shown_path(&target.lexical);
         let running = Running { index, path: &target.resolved, name, text, words, dir: self.cwd() };
+        self.follow_text(running, own, lang);
+    }
+
+    fn follow_text(&mut self, running: Running, own: bool, lang: Language) {
+        let name = running.name.clone();
         self.follow(running, own, &mut |w, text| match lang {
             Language::Shell => {
-                w.walk_text(cut_to_cap(text));
+                let mut end = text.len().min(limits::SCRIPT_TEXT);
+                while !text.is_char_boundary(end) {
+                    end -= 1;
+                }
+                let start = cut_to_cap(&text[..end]);
+                if start.len() < text.len() {
+                    w.leads.add_note(format!("{name} does more than is looked at"));
+                }
+                w.walk_text(start);
                 w.run_traps();
             }
             lang => w.run_inline(lang, &Value::known(text, 0..text.len()), 0),
         });
+    }
+
+    /// `xargs -a FILE`: the items that stand in the file.
+    fn lead_into_list(&mut self, call: &Call, index: usize) {
+        let Some(file) = call.value("-a") else { return };
+        let words = call.parsed.operands.iter().map(|at| call.args[*at].plain_text());
+        let Some(words) = words.collect::<Option<Vec<_>>>().filter(|words| !words.is_empty())
+        else {
+            return;
+        };
+        let Some(target) = self.out.locate_exact(file).filter(|t| t.extent == Extent::Exact) else {
+            return;
+        };
+        let Some(text) = self.read_script(&target, index) else { return };
+        // Quotes and backslashes are xargs' own.
+        let items = text.split_whitespace().filter(|item| !item.contains(['\'', '"', '\\']));
+        let quoted = words.into_iter().chain(items).map(|word| format!("'{word}'"));
+        let line = quoted.collect::<Vec<_>>().join(" ");
+        let name = format!("xargs -> {}", self.shown_path(&target.lexical));
+        if cut_to_cap(&line).len() < line.len() {
+            return self.leads.add_note(format!("{name} does more than is looked at"));
+        }
+        let (words, dir) = (Some(Vec::new()), self.cwd());
+        let running = Running { index, path: &target.resolved, name, text, words, dir };
+        self.follow(running, false, &mut |w, text| {
+            w.walk_nested(&line, 0..text.len(), Some(0));
+        });
+    }
+
+    /// Follows the hooks that git starts for that call.
+    pub(super) fn lead_into_hooks(&mut self, call: &Call, index: usize) {
+        let row = call.row();
+        let Some((_, hooks)) = HOOKS.iter().find(|(name, _)| *name == row) else { return };
+        let known = self.out.place.read.is_some() && !call.is_dry_run();
+        let dir = self.out.analysis.commands[index].dir.clone();
+        let Some(dir) = dir.filter(|dir| known && dir.starts_with('/')) else { return };
+        let Some((root, place)) = self.find_hooks(call, &dir, index) else { return };
+        for hook in hooks.split_whitespace() {
+            let skipped = hook.starts_with("pre-") || matches!(hook, "commit-msg");
+            if skipped && call.has("--no-verify") {
+                continue;
+            }
+            // husky's own files only start those above them.
+            let place =
+                place.strip_suffix(".husky/_").map_or(&*place, |_| &place[..place.len() - 2]);
+            let target = self.out.resolver.resolve_target(hook, place, Extent::Exact);
+            if !self.out.resolver.exists(&target.resolved) {
+                continue;
+            }
+            let Some(text) = self.read_script(&target, index) else { continue };
+            let name = format!("{row} -> {}", self.shown_path(&target.lexical));
+            let (path, dir) = (target.resolved.as_str(), Some(root.clone()));
+            let words = Some(vec![Value::known(hook, 0..0)]);
+            if text.contains("generated by pre-commit") {
+                let running = Running { index, path, name, text, words, dir };
+                self.follow(running, false, &mut |w, text| {
+                    w.walk_nested("pre-commit run", 0..text.len(), Some(0));
+                });
+            } else if let Some(lang) = language_of(&text) {
+                self.follow_text(Running { index, path, name, text, words, dir }, false, lang);
+            }
+        }
+    }
+
+    /// The top of git's work tree, and where its hooks lie.
+    fn find_hooks(&mut self, call: &Call, dir: &str, index: usize) -> Option<(String, String)> {
+        let mut root = dir;
+        while !self.lies_at(root, ".git") {
+            root = split(root).0.trim_end_matches('/');
+            if root.is_empty() {
+                return None;
+            }
+        }
+        let mut read = |at: &str, name: &str| {
+            let target = self.out.resolver.resolve_target(name, at, Extent::Exact);
+            let room = self.out.resolver.exists(&target.resolved);
+            room.then(|| self.read_script(&target, index)).flatten()
+        };
+        let mut git = join(root, ".git");
+        if !Path::new(&git).is_dir() {
+            let text = read(root, ".git")?;
+            let named = join(root, text.strip_prefix("gitdir:")?.trim());
+            git = named.split("/worktrees/").next().unwrap_or_default().to_string();
+        }
+        let settings = call.parsed.options.iter().filter(|option| option.is_option("-c"));
+        let of_call =
+            settings.filter_map(|option| hooks_path(option.value.as_ref()?.plain_text()?));
+        let named = match of_call.last() {
+            Some(path) => Some(path.to_string()),
+            None => read(&git, "config").and_then(|text| {
+                let lines = text.lines().map(|line| line.split(" #").next().unwrap_or_default());
+                let mut core = false;
+                lines
+                    .filter_map(|line| {
+                        if let Some(head) = line.trim().strip_prefix('[') {
+                            core = head.to_ascii_lowercase().starts_with("core]");
+                        }
+                        let setting = format!("core.{}", line.trim());
+                        let path = hooks_path(&setting).filter(|_| core);
+                        path.map(str::to_string)
+                    })
+                    .last()
+            }),
+        };
+        let named = named.map(|path| match path.strip_prefix("~/") {
+            Some(rest) => join(&self.out.place.home, rest),
+            None => join(root, &path),
+        });
+        Some((root.to_string(), named.unwrap_or_else(|| join(&git, "hooks"))))
     }
 
     /// Follows what the project's files tell a program to do, where it is one of those that ask them.
@@ -186,9 +336,13 @@ impl Walker<'_> {
         if self.out.place.read.is_none() || call.is_dry_run() {
             return;
         }
-        let Some(files) = table::find_row(call.name, &[]).and_then(|row| row.recipes) else {
-            return;
+        let files = match call.name {
+            // Of what it runs otherwise package.json says nothing.
+            "node" if call.has("--run") => Some("package.json"),
+            "xargs" => return self.lead_into_list(call, index),
+            name => table::find_row(name, &[]).and_then(|row| row.recipes),
         };
+        let Some(files) = files else { return };
         let Some(first) = files.split_whitespace().next() else { return };
         let Some(reader) = recipe::reader_of(first) else { return };
         let Some(asked) = asked_of(call) else { return };
@@ -199,7 +353,7 @@ impl Walker<'_> {
             return;
         }
         let Some((target, text)) = self.find_recipe(files, named, &dir, index) else { return };
-        let (steps, cut) = self.read_recipe(reader, &text, &asked, &dir);
+        let (steps, cut, closed) = self.read_recipe(reader, &text, &asked, &dir, index);
         let shown = std::iter::once(call.name.to_string())
             .chain(asked.shown.iter().cloned())
             .collect::<Vec<_>>()
@@ -212,7 +366,12 @@ impl Walker<'_> {
         if steps.is_empty() {
             return;
         }
-        let Asked { words, .. } = asked;
+        let Asked { ref words, whole, .. } = asked;
+        if closed && whole && named.is_none() {
+            let closed = Closed { target: &target, name: &name, steps: &steps, words };
+            let stead = self.stead_of(call, index, &closed);
+            self.leads.steads.extend(stead);
+        }
         let home = if call.name == "make" || named.is_some() {
             dir
         } else {
@@ -228,7 +387,7 @@ impl Walker<'_> {
         };
         self.follow(running, false, &mut |w, _| {
             for step in &steps {
-                w.run_step(step, &words);
+                w.run_step(step, words);
             }
         });
     }
@@ -247,28 +406,38 @@ impl Walker<'_> {
         self.out.unsure = unsure;
     }
 
-    /// The commands of what is asked for, and whether there are more.
+    /// The commands of what is asked for, whether there are more, and whether nothing else can come of it.
     fn read_recipe(
         &mut self,
         reader: RecipeReader,
         text: &str,
         asked: &Asked,
         dir: &str,
-    ) -> (Vec<Step>, bool) {
-        let out = &mut self.out;
-        let place = out.place;
-        let mut exists = |name: &str| out.resolver.exists(&crate::effect::path::join(dir, name));
+        index: usize,
+    ) -> (Vec<Step>, bool, bool) {
+        let place = self.out.place;
         let env = |name: &str| place.env.and_then(|get| get(name));
+        let this = RefCell::new(self);
+        let mut exists = |name: &str| this.borrow_mut().lies_at(dir, name);
+        let mut other = |name: &str| {
+            let mut this = this.borrow_mut();
+            let target = this.out.resolver.resolve_target(name, dir, Extent::Exact);
+            this.out.resolver.exists(&target.resolved).then(|| this.read_script(&target, index))?
+        };
         let mut request = Request {
             goals: &asked.goals,
             given: &asked.given,
             dir,
             exists: &mut exists,
+            other: &mut other,
             env: &env,
+            steers: &|name| env(name).is_some() || classify_variable(name, None) != Marked::No,
+            alone: asked.alone,
             cut: false,
+            closed: false,
         };
         let steps = limits::follow_script(|| reader(text, &mut request));
-        (steps, request.cut)
+        (steps, request.cut, request.closed && !request.cut)
     }
 
     /// The file that tells a program what to do: as it is named, or the first one from its directory up.
@@ -444,9 +613,22 @@ impl Walker<'_> {
             if effect.word == Word::PipeToInterpreter && !fetched.contains(&line_of(&effect.span)) {
                 continue;
             }
-            // Which files a glob names there is not known.
-            if effect.word == Word::Read && effect.path.as_ref().is_some_and(|t| t.extent.is_wide())
+            // What a program of which no table tells may do somewhere below is no news of a file.
+            let wide = effect.path.as_ref().is_some_and(|target| target.extent.is_wide());
+            let command = effect.command.and_then(|at| commands.get(at));
+            let strange = |one: &SubCommand| table::find_program(&one.name, &[]).is_none();
+            let perhaps = effect.word == Word::Read || effect.grade == Grade::Possible;
+            if wide && perhaps && command.is_some_and(strange) {
+                continue;
+            }
+            // What a file of the project names is named by the project; what it unpacks without fetching lay there.
+            if effect.word == Word::Named("package.foreign")
+                || effect.word == Word::Named("package.unread") && fetched.is_empty()
             {
+                effect.grade = Grade::Possible;
+            }
+            // Which files a glob names there is not known.
+            if wide && effect.word == Word::Read {
                 effect.grade = Grade::Possible;
             }
             let way = way(&effect.span);
@@ -503,6 +685,12 @@ fn is_its_own(effect: &Effect, commands: &[SubCommand]) -> bool {
                 .is_some_and(|one| matches!(one.name.as_str(), "." | "source") || of_option(one)))
 }
 
+/// The value of git's setting for where hooks lie.
+fn hooks_path(setting: &str) -> Option<&str> {
+    let (key, value) = setting.split_once('=')?;
+    key.trim().eq_ignore_ascii_case("core.hookspath").then(|| value.trim().trim_matches('"'))
+}
+
 /// What a call asks of the project's files.
 struct Asked {
     /// The file, where it is named.
@@ -511,6 +699,10 @@ struct Asked {
     given: Vec<(String, String)>,
     /// What is handed on.
     words: Vec<Value>,
+    /// What stands around a task is not run.
+    alone: bool,
+    /// The call does what the file says, and nothing beside it.
+    whole: bool,
     /// The words of the call, for people.
     shown: Vec<String>,
 }
@@ -525,6 +717,8 @@ fn asked_of(call: &Call) -> Option<Asked> {
         goals: Vec::new(),
         given: Vec::new(),
         words: Vec::new(),
+        alone: call.name == "node",
+        whole: false,
         shown: texts.clone(),
     };
     let named = |at: usize, asked: &mut Asked| -> Option<()> {
@@ -545,6 +739,7 @@ fn asked_of(call: &Call) -> Option<Asked> {
             if call.has_any(&["-n", "-q"]) || !is_make && call.has_any(&lists) {
                 return None;
             }
+            asked.whole = is_make;
             asked.file = call.value("-f").cloned();
             for text in texts {
                 match text.split_once('=') {
@@ -557,6 +752,27 @@ fn asked_of(call: &Call) -> Option<Asked> {
             }
         }
         ("deno", "task") => named(1, &mut asked)?,
+        ("mise", _) => {
+            let at = match first {
+                "run" | "r" => 1,
+                "tasks" if texts.get(1).is_some_and(|text| text == "run") => 2,
+                _ => return None,
+            };
+            named(at, &mut asked)?;
+            let others = texts.iter().zip(&texts[1..]).filter(|(mark, _)| *mark == ":::");
+            asked.goals.extend(others.map(|(_, goal)| goal.clone()));
+        }
+        ("node", _) => {
+            asked.goals.push(call.value("--run")?.plain_text()?.to_string());
+            asked.words = operands.iter().map(|at| call.args[*at].clone()).collect();
+        }
+        ("pre-commit", "run") => asked.goals = texts[1..].to_vec(),
+        ("tox" | "nox", _) if !call.has_any(&["-l", "--list"]) => {
+            let named = ["-e", "-s"].iter().filter_map(|name| call.value(name)?.plain_text());
+            asked.goals = named.map(str::to_string).collect();
+            let words = call.args.iter().position(|arg| arg.plain_text() == Some("--"));
+            asked.words = words.map(|at| call.args[at + 1..].to_vec()).unwrap_or_default();
+        }
         ("composer", "run" | "run-script") => named(1, &mut asked)?,
         ("composer", _) if call.parsed.subs == 0 => named(0, &mut asked)?,
         ("npm" | "pnpm" | "yarn" | "bun", _) => {
@@ -590,6 +806,7 @@ fn asked_of(call: &Call) -> Option<Asked> {
                 _ if call.name != "npm" && call.parsed.subs == 0 => named(0, &mut asked)?,
                 _ => return None,
             }
+            asked.whole = call.name == "npm" && around.is_empty() && first != "restart";
         }
         _ => return None,
     }
@@ -649,6 +866,19 @@ mod tests {
                 .collect::<String>(),
         );
         put("package.json", "{\"scripts\":{\"a\":\"npm run a && npm run a\",\"b\":[");
+        put("include.mk", &"include include.mk a.mk\n".repeat(900));
+        put("a.mk", &"-include a.mk include.mk fifo.sh zero.sh .\nall: b\n".repeat(900));
+        put("tox.ini", &format!("[tox]\nenvlist = {}\n[testenv]\ncommands =\n", "a,".repeat(9000)));
+        let task = "[tasks.a]\ndepends = [\"a\", \"a\", \"a\"]\nrun = [\"rm x\", \"";
+        put("mise.toml", &task.repeat(900));
+        put("noxfile.py", &"def a(session):\n  session.run(\"rm\"".repeat(9000));
+        put(".pre-commit-config.yaml", &"- repo: local\n  entry: {\n  args: [[\n".repeat(9000));
+        put("list.txt", &"keep/a 'b\n".repeat(9000));
+        fs::create_dir_all(dir.path().join(".git/hooks")).unwrap();
+        put(".git/config", &"[core\n[core]\nhooksPath\n".repeat(900));
+        let hooks = dir.path().join(".git/hooks");
+        std::os::unix::fs::symlink("/dev/zero", hooks.join("pre-commit")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, hooks.join("commit-msg"), 0o700.into()).unwrap();
         for command in [
             "bash huge.sh",
             "bash zero.sh",
@@ -667,6 +897,15 @@ mod tests {
             "make -f fifo.sh",
             "just r0",
             "npm run a",
+            "make -f include.mk",
+            "make -f a.mk",
+            "tox",
+            "mise run a",
+            "nox",
+            "pre-commit run",
+            "git commit -m x",
+            "xargs -a zero.sh echo",
+            "xargs -a fifo.sh echo",
         ] {
             let start = Instant::now();
             let analysis = analyse(dir.path(), command);

@@ -132,6 +132,11 @@ impl ShellState {
         self.is_set(&StateKey::Constant(name.to_string()))
     }
 
+    /// Does it hold nothing but such parts?
+    pub fn has_only(&self, wanted: impl Fn(&StateKey) -> bool) -> bool {
+        self.map.keys().all(wanted)
+    }
+
     /// Is a flag set?
     pub fn is_set(&self, key: &StateKey) -> bool {
         self.map.contains_key(key)

@@ -5,7 +5,7 @@
 
 use super::{
     Condition, FieldTest, Key, List, NamePattern, Needs, OptionalWhen, Permission, Scope, Subject,
-    Value, within,
+    Value, Ways, within,
 };
 use crate::effect::{Effect, Grade, Word, own};
 use crate::event::Kind;
@@ -155,6 +155,7 @@ conditions! {
     recursive: Recursive,
     within: Within,
     private: Private,
+    via: Via,
     host: Host,
     package: Package,
     permission: Match,
@@ -427,6 +428,25 @@ impl Condition for Private {
             None if effect.grade == Grade::Unknown => Truth::Maybe,
             None => Truth::No,
         }
+    }
+}
+
+/// `via`
+pub enum Via {}
+
+impl Condition for Via {
+    type Value = Ways;
+    const KEY: &'static str = "via";
+    const DOC: &'static str = "true = what stands in files that the call runs, false = what the call itself says; globs over the files and commands on the way: Makefile, make*";
+    const SCOPE: Scope = Scope::Command;
+
+    fn match_effect(
+        asked: &Self::Value,
+        _: &Conditions,
+        s: &Subject<'_>,
+        effect: &Effect,
+    ) -> Truth {
+        Truth::from(asked.hold_for(s.analysis.way_of(effect)))
     }
 }
 

@@ -21,6 +21,8 @@ pub enum Sort {
     Words,
     /// true or false.
     Flag,
+    /// true or false, or globs over names.
+    Ways,
     /// A table of fields and what they must be.
     Fields,
     /// The table of `when`.

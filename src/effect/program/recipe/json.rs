@@ -12,6 +12,11 @@ pub(super) fn read_steps(text: &str, section: &str, asked: &mut Request) -> Vec<
     if let Ok(file) = json::parse_with_comments(text)
         && let Some((_, scripts)) = file.get(section)
     {
+        asked.closed = !asked.goals.is_empty()
+            && asked
+                .goals
+                .iter()
+                .all(|goal| scripts.get(goal).is_some_and(|(_, script)| script.as_str().is_some()));
         for goal in asked.goals {
             add_script(scripts, goal, 0, asked, &mut steps);
         }
@@ -30,7 +35,11 @@ fn add_script(
         return;
     }
     let Some((_, script)) = scripts.get(name) else { return };
-    let aside = |at: &str| scripts.get(&format!("{at}{name}")).map(|(_, script)| script);
+    let alone = asked.alone;
+    let aside = |at: &str| {
+        let named = || scripts.get(&format!("{at}{name}")).map(|(_, script)| script);
+        (!alone).then(named).flatten()
+    };
     let all = [(aside("pre"), false), (Some(script), true), (aside("post"), false)];
     for (script, main) in all {
         let Some(script) = script else { continue };

@@ -1,5 +1,7 @@
 //! A makefile: the recipes of the goals and of what they need, with the variables that are known.
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -46,6 +48,12 @@ struct File {
     open: bool,
     /// What runs while the file is read.
     steps: Vec<Step>,
+    /// Something may make another thing of it than its plain rules and variables say.
+    loose: bool,
+    /// Variables that may come from elsewhere.
+    foreign: BTreeSet<String>,
+    /// One of them was asked for.
+    strayed: Cell<bool>,
 }
 
 /// What `$@` and its kin stand for.
@@ -81,9 +89,13 @@ pub(super) fn read_steps(text: &str, asked: &mut Request) -> Vec<Step> {
         goals => goals.to_vec(),
     };
     let steps = std::mem::take(&mut file.steps);
+    asked.closed = !file.loose && !file.open && asked.given.is_empty() && !goals.is_empty();
+    file.strayed.set(false);
     let mut walk = Walk { file: &file, asked, seen: BTreeSet::new(), steps };
     goals.iter().for_each(|goal| walk.add_goal(goal, false, 0));
-    walk.steps
+    let steps = walk.steps;
+    asked.closed &= !file.strayed.get();
+    steps
 }
 
 fn is_goal(target: &str) -> bool {
@@ -119,47 +131,7 @@ fn split_assignment(line: &str) -> Option<(&str, &str, &str)> {
 
 fn read_file(text: &str, asked: &mut Request) -> File {
     let mut file = File::default();
-    let mut branches = 0_usize;
-    let mut defining = false;
-    let mut in_rule = false;
-    let mut lines = lines_of(text).peekable();
-    while let Some((at, first)) = lines.next() {
-        let mut end = at + first.len();
-        while text[..end].ends_with('\\')
-            && let Some((next, line)) = lines.next()
-        {
-            end = next + line.len();
-        }
-        let raw = &text[at..end];
-        if let Some(recipe) = raw.strip_prefix('\t').filter(|_| in_rule) {
-            if let Some(rule) = file.rules.last_mut() {
-                rule.lines.push((at..end, recipe.to_string(), branches > 0));
-            }
-            continue;
-        }
-        let joined = raw.replace("\\\r\n", " ").replace("\\\n", " ");
-        let line = joined.trim();
-        let word = line.split([' ', '\t', '(']).next().unwrap_or_default();
-        match word {
-            "endef" => defining = false,
-            _ if defining => {}
-            "" => {}
-            _ if line.starts_with('#') => {}
-            "define" => {
-                defining = true;
-                let name = line[6..].split([' ', '\t', '=', ':']).find(|name| !name.is_empty());
-                file.variables.insert(name.unwrap_or_default().to_string(), None);
-            }
-            "ifeq" | "ifneq" | "ifdef" | "ifndef" => branches += 1,
-            "endif" => branches = branches.saturating_sub(1),
-            "else" | "vpath" | "unexport" | "undefine" => {}
-            "include" | "-include" | "sinclude" => file.open = true,
-            _ => {
-                in_rule =
-                    file.read_line(line, at..end, branches > 0, asked) || in_rule && branches > 0
-            }
-        }
-    }
+    file.read_text(text, None, 0, asked);
     for (name, value) in asked.given {
         file.variables.insert(name.clone(), Some(value.clone()));
     }
@@ -167,6 +139,75 @@ fn read_file(text: &str, asked: &mut Request) -> File {
 }
 
 impl File {
+    /// Reads the text; `shown` = where in the first file another one is named, whose text it is.
+    fn read_text(
+        &mut self,
+        text: &str,
+        shown: Option<Range<usize>>,
+        depth: usize,
+        asked: &mut Request,
+    ) {
+        let file = self;
+        let mut branches = 0_usize;
+        let mut defining = false;
+        let mut in_rule = false;
+        let mut lines = lines_of(text).peekable();
+        while let Some((at, first)) = lines.next() {
+            let mut end = at + first.len();
+            while text[..end].ends_with('\\')
+                && let Some((next, line)) = lines.next()
+            {
+                end = next + line.len();
+            }
+            let raw = &text[at..end];
+            let span = shown.clone().unwrap_or(at..end);
+            if let Some(recipe) = raw.strip_prefix('\t').filter(|_| in_rule) {
+                if let Some(rule) = file.rules.last_mut() {
+                    rule.lines.push((span, recipe.to_string(), branches > 0));
+                }
+                continue;
+            }
+            let joined = match raw.contains('\n') {
+                true => Cow::Owned(raw.replace("\\\r\n", " ").replace("\\\n", " ")),
+                false => Cow::Borrowed(raw),
+            };
+            let line = joined.trim();
+            let word = line.split([' ', '\t', '(']).next().unwrap_or_default();
+            file.loose = file.loose || !line.starts_with('#') && !is_plain_line(line, word);
+            match word {
+                "endef" => defining = false,
+                _ if defining => {}
+                "" => {}
+                _ if line.starts_with('#') => {}
+                "define" => {
+                    defining = true;
+                    let name = line[6..].split([' ', '\t', '=', ':']).find(|name| !name.is_empty());
+                    file.variables.insert(name.unwrap_or_default().to_string(), None);
+                }
+                "ifeq" | "ifneq" | "ifdef" | "ifndef" => branches += 1,
+                "endif" => branches = branches.saturating_sub(1),
+                "else" | "vpath" | "unexport" | "undefine" => {}
+                "include" | "-include" | "sinclude" => {
+                    file.open = true;
+                    let names = file.expand(&line[word.len()..], Automatic::default(), asked, 0).0;
+                    for name in names.split_whitespace() {
+                        let room =
+                            depth < limits::SCRIPT_DEPTH && asked.has_room(0, &file.steps, 256);
+                        if let Some(other) = room.then(|| (asked.other)(name)).flatten()
+                            && asked.has_room(0, &file.steps, other.len())
+                        {
+                            file.read_text(&other, Some(span.clone()), depth + 1, asked);
+                        }
+                    }
+                    in_rule = false;
+                }
+                _ => {
+                    in_rule =
+                        file.read_line(line, span, branches > 0, asked) || in_rule && branches > 0
+                }
+            }
+        }
+    }
     /// An assignment or the head of a rule; true = recipes may follow.
     fn read_line(
         &mut self,
@@ -223,6 +264,11 @@ impl File {
     ) {
         let had = self.variables.get(name).cloned();
         let runs = operator == "!" || operator.starts_with(':') && value.contains("$(shell ");
+        self.loose |= (asked.steers)(name);
+        let held = had.is_some() && !self.foreign.contains(name);
+        if operator == "?" || operator == "+" && !held {
+            self.foreign.insert(name.to_string());
+        }
         let new = match operator {
             "!" => Some(format!("$(shell {value})")),
             _ if operator.starts_with(':') => {
@@ -315,6 +361,10 @@ impl File {
             _ if name.contains([':', '$']) || name.len() <= 2 && !is_name(name) => return None,
             _ => {}
         }
+        let own = self.variables.contains_key(name) && !self.foreign.contains(name);
+        if !own && name != "MAKE" {
+            self.strayed.set(true);
+        }
         if let Some(held) = self.variables.get(name) {
             return held.as_ref().map(|text| self.expand(text, auto, asked, depth));
         }
@@ -326,6 +376,49 @@ impl File {
         }
         // Nothing, unless somebody sets it.
         (!self.open).then(|| (String::new(), true))
+    }
+}
+
+/// A line outside of recipes that says one thing and nothing else: a variable, what a target needs.
+fn is_plain_line(line: &str, first: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "include", "-include", "sinclude", "define", "endef", "ifeq", "ifneq", "ifdef", "ifndef",
+        "else", "endif", "vpath", "export", "unexport", "undefine", "override", "private", "load",
+        "-load",
+    ];
+    const NAMES: &[&str] =
+        &["SHELL", "VPATH", "PATH", "GNUMAKEFLAGS", "MFLAGS", "GNUmakefile", "ENV", "BASH_ENV"];
+    let bytes = line.as_bytes();
+    let calls = memchr::memchr_iter(b'$', bytes).any(|at| {
+        let name = line[at + 1..].strip_prefix('(').and_then(|rest| rest.split_once(')'));
+        name.is_none_or(|(name, _)| !is_name(name))
+    });
+    if calls || memchr::memchr2(b'%', b'\\', bytes).is_some() || WORDS.contains(&first) {
+        return false;
+    }
+    let Some(at) = memchr::memchr2(b':', b'=', bytes) else { return line.is_empty() };
+    let (head, tail) = (&line[..at], &line[at + 1..]);
+    let name = head.trim().trim_end_matches(['?', '+', ':']);
+    let assigns = bytes[at] == b'=' || tail.starts_with('=');
+    let own = |name: &str| {
+        let begins = |with: &str| {
+            name.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with))
+        };
+        NAMES.contains(&name) || begins("make") || begins("npm_config_")
+    };
+    match assigns {
+        true => {
+            !own(name.trim())
+                && !name.starts_with('.')
+                && !head.contains('!')
+                && is_name(name.trim())
+        }
+        false => {
+            let mut targets = name.split_whitespace();
+            name.trim() == ".PHONY"
+                || !tail.contains(['=', ':'])
+                    && targets.all(|t| !t.starts_with(['.', '$']) && !own(t) && !t.contains('&'))
+        }
     }
 }
 
@@ -349,12 +442,18 @@ fn closing(text: &str) -> Option<usize> {
 
 impl<'f> Walk<'f, '_, '_> {
     fn add_goal(&mut self, goal: &str, unsure: bool, depth: usize) {
-        let Some((goal, rules)) = self.file.of_target.get_key_value(goal) else { return };
+        let Some((goal, rules)) = self.file.of_target.get_key_value(goal) else {
+            // A rule that make has of itself may speak of it.
+            self.asked.closed = false;
+            return;
+        };
         if !self.asked.has_room(depth, &self.steps, 256) || !self.seen.insert(goal) {
             return;
         }
         // A file that is there may be new enough.
         let unsure = unsure || !self.file.phony.contains(goal) && (self.asked.exists)(goal);
+        let has_lines = rules.iter().any(|place| !self.file.rules[*place].lines.is_empty());
+        self.asked.closed &= has_lines || self.file.phony.contains(goal);
         for place in rules {
             let rule = &self.file.rules[*place];
             rule.needs.iter().for_each(|need| self.add_goal(need, unsure, depth + 1));

@@ -11,19 +11,7 @@ struct Line<'t> {
 
 /// The commands of the tasks that are asked for, and of those that they need.
 pub(super) fn read_steps(text: &str, asked: &mut Request) -> Vec<Step> {
-    let told = |(at, line): (usize, &'_ str)| {
-        let text = line.trim_start();
-        (!text.is_empty() && !text.starts_with('#')).then(|| (at, line.len() - text.len()))
-    };
-    let lines: Vec<Line> = lines_of(text)
-        .filter_map(|(at, line)| {
-            told((at, line)).map(|(at, indent)| Line {
-                at,
-                indent,
-                text: line[indent..].trim_end(),
-            })
-        })
-        .collect();
+    let lines = read_lines(text);
     let mut steps = Vec::new();
     let Some(tasks) = lines.iter().position(|line| line.indent == 0 && line.text == "tasks:")
     else {
@@ -36,6 +24,52 @@ pub(super) fn read_steps(text: &str, asked: &mut Request) -> Vec<Step> {
         add_task(tasks, goal, 0, asked, &mut steps);
     }
     steps
+}
+
+/// pre-commit: the project's own hooks that are asked for, or all of them.
+pub(super) fn read_hooks(text: &str, asked: &mut Request) -> Vec<Step> {
+    let lines = read_lines(text);
+    let mut steps: Vec<Step> = Vec::new();
+    let (mut local, mut wanted) = (false, false);
+    for line in &lines {
+        let item = line.text.strip_prefix("- ").unwrap_or(line.text);
+        let Some((key, value)) = item.split_once(':') else { continue };
+        match (key, plain(value)) {
+            ("repo", repo) => local = repo == "local",
+            ("id", id) => {
+                wanted = asked.goals.is_empty() || asked.goals.iter().any(|goal| goal == id)
+            }
+            ("entry", entry) if local && wanted && asked.has_room(0, &steps, 64) => {
+                push(&mut steps, line, entry);
+            }
+            ("args", args) if local && wanted => {
+                for arg in args.trim_matches(['[', ']']).split(',') {
+                    if let Some(step) = steps.last_mut() {
+                        step.text.push_str(&format!(" {}", plain(arg)));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    steps
+}
+
+/// The lines that say something.
+fn read_lines(text: &str) -> Vec<Line<'_>> {
+    let told = |(at, line): (usize, &'_ str)| {
+        let text = line.trim_start();
+        (!text.is_empty() && !text.starts_with('#')).then(|| (at, line.len() - text.len()))
+    };
+    lines_of(text)
+        .filter_map(|(at, line)| {
+            told((at, line)).map(|(at, indent)| Line {
+                at,
+                indent,
+                text: line[indent..].trim_end(),
+            })
+        })
+        .collect()
 }
 
 /// The lines that stand below that one.

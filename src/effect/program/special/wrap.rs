@@ -206,8 +206,8 @@ pub(super) fn run_interpreter(i: &mut Invocation) {
         let read = files || call.parsed.has_mark(mark::INPLACE);
         return are(i, if read { Role::Read } else { Role::MaybePath }, &values);
     }
-    if call.is_dry_run() && values.is_empty() {
-        // `node --check FILE` runs nothing.
+    if (call.is_dry_run() || call.has("--run")) && values.is_empty() {
+        // `node --check FILE` runs nothing, `node --run NAME` what package.json says.
         return;
     }
     if call.parsed.has_mark(mark::MODULE) {
