@@ -243,6 +243,15 @@ bounds! {
     /// values that an expression of an inline program may have
     /// it is unknown
     ANY: usize = 16;
+    /// bytes of a repository's configuration that is asked for its remotes
+    /// none of the hosts is the project's own
+    REPOSITORY_CONFIG: u64 = 256 << 10;
+    /// bytes of a manifest or lock file that is asked for the packages that a project has
+    /// a package counts as new to the project
+    MANIFEST: u64 = 1 << 20;
+    /// names of a call that are followed as if each were a secret's
+    /// only those are followed that may be one
+    PLAIN_NAMES: usize = 40;
     /// elements of a list in an inline program
     /// the rest of them is unknown
     ELEMENTS: usize = 256;

@@ -13,6 +13,7 @@ use super::host;
 use super::secret::{is_file, is_setting, is_variable};
 use super::value::{BLANK, Value};
 use super::{Analysis, Effect, Extent, Grade, Opt, Source, SubCommand, Target, Word};
+use crate::limits;
 use crate::names::flow::{
     ADDRESSES, CODES, DNS, FEEDERS, GENERIC, HOMELESS, LISTERS, LOGINS, MUTES, NEAR, OWNERS,
     PRINTERS, PUBLISHERS, RAW, SENDERS, SHELLS, USUAL,
@@ -21,9 +22,6 @@ use crate::tokens;
 
 /// The last bit stands for all that no bit was left for.
 const LAST: usize = Secrets::BITS as usize - 1;
-
-/// How many names are kept before it is asked what they name.
-const PLAIN: usize = 40;
 
 /// Where something comes from that may be a secret.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,7 +69,7 @@ impl Flow {
         let known = self.origins.iter().position(|own| *own == origin);
         let at = known.unwrap_or(self.origins.len());
         if known.is_none() {
-            if at >= PLAIN && !origin.may_be_secret() {
+            if at >= limits::PLAIN_NAMES && !origin.may_be_secret() {
                 return 0;
             }
             if at < LAST + 1 {
@@ -651,7 +649,9 @@ pub fn settle_input(analysis: &mut Analysis, input: &Json) {
 
 /// A token as the variable that would hold it.
 fn origin_of_token(token: &str) -> Origin {
-    let lead: String = token.chars().take_while(char::is_ascii_alphanumeric).take(4).collect();
+    let lead = token.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    // As long as the shortest head that tells a vendor (`AKIA`, `ghp`).
+    let lead = lead.get(..4).unwrap_or(lead);
     Origin::Variable(format!("{}_TOKEN", lead.to_ascii_uppercase()))
 }
 

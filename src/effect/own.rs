@@ -14,8 +14,6 @@ use crate::names::project::{ELSEWHERE, MOVING, OWN, REGISTRIES, SETTINGS};
 
 /// In a list of hosts: those of the project's own remotes and registries.
 pub const PROJECT: &str = "@project";
-/// The largest configuration of a repository that is read, in bytes.
-const CONFIG: u64 = 256 << 10;
 
 /// Is the effect on a host of the project's own, and is that all that its command contacts? Where none is named, by what the
 /// command means then.
@@ -110,7 +108,7 @@ fn is_moved(analysis: &Analysis, place: &Place) -> bool {
 /// The hosts of the remotes of the project's repository, as its own configuration has them.
 pub fn remote_hosts(place: &Place) -> Vec<String> {
     let Some(read) = place.read else { return Vec::new() };
-    let text = |path: &Path| String::from_utf8(read(path, CONFIG).ok()?).ok();
+    let text = |path: &Path| String::from_utf8(read(path, limits::REPOSITORY_CONFIG).ok()?).ok();
     let git = Path::new(&place.project).join(".git");
     let config = text(&git.join("config")).or_else(|| {
         // Of a work tree or a submodule it lies elsewhere.

@@ -122,8 +122,15 @@ impl Emitter<'_> {
         if !fed && !open.iter().any(|arg| self.is_looked_up(self.written_text(at, arg))) {
             return None;
         }
-        let filtered = commands.iter().any(filters);
-        let all: Vec<Word> = commands.iter().filter_map(|one| found_by(one, filtered)).collect();
+        // What picks from a list is walked behind what finds it, and before what is fed.
+        let picked = |finder: usize| {
+            commands.get(finder + 1..at).is_some_and(|between| between.iter().any(filters))
+        };
+        let all: Vec<Word> = commands
+            .iter()
+            .enumerate()
+            .filter_map(|(finder, one)| found_by(one, picked(finder)))
+            .collect();
         [AGENT, ALL, RUNTIME].into_iter().find(|word| all.contains(word))
     }
 

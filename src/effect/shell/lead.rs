@@ -305,9 +305,9 @@ impl Walker<'_> {
             git = named.split("/worktrees/").next().unwrap_or_default().to_string();
         }
         let settings = call.parsed.options.iter().filter(|option| option.is_option("-c"));
-        let of_call =
+        let mut of_call =
             settings.filter_map(|option| hooks_path(option.value.as_ref()?.plain_text()?));
-        let named = match of_call.last() {
+        let named = match of_call.next_back() {
             Some(path) => Some(path.to_string()),
             None => read(&git, "config").and_then(|text| {
                 let lines = text.lines().map(|line| line.split(" #").next().unwrap_or_default());

@@ -6,6 +6,7 @@ use crate::effect::program::effects::{Call, has_effect};
 use crate::effect::program::options::ParsedOption;
 use crate::effect::value::Value;
 use crate::effect::{Grade, Origin, Package, Source, Word};
+use crate::limits;
 use crate::names::added::{
     ARCHIVES, BUILT_IN, HOSTED, LOCAL, MANIFESTS, OFFICIAL, OTHERS, REGISTRIES,
 };
@@ -17,9 +18,6 @@ const LOOKALIKE: Word = Word::Named("package.lookalike");
 
 /// Where a package's own programs lie.
 pub const INSTALLED: &str = "node_modules/.bin/";
-
-/// How much of a manifest or a lock file is read.
-const MANIFEST: u64 = 1 << 20;
 
 /// Does the option say that packages are added: its value, or the operands?
 fn adds(option: &ParsedOption) -> bool {
@@ -229,7 +227,8 @@ pub fn is_of_the_project(out: &mut Emitter, registry: &str, names: &[&str]) -> b
             return true;
         }
         for file in files {
-            let manifest = out.read_content(&format!("{dir}/{file}"), MANIFEST).unwrap_or_default();
+            let manifest =
+                out.read_content(&format!("{dir}/{file}"), limits::MANIFEST).unwrap_or_default();
             let text = String::from_utf8_lossy(&manifest);
             if names.iter().any(|name| names_package(&text, name)) {
                 return true;

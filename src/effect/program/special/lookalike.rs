@@ -66,8 +66,9 @@ pub fn find_model(registry: &str, name: &str) -> Option<String> {
         if one.name == name || owned || same && registry != "npm" {
             return true;
         }
+        let twin = || name.split_once('/').zip(one.name.split_once('/'));
         if one.model
-            && found.is_none()
+            && (found.is_none() || twin().is_some_and(|(own, theirs)| own.1 == theirs.1))
             && (same
                 || is_slip(own.bytes(), theirs.bytes(), one.top)
                 || is_turned(own.bytes(), theirs.bytes())
