@@ -10,10 +10,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 // The build script includes this file from elsewhere.
 #[path = "args/hook.rs"]
 mod hook;
+#[path = "args/past.rs"]
+mod past;
 #[path = "args/server.rs"]
 pub mod server;
 
 pub use self::hook::{BridgeArgs, HookArgs};
+pub use self::past::{ExactArgs, ImportArgs, PageArgs, ReplayArgs, StatsArgs, SuggestArgs};
 pub use self::server::{FlushArgs, MemoryArgs, PingArgs, ServeArgs, ServerArgs};
 
 /// Rules for what coding agents may do, judged at every hook event.
@@ -84,6 +87,20 @@ pub enum CliCommand {
     Packs(PacksArgs),
     /// Show past decisions.
     Log(LogArgs),
+    /// Judge past calls by the rules of today, or by others.
+    Replay(ReplayArgs),
+    /// Find rules that would have answered what you always said yes to.
+    Suggest(SuggestArgs),
+    /// Write an exact rule that allows the last stopped call (humans only).
+    Allow(ExactArgs),
+    /// Write an exact rule that denies it (humans only).
+    Deny(ExactArgs),
+    /// Count what was decided: by rule, program and project, and how long it took.
+    Stats(StatsArgs),
+    /// Write the same as a page with charts.
+    Report(PageArgs),
+    /// Make rules of permission lists and of other guards' files.
+    Import(ImportArgs),
     /// Write a commented starter config.
     Init(InitArgs),
     /// See whether a configured server is there.

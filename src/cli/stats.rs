@@ -1,0 +1,4 @@
+//! x
+pub(super) fn run(_: &super::Context, _: &super::args::StatsArgs) -> anyhow::Result<super::Exit> {
+    Ok(super::Exit::Ok)
+}
