@@ -230,12 +230,8 @@ fn why_not(verb: Verb, judged: &Judged) -> String {
 
 /// The last call of the journal that was stopped or asked about.
 fn last_stopped(context: &Context) -> Result<Option<PastCall>> {
-    let journal = context.paths.journal();
-    if !journal.exists() {
-        return Ok(None);
-    }
     let mut last = None;
-    Sources::find(context, &[journal], None)?.read(|call| {
+    Sources::of_journal(context, None)?.read(|call| {
         let stopped = call.line.as_ref().is_some_and(|line| {
             matches!(line.decision.as_str(), "halt" | "deny" | "defer" | "ask")
         });

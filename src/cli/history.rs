@@ -132,14 +132,7 @@ impl Sources {
         named: &[PathBuf],
         since: Option<&str>,
     ) -> Result<Sources> {
-        let mut sources = Sources {
-            transcripts: Vec::new(),
-            journals: Vec::new(),
-            since: since.map(parse_since).transpose()?,
-            home: context.paths.home.clone(),
-            progress: Progress::default(),
-            tally: Tally::default(),
-        };
+        let mut sources = Sources::empty(context, since)?;
         if named.is_empty() {
             let own = env::get_path(env::CLAUDE_CONFIG_DIR);
             let root = own.unwrap_or_else(|| context.paths.home.join(".claude")).join("projects");
@@ -234,6 +227,47 @@ impl Sources {
         }
         self.progress.clear();
         Ok(self.tally)
+    }
+
+    /// The journal alone: every line of it.
+    pub(super) fn read_journal(mut self, mut take: impl FnMut(Line)) -> Tally {
+        let since = self.since;
+        for path in std::mem::take(&mut self.journals) {
+            self.read_file(&path, |line, tally| {
+                match serde_json::from_value::<Line>(Value::Object(line)) {
+                    Ok(line) => {
+                        let time = Moment::parse(&line.time);
+                        if since.is_none_or(|since| time.is_some_and(|time| time >= since)) {
+                            take(line);
+                        }
+                    }
+                    Err(_) => tally.leave("of another form"),
+                }
+            });
+        }
+        self.progress.clear();
+        self.tally
+    }
+
+    /// Only what the journal holds.
+    ///
+    /// # Errors
+    /// On a wrong `since`.
+    pub(super) fn of_journal(context: &Context, since: Option<&str>) -> Result<Sources> {
+        let mut sources = Sources::empty(context, since)?;
+        sources.add_journal(context.paths.journal());
+        Ok(sources)
+    }
+
+    fn empty(context: &Context, since: Option<&str>) -> Result<Sources> {
+        Ok(Sources {
+            transcripts: Vec::new(),
+            journals: Vec::new(),
+            since: since.map(parse_since).transpose()?,
+            home: context.paths.home.clone(),
+            progress: Progress::default(),
+            tally: Tally::default(),
+        })
     }
 
     fn hand_on(

@@ -731,10 +731,10 @@ impl Suggestion {
         };
         say(BOLD, &format!("{} prompts", self.prompts));
         for (times, what) in self.covers.iter().take(SHOWN) {
-            say(FAINT, &format!("  {times} times: {what}"));
+            say(FAINT, &format!("  {times}x  {what}"));
         }
         if let Some(more @ 1..) = self.covers.len().checked_sub(SHOWN) {
-            say(FAINT, &format!("  and {more} others"));
+            say(FAINT, &format!("  and {more} more"));
         }
         say(FAINT, &format!("it also allows: {}", self.also));
         if !self.others.is_empty() {
