@@ -111,7 +111,8 @@ impl Config {
         let own = [
             (Layer::Managed, paths.managed.clone()),
             (Layer::User, user.to_path_buf()),
-            (Layer::User, paths.user_server()),
+            // Beside a file that was named as the config there is none.
+            (Layer::User, if user == paths.config { PathBuf::new() } else { paths.user_server() }),
         ];
         let mut store = None;
         for (layer, path) in own.into_iter().chain(project_files) {
