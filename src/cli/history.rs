@@ -16,16 +16,16 @@ use serde_json::{Map, Value};
 
 use super::log::{parse_since, rotated_journals};
 use super::{Context, one_line, print_stderr};
-use crate::agent;
+use crate::agent::{self, Agent};
 use crate::config::Config;
 use crate::dry::{self, Dry};
 use crate::effect::{Analysis, Place};
 use crate::env;
-use crate::event::Kind;
+use crate::event::{Event, Kind};
 use crate::files;
 use crate::hook;
 use crate::journal::Line;
-use crate::judge::WOULD_ASK;
+use crate::judge::{Situation, WOULD_ASK};
 use crate::moment::Moment;
 use crate::names::journal::TOLD;
 use crate::paths;
@@ -733,18 +733,23 @@ impl<'c> Bench<'c> {
 
     /// What the call does.
     pub(super) fn analyse(&mut self, call: &PastCall) -> Analysis {
-        self.judge_anew(call).analysis
+        let (_, place) = self.ground(&call.cwd);
+        Situation::new(replayed_event(call), place).analysis
     }
 
     fn judge_anew(&mut self, call: &PastCall) -> Dry {
         let (config, place) = self.ground(&call.cwd);
-        let payload = replayed_payload(call);
-        let own = agent::by_id(call.agent).unwrap_or(agent::default_agent());
-        let parsed = match own.id() == agent::default_agent().id() {
-            true => (own, own.parse(payload, None)),
-            false => dry::synthetic_event(payload, own, None),
-        };
-        Dry::judge(parsed, place, &config, &self.context.paths, false)
+        Dry::judge(replayed_event(call), place, &config, &self.context.paths, false)
+    }
+}
+
+/// The event that the hook saw, or would have seen.
+fn replayed_event(call: &PastCall) -> (&'static dyn Agent, Event) {
+    let payload = replayed_payload(call);
+    let own = agent::by_id(call.agent).unwrap_or(agent::default_agent());
+    match own.id() == agent::default_agent().id() {
+        true => (own, own.parse(payload, None)),
+        false => dry::synthetic_event(payload, own, None),
     }
 }
 
