@@ -24,6 +24,7 @@ use crate::agent;
 use crate::config::Config;
 use crate::effect::{Analysis, Grade, SubCommand, Word};
 use crate::env;
+use crate::paths;
 use crate::redact;
 use crate::rule::case;
 use crate::text;
@@ -235,7 +236,13 @@ impl<'c> Maker<'c> {
             let Seen { call, root, .. } = &self.evidence.calls[at];
             let what = call.what();
             // What hides, or holds a secret, is written into no rule.
-            if text::make_visible(&what) != what || redact::mask_secrets(&what) != what {
+            let hides = text::make_visible(&what) != what || redact::mask_secrets(&what) != what;
+            // Nothing holds by project where none can be.
+            let place = Path::new(root);
+            if hides
+                || !place.is_absolute()
+                || !paths::may_be_project(place, &self.context.paths.home)
+            {
                 continue;
             }
             let analysis = self.bench.analyse(call);
