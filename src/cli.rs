@@ -13,16 +13,20 @@ use crate::env;
 use crate::files;
 use crate::paths::{self, Paths};
 use crate::text;
+use crate::verdict::Verb;
 
 pub mod agents;
 pub mod args;
 pub mod bridge;
 pub mod check;
 pub mod events;
+mod exact;
 pub mod explain;
 pub mod flush;
 mod generated;
+mod history;
 pub mod human;
+mod import;
 pub mod init;
 pub mod install;
 pub mod log;
@@ -30,12 +34,16 @@ pub mod memory;
 pub mod migrate;
 mod others;
 pub mod packs;
+mod page;
 pub mod pause;
 pub mod ping;
+mod replay;
 mod report;
 pub mod scope;
 pub mod serve;
+mod stats;
 pub mod status;
+mod suggest;
 pub mod test;
 pub mod trust;
 pub mod uninstall;
@@ -164,6 +172,8 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
         CliCommand::Init(_) | CliCommand::Install(_) | CliCommand::Uninstall(_) => false,
         // What a hook started sends what there is, and has nobody to tell.
         CliCommand::Flush(args) => !args.quiet,
+        // It takes a file as well.
+        CliCommand::Replay(_) => false,
         _ => true,
     };
     if needs_config {
@@ -184,6 +194,13 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
         CliCommand::Resume(_) => pause::resume(&context, report),
         CliCommand::Packs(args) => packs::run(&context, &args),
         CliCommand::Log(args) => log::run(&context, &args),
+        CliCommand::Replay(args) => replay::run(&context, &args),
+        CliCommand::Suggest(args) => suggest::run(&context, &args, report),
+        CliCommand::Allow(_) => exact::run(&context, Verb::Allow, report),
+        CliCommand::Deny(_) => exact::run(&context, Verb::Deny, report),
+        CliCommand::Stats(args) => stats::run(&context, &args),
+        CliCommand::Report(args) => page::run(&context, &args),
+        CliCommand::Import(args) => import::run(&context, &args, report),
         CliCommand::Init(args) => init::run(&context, &args, report),
         CliCommand::Ping(args) => ping::run(&context, &args, report),
         CliCommand::Flush(args) => flush::run(&context, &args, report),

@@ -14,10 +14,13 @@ use clap::{ArgMatches, Command};
 mod table;
 #[path = "args/hook.rs"]
 mod hook;
+#[path = "args/past.rs"]
+mod past;
 #[path = "args/server.rs"]
 pub mod server;
 
 pub use self::hook::{BridgeArgs, HookArgs};
+pub use self::past::{ExactArgs, ImportArgs, PageArgs, ReplayArgs, StatsArgs, SuggestArgs};
 pub use self::server::{FlushArgs, MemoryArgs, PingArgs, ServeArgs, ServerArgs};
 
 use self::table::{
@@ -113,6 +116,20 @@ commands! {
         Packs(PacksArgs) = "packs" Listed,
         /// Show past decisions.
         Log(LogArgs) = "log" Listed,
+        /// Judge past calls by the rules of today, or by others.
+        Replay(ReplayArgs) = "replay" Listed,
+        /// Find rules that would have answered what you always said yes to.
+        Suggest(SuggestArgs) = "suggest" Listed,
+        /// Write an exact rule that allows the last stopped call (humans only).
+        Allow(ExactArgs) = "allow" Listed,
+        /// Write an exact rule that denies it (humans only).
+        Deny(ExactArgs) = "deny" Listed,
+        /// Count what was decided: by rule, program and project, and how long it took.
+        Stats(StatsArgs) = "stats" Listed,
+        /// Write the same as a page with charts.
+        Report(PageArgs) = "report" Listed,
+        /// Make rules of permission lists and of other guards' files.
+        Import(ImportArgs) = "import" Listed,
         /// Write a commented starter config.
         Init(InitArgs) = "init" Listed,
         /// See whether a configured server is there.

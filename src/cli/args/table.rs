@@ -63,8 +63,8 @@ pub enum ValueKind {
     Paths,
     /// Several, of any bytes.
     Words,
-    /// A port.
-    Port,
+    /// A number from 1 to 65535.
+    Number,
     /// One of those words, each with what it means.
     Choice(&'static [(&'static str, &'static str)]),
     /// No option: all of those, below that heading, where there is one.
@@ -150,7 +150,9 @@ values! {
     Vec<OsString>, ValueKind::Words, |matches, id| {
         matches.remove_many(id).map(Iterator::collect).unwrap_or_default()
     };
-    Option<u16>, ValueKind::Port, |matches, id| matches.remove_one(id);
+    PathBuf, ValueKind::Path, |matches, id| matches.remove_one(id).unwrap_or_default();
+    Option<u16>, ValueKind::Number, |matches, id| matches.remove_one(id);
+    u16, ValueKind::Number, |matches, id| matches.remove_one(id).unwrap_or_default();
 }
 
 /// The text that was given for an option.
@@ -309,7 +311,7 @@ fn read_option(row: &'static OptionRow) -> Arg {
     let parser: Option<ValueParser> = match row.kind {
         ValueKind::Path | ValueKind::Paths => Some(clap::value_parser!(PathBuf)),
         ValueKind::Words => Some(clap::value_parser!(OsString)),
-        ValueKind::Port => Some(clap::value_parser!(u16).range(1..).into()),
+        ValueKind::Number => Some(clap::value_parser!(u16).range(1..).into()),
         ValueKind::Choice(words) => Some(possible_values(words).into()),
         ValueKind::Flag
         | ValueKind::Text
