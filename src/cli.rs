@@ -36,6 +36,7 @@ mod report;
 pub mod scope;
 pub mod serve;
 pub mod status;
+pub mod terminal;
 pub mod test;
 pub mod trust;
 pub mod uninstall;
@@ -53,6 +54,10 @@ pub enum Exit {
     Found,
     /// Wrong usage, or it failed.
     Failed,
+    /// `explain --exit-code`: the call would be asked about.
+    Asked,
+    /// `explain --exit-code`: the call would be stopped.
+    Stopped,
 }
 
 impl From<Exit> for ExitCode {

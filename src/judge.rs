@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::act::Outcome;
 use crate::agent::Agent;
 use crate::config::Config;
-use crate::effect::{self, Analysis, Place};
+use crate::effect::{self, Analysis, Effect, Place};
 use crate::engine::{self, Match, RuleContext};
 use crate::event::{Event, Kind};
 use crate::journal;
@@ -47,6 +47,8 @@ mod values;
 pub const WOULD_ASK: &str = "would ask";
 /// The session of a call that nobody made.
 pub const NO_SESSION: &str = "dry";
+/// What is longer names no word that was not understood, in bytes.
+const LONGEST_WORD: usize = 120;
 /// Why a stop is not blocked again.
 const BLOCKED_ONCE: &str = "the stop was blocked once already";
 
@@ -136,6 +138,32 @@ pub struct Judgement {
     pub told: Vec<String>,
     /// What went wrong or was left undone on the way.
     pub notes: Vec<String>,
+    /// Verdicts that hang on commands which nobody ran, where nothing is done.
+    pub pending: Vec<Pending>,
+}
+
+/// A verdict that hangs on a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pending {
+    /// The rule, by its full name.
+    pub rule: String,
+    /// What it says then; none = it only tells of the failure.
+    pub verb: Option<Verb>,
+    /// The command with its values.
+    pub command: String,
+    /// How the command has to end for that.
+    pub end: PendingEnd,
+    /// Why, as far as it is known before the command has run.
+    pub reason: String,
+}
+
+/// How a command has to end for a verdict to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PendingEnd {
+    /// It fails: a rule's `run`, or the `run` of its `unless`.
+    Fails,
+    /// It succeeds: the `run` of a rule's `when`.
+    Succeeds,
 }
 
 impl Judgement {
@@ -159,6 +187,7 @@ impl Judgement {
             append_new(&mut joined.spoke, &mut one.spoke);
             append_new(&mut joined.told, &mut one.told);
             append_new(&mut joined.notes, &mut one.notes);
+            append_new(&mut joined.pending, &mut one.pending);
             joined.remotes.append(&mut one.remotes);
         }
         if matches!(joined.answer.verb, Some(Verb::Deny | Verb::Halt)) {
@@ -169,7 +198,7 @@ impl Judgement {
 }
 
 /// What is not there yet.
-fn append_new(all: &mut Vec<String>, more: &mut Vec<String>) {
+fn append_new<T: PartialEq>(all: &mut Vec<T>, more: &mut Vec<T>) {
     for one in more.drain(..) {
         if !all.contains(&one) {
             all.push(one);
@@ -265,6 +294,22 @@ fn told_reason(
     match rule.question.as_ref().filter(|_| verb == Verb::Ask) {
         Some(question) => format!("{}\n{reason}", question.fill_for_reader(values).trim_end()),
         None => reason,
+    }
+}
+
+/// Which words of the call were not understood, and why: what a reason has behind it.
+fn describe_unknown(one: &Match<'_>, analysis: &Analysis) -> String {
+    let unknown = |effect: &&Effect| effect.grade == effect::Grade::Unknown;
+    let mut effects = one.effects.iter().filter_map(|at| analysis.effects.get(*at)).filter(unknown);
+    let word =
+        effects.find_map(|effect| analysis.text.get(effect.span.clone())).unwrap_or_default();
+    let why = if analysis.notes.is_empty() { "not understood" } else { &analysis.notes.join("; ") };
+    // Of a text of which nothing was understood the whole is the word.
+    let shown = word.trim();
+    match shown.is_empty() || shown.len() > LONGEST_WORD || shown.contains('\n') {
+        true if analysis.notes.is_empty() => String::new(),
+        true => format!(" ({why})"),
+        false => format!(" ({why}: `{shown}`)"),
     }
 }
 
@@ -618,8 +663,8 @@ impl<'a> Judge<'a> {
         for one in stops {
             let verb = one.verb().unwrap_or(Verb::Deny);
             let mut reason = told_reason(one.rule, verb, &self.values_of(event, analysis, one));
-            if one.unknown && !analysis.notes.is_empty() {
-                reason.push_str(&format!(" ({})", analysis.notes.join("; ")));
+            if one.unknown {
+                reason.push_str(&describe_unknown(one, analysis));
             }
             // What the call's own text does comes first.
             if let Some(way) = one.effects.first().and_then(|at| analysis.way_to(*at)) {

@@ -310,10 +310,10 @@ pub struct CheckArgs {
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/explain.txt"))]
 pub struct ExplainArgs {
-    /// A payload; `-` is stdin [default: stdin].
-    #[arg(value_name = "FILE", conflicts_with_all = ["tool", "failures"])]
-    pub file: Option<PathBuf>,
-    /// The tool to be called with what comes after `--`.
+    /// A command line, as of a Bash call; or a file with a payload; `-` is stdin [default: stdin].
+    #[arg(value_name = "COMMAND|FILE", conflicts_with = "failures")]
+    pub words: Vec<String>,
+    /// The tool that is called [default: Bash].
     #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
     /// The event; alone: what that event can do.
@@ -322,13 +322,19 @@ pub struct ExplainArgs {
     /// The agent whose event it is [default: what the payload says, else claude].
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
+    /// Show every rule that was considered, every effect, and the bytes of the answer.
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// End with a status that tells the verdict.
+    #[arg(long)]
+    pub exit_code: bool,
     /// Print what is answered when hookctl itself fails, event by event.
     #[arg(long)]
     pub failures: bool,
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
-    /// The command or file of the call.
+    /// The same, where it begins with a dash or holds one.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::report::Explanation;
+use crate::cli::flatten_lines;
 use crate::config::standing::Standing;
 use crate::effect::{self, Effect, Grade, Word};
 use crate::engine::{Match, RuleContext};
@@ -92,6 +93,32 @@ impl Explanation<'_> {
         }
         crate::order::sort_by_key(&mut out, |rule| !rule.matched);
         out
+    }
+
+    /// Why an allow that covers everything does not hold: which effect could be one that which rule speaks of.
+    pub(super) fn possible_stop_note(&self) -> String {
+        let case = self.rule_context();
+        let shipped_rules = self.config.shipped_rules(None);
+        let others: Vec<&Rule> = self
+            .config
+            .rules
+            .iter()
+            .chain(&shipped_rules)
+            .map(|rule| &**rule)
+            .filter(|rule| !rule.observe)
+            .collect();
+        let effects = self.dry.analysis.own_effects();
+        let found = effects.iter().enumerate().find_map(|(at, effect)| {
+            let (rule, path) = case.possible_stop(&others, effect)?;
+            let (verb, name) = (rule.verb().map_or("stop", Verb::name), rule.qualified_name());
+            let on = path.map(|path| format!(" at {}", flatten_lines(&path))).unwrap_or_default();
+            let effect = self.effect_name(at);
+            Some(format!(
+                "the allow does not hold: {effect} could be what {name} ({}) would {verb}{on}",
+                self.place_of(rule)
+            ))
+        });
+        found.unwrap_or_else(|| "the allow does not hold for a call that does this".into())
     }
 
     fn place_of(&self, rule: &Rule) -> String {
