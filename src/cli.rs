@@ -41,6 +41,7 @@ pub mod test;
 pub mod trust;
 pub mod uninstall;
 mod written;
+mod zone;
 
 use args::{Cli, CliCommand, Color, Global};
 use report::Report;

@@ -34,6 +34,8 @@ pub const LIVE_CHECK: &str = "HOOKCTL_LIVE_CHECK";
 pub const APP_BUNDLE: &str = "__CFBundleIdentifier";
 /// How wide the terminal is, where that is not asked of it.
 pub const COLUMNS: &str = "COLUMNS";
+/// How high it is, the same.
+pub const LINES: &str = "LINES";
 /// What shows long texts page by page.
 pub const PAGER: &str = "PAGER";
 /// The time zone of the machine's people.

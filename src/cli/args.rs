@@ -453,16 +453,28 @@ pub struct LogArgs {
     /// Print the journal's own lines.
     #[arg(long)]
     pub json: bool,
-    /// Only this far back: 30m, 2h, 7d.
+    /// The last so many; 0 = all [default: 20; with --since or --json all].
+    #[arg(short = 'n', long, value_name = "N")]
+    pub lines: Option<usize>,
+    /// Only this far back: 30m, 2h, 7d, 1w.
     #[arg(long, value_name = "DURATION")]
     pub since: Option<String>,
-    /// Only these decisions: halt, deny, defer, ask, allow, none; passed = would have been stopped, but for
-    /// `observe` or a pause.
+    /// Only these: halt, deny, defer, ask, allow, silent, failed, rewritten; those that `observe` or a pause let
+    /// pass count as well, and are `passed`.
     #[arg(long, value_name = "VERDICT")]
     pub decision: Option<String>,
     /// Only where this rule spoke.
     #[arg(long, value_name = "ID")]
     pub rule: Option<String>,
+    /// Only calls of this tool: Bash, `mcp__github__*`.
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// Only this project: its directory, or the name of it.
+    #[arg(long, value_name = "DIR|NAME")]
+    pub project: Option<String>,
+    /// Say how long ago it was, not when.
+    #[arg(long)]
+    pub relative: bool,
 }
 
 /// `hookctl init`.

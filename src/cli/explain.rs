@@ -115,15 +115,17 @@ impl Request<'_> {
     }
 }
 
-/// Is the word a file with a payload, or meant as one? All others are commands.
+/// Is the word a file with a payload, or meant as one? All others are commands, programs of that name too.
 fn is_payload_file(word: &str) -> bool {
-    if word == "-" {
+    if word == "-" || word.ends_with(".json") && !word.contains(char::is_whitespace) {
         return true;
     }
-    let named = word.ends_with(".json") && !word.contains(char::is_whitespace);
-    named
-        || files::read(Path::new(word), hook::LARGEST as u64)
-            .is_ok_and(|bytes| bytes.trim_ascii_start().starts_with(b"{"))
+    let path = Path::new(word);
+    match files::read(path, hook::LARGEST as u64) {
+        Ok(bytes) => bytes.trim_ascii_start().starts_with(b"{"),
+        // What cannot be read is told of, but a directory is none in any case.
+        Err(_) => path.symlink_metadata().is_ok() && !path.is_dir(),
+    }
 }
 
 /// The payload's bytes; None where there is nobody to give them.

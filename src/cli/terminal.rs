@@ -114,8 +114,10 @@ pub enum Pager {
 impl Pager {
     /// A pager where stdout is a terminal that has fewer lines than that: `PAGER`, or `less -FRX`.
     pub fn for_lines(lines: usize) -> Pager {
-        let longer = size().is_some_and(|(_, rows)| lines >= rows);
-        if !longer || !io::stdin().is_terminal() {
+        let told = env::get(env::LINES).and_then(|text| text.parse().ok());
+        let rows = told.or_else(|| size().map(|(_, rows)| rows));
+        let longer = rows.is_some_and(|rows| lines >= rows);
+        if !longer || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Pager::Stdout;
         }
         let named = env::get(env::PAGER);
