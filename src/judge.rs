@@ -26,7 +26,7 @@ use crate::rule::Profile;
 use crate::rule::concern::RuleQuery;
 use crate::rule::condition::Subject;
 use crate::rule::path::Bases;
-use crate::rule::template::PlaceholderName;
+use crate::rule::template::{PlaceholderName, Template};
 use crate::rule::{Layer, Otherwise, Rule, Severity, Verdict};
 use crate::script::ScriptAnswer;
 use crate::trust;
@@ -283,17 +283,29 @@ struct CallForm<'f, 'r> {
     analysis: &'f Analysis,
 }
 
-/// The reason of the rule's verdict, behind what a human is asked.
-fn told_reason(
+/// The reason of the rule's verdict, behind what a human is asked. A shipped rule that denies speaks to the model:
+/// where it asks instead, its question stands in place of the reason, or the first sentence, which says what is done.
+pub fn told_reason(
     rule: &Rule,
     verb: Verb,
     values: &dyn Fn(&PlaceholderName) -> Option<String>,
 ) -> String {
     let reason =
         rule.verdict.reason().map_or_else(String::new, |text| text.fill_for_reader(values));
-    match rule.question.as_ref().filter(|_| verb == Verb::Ask) {
-        Some(question) => format!("{}\n{reason}", question.fill_for_reader(values).trim_end()),
-        None => reason,
+    let question = rule.question.as_ref().filter(|_| verb == Verb::Ask);
+    let asked = question.map(|text| text.fill_for_reader(values));
+    let for_model = rule.layer() == Layer::Pack
+        && verb == Verb::Ask
+        && (rule.was_deny || rule.verb() == Some(Verb::Deny));
+    match asked {
+        Some(asked) if for_model => asked,
+        _ if for_model => {
+            let source = rule.verdict.reason().map_or("", Template::source);
+            let rest = source.split_once(". ").map_or("", |(_, rest)| rest);
+            reason.strip_suffix(rest).unwrap_or(&reason).trim_end().to_string()
+        }
+        Some(asked) if rule.layer() != Layer::Pack => format!("{}\n{reason}", asked.trim_end()),
+        _ => reason,
     }
 }
 

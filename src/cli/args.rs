@@ -64,6 +64,8 @@ pub enum CliCommand {
     Uninstall(UninstallArgs),
     /// Say whether the guard is in effect, and if not, why.
     Status(StatusArgs),
+    /// List what keeps the guard from being in effect, with a fix for each.
+    Doctor(DoctorArgs),
     /// What each agent can be told, and where its settings are.
     Agents(AgentsArgs),
     /// List the events of the agents, and switch single ones on and off.
@@ -223,6 +225,18 @@ pub struct StatusArgs {
     pub offline: bool,
 }
 
+/// `hookctl doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = include_str!("help/doctor.txt"))]
+pub struct DoctorArgs {
+    /// Do what is safe: write outdated or missing entries anew, end a pause.
+    #[arg(long)]
+    pub fix: bool,
+    /// Print a JSON list, one object for each finding.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `hookctl migrate`.
 #[derive(Debug, Args)]
 pub struct MigrateArgs {
@@ -301,9 +315,23 @@ pub struct CheckArgs {
     /// Rule files [default: every layer's].
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Print a JSON list, one object for each finding.
-    #[arg(long)]
+    /// How to print the findings: for people, as a JSON list, or as SARIF 2.1.0.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Human)]
+    pub format: Format,
+    /// The same as --format json.
+    #[arg(long, conflicts_with = "format")]
     pub json: bool,
+}
+
+/// How findings are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// With the lines that are meant, for people.
+    Human,
+    /// A JSON list, one object for each finding.
+    Json,
+    /// SARIF 2.1.0, for what shows findings beside the code.
+    Sarif,
 }
 
 /// `hookctl explain`.

@@ -119,6 +119,13 @@ pub fn run(context: &Context, args: &StatusArgs) -> Result<Exit> {
     Ok(if report.in_effect { Exit::Ok } else { Exit::Found })
 }
 
+/// What keeps the guard from being in effect, and what else there is to say, in sentences. No server is asked.
+pub(super) fn problems_and_notes(context: &Context) -> (Vec<String>, Vec<String>) {
+    let args = StatusArgs { offline: true, ..StatusArgs::default() };
+    let report = gather_report(context, &args);
+    (report.problems, report.notes)
+}
+
 /// Runs the registered command on samples.
 fn verify(context: &Context, report: &mut StatusReport) {
     let own = report.files.iter().filter(|file| file.valid).flat_map(|file| &file.own);

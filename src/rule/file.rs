@@ -87,7 +87,7 @@ pub const TOP_KEYS: &[(&str, &str)] = &[
     ("autopilot", "allow harmless read-only, build and test commands: true, or a table of lists"),
     ("soft_deny", "true: refuse a call without ending the run, where an agent can be made to"),
     ("pack", "switches shipped packs on and off"),
-    ("override", "changes shipped rules: action, severity, enabled, mode"),
+    ("override", "changes shipped rules: action, severity, enabled, mode, reason"),
     ("rule", "the rules"),
     ("remote", "servers to ask, or to tell"),
     ("program", "what programs do"),
