@@ -812,3 +812,46 @@ fn s3_44_what_does_something_else_tells_it_as_one_object() {
     assert_eq!((done.code, done.err.as_str()), (2, ""));
     assert!(message(&done.json()).1.contains("HOME is not set"), "{}", done.out);
 }
+
+#[test]
+fn doctor_names_a_fix_for_each_finding_and_makes_the_safe_ones() {
+    let world = World::new();
+    let settings = world.home().join(".claude/settings.json");
+    let first = world.run(&["doctor", "--json"]);
+    assert_eq!(first.code, 1);
+    assert_eq!(first.json()[0]["fix"], "hookctl install");
+    assert_eq!(
+        world.run(&["doctor", "--fix"]).code,
+        1,
+        "which agents are meant is for a human to say"
+    );
+    assert!(!settings.exists());
+    let installed = world.run(&["install", "--agent", "claude"]);
+    assert_eq!(installed.code, 0, "{}{}", installed.out, installed.err);
+    assert_eq!(world.run(&["doctor"]).code, 0);
+    let mut value: Value = serde_json::from_slice(&std::fs::read(&settings).unwrap()).unwrap();
+    value["hooks"].as_object_mut().unwrap().remove("PreToolUse");
+    std::fs::write(&settings, value.to_string()).unwrap();
+    let broken = world.run(&["doctor"]);
+    assert_eq!(broken.code, 1);
+    assert!(
+        broken.out.contains("fix: hookctl install  (or `hookctl doctor --fix`)"),
+        "{}",
+        broken.out
+    );
+    let fixed = world.run(&["doctor", "--fix", "--json"]);
+    assert_eq!(fixed.code, 0, "{}{}", fixed.out, fixed.err);
+    let fixed = fixed.json();
+    let fixed = fixed.as_array().unwrap().iter().find(|one| one["fixed"] == true);
+    assert!(fixed.unwrap()["text"].as_str().unwrap().contains("PreToolUse"));
+    assert_eq!(world.run(&["doctor"]).code, 0);
+}
+
+#[test]
+fn without_a_command_it_says_what_to_do_next() {
+    let world = World::new();
+    let shown = world.on_terminal(&[], "").out;
+    for part in ["NOT in effect", "Next:", "hookctl install", "hookctl doctor"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}

@@ -121,32 +121,32 @@ pub fn run(context: &Context, args: &LogArgs) -> Result<Exit> {
     };
     let journal = context.paths.journal();
     // Those that are shown at the end, where only the last are.
-    let mut kept: VecDeque<String> = VecDeque::new();
+    let mut kept: VecDeque<(String, Value)> = VecDeque::new();
     let mut found = 0usize;
     let mut out = io::stdout().lock();
-    let mut show = |line: &str, comes: bool| -> io::Result<()> {
+    let mut show = |line: &str| -> io::Result<()> {
         let Ok(value) = serde_json::from_str::<Value>(line) else { return Ok(()) };
         if !value.is_object() || !filter.accepts_line(&value, context) {
             return Ok(());
         }
         found += 1;
-        let line = text(line, &value);
-        if comes || args.json && most == usize::MAX {
-            return writeln!(out, "{line}");
+        if args.json && most == usize::MAX {
+            return writeln!(out, "{}", text(line, &value));
         }
-        kept.push_back(line);
+        // Most of a long journal is not shown.
+        kept.push_back((line.to_string(), value));
         if kept.len() > most {
             kept.pop_front();
         }
         Ok(())
     };
-    let shown = read_past(&journal, args.follow, &mut |line| show(line, false));
+    let shown = read_past(&journal, args.follow, &mut |line| show(line));
     let tail = match shown {
         Ok(tail) => tail,
         Err(stop) => return finish_log(Err(stop), &journal),
     };
     let more = found.saturating_sub(kept.len());
-    let mut page: String = kept.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+    let mut page: String = kept.iter().map(|(line, value)| text(line, value) + "\n").collect();
     if more > 0 && !args.json && args.lines.is_none() {
         let note = format!("The last {most} of {found}; `-n 0` shows all.\n");
         page = context.paint(FAINT, &note) + &page;
