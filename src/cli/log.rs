@@ -43,7 +43,7 @@ const RULE: usize = 24;
 const NARROW: usize = 60;
 const WIDE: usize = 100;
 /// The columns that a call has at least, before the marks behind it are left out.
-const CALL: usize = 16;
+const CALL: usize = 12;
 /// How much of a call is shown where nobody knows how wide the lines may be.
 const LONGEST_CALL: usize = 400;
 /// What is narrower is no terminal.

@@ -103,7 +103,7 @@ fn call_with_more(pattern: &str) -> Option<String> {
     let words: Vec<&str> = pattern.split_whitespace().collect();
     let named = |word: &&str| !word.starts_with('-');
     let (program, rest) = words.split_first()?;
-    let last = rest.iter().copied().filter(named).last()?;
+    let last = rest.iter().copied().rfind(named)?;
     if !plain
         || pattern.starts_with('!')
         || program.contains('*')
