@@ -321,6 +321,8 @@ fn describe_unknown(one: &Match<'_>, analysis: &Analysis) -> String {
     match shown.is_empty() || shown.len() > LONGEST_WORD || shown.contains('\n') {
         true if analysis.notes.is_empty() => String::new(),
         true => format!(" ({why})"),
+        // One with backticks of its own needs none around it.
+        false if shown.contains('`') => format!(" ({why}: {shown})"),
         false => format!(" ({why}: `{shown}`)"),
     }
 }
