@@ -19,6 +19,7 @@ pub mod agents;
 pub mod args;
 pub mod bridge;
 pub mod check;
+pub mod doctor;
 pub mod events;
 mod exact;
 pub mod explain;
@@ -44,10 +45,12 @@ pub mod serve;
 mod stats;
 pub mod status;
 mod suggest;
+pub mod terminal;
 pub mod test;
 pub mod trust;
 pub mod uninstall;
 mod written;
+mod zone;
 
 use args::{Cli, CliCommand, Color, Global};
 use report::Report;
@@ -61,6 +64,10 @@ pub enum Exit {
     Found,
     /// Wrong usage, or it failed.
     Failed,
+    /// `explain --exit-code`: the call would be asked about.
+    Asked,
+    /// `explain --exit-code`: the call would be stopped.
+    Stopped,
 }
 
 impl From<Exit> for ExitCode {
@@ -103,6 +110,58 @@ impl Context {
     pub fn check_config(&self) -> Result<()> {
         let why = self.paths.check_config_directory(self.global.config.as_deref());
         why.map_or(Ok(()), |why| Err(anyhow::Error::msg(why)))
+    }
+
+    /// The config.toml that `--config` was to name, where there is none.
+    pub fn missing_config(&self) -> Option<PathBuf> {
+        self.global.config.as_ref()?;
+        let file = self.paths.user_config();
+        let beside = file.with_file_name(paths::SERVER_FILE);
+        (!file.exists() && !beside.exists()).then_some(file)
+    }
+
+    /// What is read of a state that somebody named is there, and is a directory.
+    fn check_state(&self, command: &CliCommand) -> Result<()> {
+        let Some(state) = &self.global.state else { return Ok(()) };
+        let reads = match command {
+            CliCommand::Log(_)
+            | CliCommand::Memory(_)
+            | CliCommand::Resume(_)
+            | CliCommand::Allow(_)
+            | CliCommand::Deny(_)
+            | CliCommand::Stats(_)
+            | CliCommand::Report(_) => true,
+            CliCommand::Replay(args) => args.paths.is_empty(),
+            CliCommand::Suggest(args) => args.paths.is_empty(),
+            CliCommand::Test(args) => args.journal,
+            CliCommand::Trust(args) => args.list,
+            _ => false,
+        };
+        let name = state.display();
+        match state.metadata() {
+            Ok(meta) if meta.is_dir() => Ok(()),
+            Ok(_) => anyhow::bail!("--state {name} is a file: name the directory of the journal"),
+            Err(_) if reads => anyhow::bail!("--state {name}: there is no such directory"),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Says that `--config` names nothing, where rules are held against something.
+    fn tell_missing_config(&self, command: &CliCommand) {
+        let judges = matches!(
+            command,
+            CliCommand::Explain(_)
+                | CliCommand::Test(_)
+                | CliCommand::Status(_)
+                | CliCommand::Packs(_)
+                | CliCommand::Suggest(_)
+        );
+        if let Some(file) = self.missing_config().filter(|_| judges) {
+            let file = display_path(self, &file);
+            print_stderr(&format!(
+                "note: --config: there is no {file}, so the shipped rules alone hold"
+            ));
+        }
     }
 
     /// What edits settings or writes a config does so where HOME says, or not at all.
@@ -164,7 +223,8 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
     let command = match cli.command {
         Some(CliCommand::Completions(args)) => return print(&generated::completions(args.shell)?),
         Some(CliCommand::Man(_)) => return print(&generated::man()?),
-        other => other.unwrap_or(CliCommand::Status(args::StatusArgs::default())),
+        Some(other) => other,
+        None => return start(cli.global),
     };
     let context = Context::from_global(cli.global)?;
     let needs_config = match &command {
@@ -179,11 +239,14 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
     if needs_config {
         context.check_config()?;
     }
+    context.check_state(&command)?;
+    context.tell_missing_config(&command);
     context.check_home(&command)?;
     match command {
         CliCommand::Install(args) => install::run(&context, &args, report),
         CliCommand::Uninstall(args) => uninstall::run(&context, &args, report),
         CliCommand::Status(args) => status::run(&context, &args),
+        CliCommand::Doctor(args) => doctor::run(&context, &args),
         CliCommand::Agents(args) => agents::run(&context, &args),
         CliCommand::Events(args) => events::run(&context, &args, report),
         CliCommand::Check(args) => check::run(&context, &args),
@@ -216,6 +279,31 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
         // The hook path is taken before this; its arguments are here for their help.
         CliCommand::Hook(_) | CliCommand::Completions(_) | CliCommand::Man(_) => Ok(Exit::Ok),
     }
+}
+
+/// Without a command: how it stands, and what to do next.
+fn start(global: Global) -> Result<Exit> {
+    let context = Context::from_global(global)?;
+    context.check_config()?;
+    let ended = status::run(&context, &args::StatusArgs::default())?;
+    let next: &[(&str, &str)] = match (ended, context.paths.user_config().exists()) {
+        (Exit::Ok, true) => &[
+            ("hookctl log", "what was decided"),
+            ("hookctl explain 'git push -f'", "what would be answered, and why"),
+        ],
+        (Exit::Ok, false) => &[
+            ("hookctl explain 'git push -f'", "what would be answered, and why"),
+            ("hookctl init", "a commented config, for rules of your own"),
+        ],
+        _ => &[
+            ("hookctl install", "guard the agents of this machine"),
+            ("hookctl doctor", "what is wrong, and what mends it"),
+            ("hookctl explain 'git push -f'", "what would be answered, and why"),
+        ],
+    };
+    let lines = next.iter().map(|(command, what)| format!("  {command:<31} {what}\n"));
+    print(&format!("\nNext:\n{}", lines.collect::<String>()))?;
+    Ok(ended)
 }
 
 /// What is printed, wherever it is: nothing in it controls the terminal but our own colours.

@@ -99,7 +99,7 @@ impl Import {
             .map_err(|refusal| anyhow!(refusal.describe_for(path)))?;
         let text = text.strip_prefix(files::BYTE_ORDER_MARK).unwrap_or(&text);
         let name = display_path(context, path);
-        let Ok(object) = serde_json::from_str::<Map<String, Value>>(text) else {
+        let Ok(object) = serde_json::from_slice::<Map<String, Value>>(text.as_bytes()) else {
             if text.trim_start().starts_with('{') {
                 self.left.push(format!("{name}: no JSON object that can be read"));
             } else {
