@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::files;
-use crate::text::quote_for_shell;
+use crate::text::{quote_for_shell, quote_word};
 use crate::threads::{self, Receiver};
 
 /// How much of a stream is kept, in bytes; the rest is read and dropped.
@@ -42,6 +42,22 @@ pub struct Job {
     pub limit: Duration,
     /// The file that holds its standard input, of one that is only started: nobody waits for it, hears it or ends it.
     pub background: Option<PathBuf>,
+}
+
+impl Job {
+    /// The script with the values of its placeholders, as somebody would type it.
+    pub fn describe_command(&self) -> String {
+        let mut text = self.script.clone();
+        // Those with more digits first: none begins with another's name.
+        for (name, value) in self.variables.iter().rev() {
+            if !name.starts_with("HOOKCTL_") {
+                continue;
+            }
+            text = text.replace(&format!("\"${name}\""), &quote_word(value));
+            text = text.replace(&format!("${{{name}}}"), value);
+        }
+        text
+    }
 }
 
 /// How a command ended.

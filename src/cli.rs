@@ -13,16 +13,21 @@ use crate::env;
 use crate::files;
 use crate::paths::{self, Paths};
 use crate::text;
+use crate::verdict::Verb;
 
 pub mod agents;
 pub mod args;
 pub mod bridge;
 pub mod check;
+pub mod doctor;
 pub mod events;
+mod exact;
 pub mod explain;
 pub mod flush;
 mod generated;
+mod history;
 pub mod human;
+mod import;
 pub mod init;
 pub mod install;
 pub mod log;
@@ -30,16 +35,22 @@ pub mod memory;
 pub mod migrate;
 mod others;
 pub mod packs;
+mod page;
 pub mod pause;
 pub mod ping;
+mod replay;
 mod report;
 pub mod scope;
 pub mod serve;
+mod stats;
 pub mod status;
+mod suggest;
+pub mod terminal;
 pub mod test;
 pub mod trust;
 pub mod uninstall;
 mod written;
+mod zone;
 
 use args::{Cli, CliCommand, Color, Global};
 use report::Report;
@@ -53,6 +64,10 @@ pub enum Exit {
     Found,
     /// Wrong usage, or it failed.
     Failed,
+    /// `explain --exit-code`: the call would be asked about.
+    Asked,
+    /// `explain --exit-code`: the call would be stopped.
+    Stopped,
 }
 
 impl From<Exit> for ExitCode {
@@ -95,6 +110,58 @@ impl Context {
     pub fn check_config(&self) -> Result<()> {
         let why = self.paths.check_config_directory(self.global.config.as_deref());
         why.map_or(Ok(()), |why| Err(anyhow::Error::msg(why)))
+    }
+
+    /// The config.toml that `--config` was to name, where there is none.
+    pub fn missing_config(&self) -> Option<PathBuf> {
+        self.global.config.as_ref()?;
+        let file = self.paths.user_config();
+        let beside = file.with_file_name(paths::SERVER_FILE);
+        (!file.exists() && !beside.exists()).then_some(file)
+    }
+
+    /// What is read of a state that somebody named is there, and is a directory.
+    fn check_state(&self, command: &CliCommand) -> Result<()> {
+        let Some(state) = &self.global.state else { return Ok(()) };
+        let reads = match command {
+            CliCommand::Log(_)
+            | CliCommand::Memory(_)
+            | CliCommand::Resume(_)
+            | CliCommand::Allow(_)
+            | CliCommand::Deny(_)
+            | CliCommand::Stats(_)
+            | CliCommand::Report(_) => true,
+            CliCommand::Replay(args) => args.paths.is_empty(),
+            CliCommand::Suggest(args) => args.paths.is_empty(),
+            CliCommand::Test(args) => args.journal,
+            CliCommand::Trust(args) => args.list,
+            _ => false,
+        };
+        let name = state.display();
+        match state.metadata() {
+            Ok(meta) if meta.is_dir() => Ok(()),
+            Ok(_) => anyhow::bail!("--state {name} is a file: name the directory of the journal"),
+            Err(_) if reads => anyhow::bail!("--state {name}: there is no such directory"),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Says that `--config` names nothing, where rules are held against something.
+    fn tell_missing_config(&self, command: &CliCommand) {
+        let judges = matches!(
+            command,
+            CliCommand::Explain(_)
+                | CliCommand::Test(_)
+                | CliCommand::Status(_)
+                | CliCommand::Packs(_)
+                | CliCommand::Suggest(_)
+        );
+        if let Some(file) = self.missing_config().filter(|_| judges) {
+            let file = display_path(self, &file);
+            print_stderr(&format!(
+                "note: --config: there is no {file}, so the shipped rules alone hold"
+            ));
+        }
     }
 
     /// What edits settings or writes a config does so where HOME says, or not at all.
@@ -156,7 +223,8 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
     let command = match cli.command {
         Some(CliCommand::Completions(args)) => return print(&generated::completions(args.shell)?),
         Some(CliCommand::Man(_)) => return print(&generated::man()?),
-        other => other.unwrap_or(CliCommand::Status(args::StatusArgs::default())),
+        Some(other) => other,
+        None => return start(cli.global),
     };
     let context = Context::from_global(cli.global)?;
     let needs_config = match &command {
@@ -164,16 +232,21 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
         CliCommand::Init(_) | CliCommand::Install(_) | CliCommand::Uninstall(_) => false,
         // What a hook started sends what there is, and has nobody to tell.
         CliCommand::Flush(args) => !args.quiet,
+        // It takes a file as well.
+        CliCommand::Replay(_) => false,
         _ => true,
     };
     if needs_config {
         context.check_config()?;
     }
+    context.check_state(&command)?;
+    context.tell_missing_config(&command);
     context.check_home(&command)?;
     match command {
         CliCommand::Install(args) => install::run(&context, &args, report),
         CliCommand::Uninstall(args) => uninstall::run(&context, &args, report),
         CliCommand::Status(args) => status::run(&context, &args),
+        CliCommand::Doctor(args) => doctor::run(&context, &args),
         CliCommand::Agents(args) => agents::run(&context, &args),
         CliCommand::Events(args) => events::run(&context, &args, report),
         CliCommand::Check(args) => check::run(&context, &args),
@@ -184,6 +257,13 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
         CliCommand::Resume(_) => pause::resume(&context, report),
         CliCommand::Packs(args) => packs::run(&context, &args),
         CliCommand::Log(args) => log::run(&context, &args),
+        CliCommand::Replay(args) => replay::run(&context, &args),
+        CliCommand::Suggest(args) => suggest::run(&context, &args, report),
+        CliCommand::Allow(_) => exact::run(&context, Verb::Allow, report),
+        CliCommand::Deny(_) => exact::run(&context, Verb::Deny, report),
+        CliCommand::Stats(args) => stats::run(&context, &args),
+        CliCommand::Report(args) => page::run(&context, &args),
+        CliCommand::Import(args) => import::run(&context, &args, report),
         CliCommand::Init(args) => init::run(&context, &args, report),
         CliCommand::Ping(args) => ping::run(&context, &args, report),
         CliCommand::Flush(args) => flush::run(&context, &args, report),
@@ -199,6 +279,31 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
         // The hook path is taken before this; its arguments are here for their help.
         CliCommand::Hook(_) | CliCommand::Completions(_) | CliCommand::Man(_) => Ok(Exit::Ok),
     }
+}
+
+/// Without a command: how it stands, and what to do next.
+fn start(global: Global) -> Result<Exit> {
+    let context = Context::from_global(global)?;
+    context.check_config()?;
+    let ended = status::run(&context, &args::StatusArgs::default())?;
+    let next: &[(&str, &str)] = match (ended, context.paths.user_config().exists()) {
+        (Exit::Ok, true) => &[
+            ("hookctl log", "what was decided"),
+            ("hookctl explain 'git push -f'", "what would be answered, and why"),
+        ],
+        (Exit::Ok, false) => &[
+            ("hookctl explain 'git push -f'", "what would be answered, and why"),
+            ("hookctl init", "a commented config, for rules of your own"),
+        ],
+        _ => &[
+            ("hookctl install", "guard the agents of this machine"),
+            ("hookctl doctor", "what is wrong, and what mends it"),
+            ("hookctl explain 'git push -f'", "what would be answered, and why"),
+        ],
+    };
+    let lines = next.iter().map(|(command, what)| format!("  {command:<31} {what}\n"));
+    print(&format!("\nNext:\n{}", lines.collect::<String>()))?;
+    Ok(ended)
 }
 
 /// What is printed, wherever it is: nothing in it controls the terminal but our own colours.

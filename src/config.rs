@@ -97,6 +97,11 @@ pub struct Config {
 impl Config {
     /// Reads every layer. `only`: as for [`file::read_rules`].
     pub fn load(paths: &Paths, project: &Path, only: Option<Kind>) -> Config {
+        Config::load_with(paths, &paths.user_config(), project, only)
+    }
+
+    /// The same with that file as the user's.
+    pub fn load_with(paths: &Paths, user: &Path, project: &Path, only: Option<Kind>) -> Config {
         let mut config = Config::default();
         let hook = only.map(|kind| (kind, paths.state.as_path()));
         let project_files = [
@@ -105,8 +110,9 @@ impl Config {
         ];
         let own = [
             (Layer::Managed, paths.managed.clone()),
-            (Layer::User, paths.user_config()),
-            (Layer::User, paths.user_server()),
+            (Layer::User, user.to_path_buf()),
+            // Beside a file that was named as the config there is none.
+            (Layer::User, if user == paths.config { PathBuf::new() } else { paths.user_server() }),
         ];
         let mut store = None;
         for (layer, path) in own.into_iter().chain(project_files) {
@@ -169,6 +175,13 @@ impl Config {
         config.add_source(&source);
         config.sources.push(source);
         config
+    }
+
+    /// Adds rules of the user's that stand in no file.
+    pub fn add_user_text(&mut self, path: PathBuf, text: String) {
+        let source = LayerFile::from_text(Layer::User, path, text);
+        self.add_source(&source);
+        self.sources.push(source);
     }
 
     /// The rules of files that take effect for the call, in the order of the sources.

@@ -359,7 +359,7 @@ impl RuleContext<'_> {
             };
             let mut covering = allows.iter().copied().filter(holds).peekable();
             if covering.peek().is_none()
-                || !is_own(effect, covering) && self.could_be_stopped(others, effect)
+                || !is_own(effect, covering) && self.possible_stop(others, effect).is_some()
             {
                 return false;
             }
@@ -376,30 +376,36 @@ impl RuleContext<'_> {
             && effect.command.and_then(|at| self.subject.analysis.commands.get(at)).is_some_and(is)
     }
 
-    /// Could one of these rules speak of what may happen, or may lie below the directory?
-    fn could_be_stopped(&self, others: &[&Rule], effect: &Effect) -> bool {
+    /// Which of these rules could speak of what may happen, or may lie below the directory; and of which path there.
+    pub fn possible_stop<'r>(
+        &self,
+        others: &[&'r Rule],
+        effect: &Effect,
+    ) -> Option<(&'r Rule, Option<String>)> {
         let wide = effect.path.as_ref().is_some_and(|t| t.extent != Extent::Exact);
         if !wide && effect.grade != Grade::Possible {
-            return false;
+            return None;
         }
-        let others: Vec<&Rule> =
+        let others: Vec<&'r Rule> =
             others.iter().copied().filter(|rule| self.could_stop(rule, effect)).collect();
-        if others.is_empty() {
-            return false;
-        }
+        let first = others.first().map(|rule| (*rule, None));
+        first.as_ref()?;
         // What a write would add cannot be seen.
         let seen = match (&effect.path, effect.word) {
             (Some(target), Word::Read | Word::Delete | Word::Permission) => (self.look)(target),
             _ => None,
         };
-        seen.is_none_or(|found| {
+        match seen {
+            None => first,
             // What is not there is nothing, unless the call makes it first.
-            found.is_empty() && self.could_appear(effect)
-                || found.into_iter().any(|target| {
-                    let one = Effect { path: Some(target), ..effect.clone() };
-                    others.iter().any(|rule| self.could_stop(rule, &one))
-                })
-        })
+            Some(found) if found.is_empty() => first.filter(|_| self.could_appear(effect)),
+            Some(found) => found.into_iter().find_map(|target| {
+                let path = target.lexical.clone();
+                let one = Effect { path: Some(target), ..effect.clone() };
+                let rule = others.iter().find(|rule| self.could_stop(rule, &one))?;
+                Some((*rule, Some(path)))
+            }),
+        }
     }
 
     /// Could something be made where there is nothing yet, before the effect?

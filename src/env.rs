@@ -32,6 +32,14 @@ pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 pub const LIVE_CHECK: &str = "HOOKCTL_LIVE_CHECK";
 /// macOS: the identifier of the app that a process was started by.
 pub const APP_BUNDLE: &str = "__CFBundleIdentifier";
+/// How wide the terminal is, where that is not asked of it.
+pub const COLUMNS: &str = "COLUMNS";
+/// How high it is, the same.
+pub const LINES: &str = "LINES";
+/// What shows long texts page by page.
+pub const PAGER: &str = "PAGER";
+/// The time zone of the machine's people.
+pub const TZ: &str = "TZ";
 /// <https://no-color.org>: set and not empty = no colours.
 pub const NO_COLOR: &str = "NO_COLOR";
 

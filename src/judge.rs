@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::act::Outcome;
 use crate::agent::Agent;
 use crate::config::Config;
-use crate::effect::{self, Analysis, Place};
+use crate::effect::{self, Analysis, Effect, Place};
 use crate::engine::{self, Match, RuleContext};
 use crate::event::{Event, Kind};
 use crate::journal;
@@ -27,7 +27,7 @@ use crate::rule::Profile;
 use crate::rule::concern::RuleQuery;
 use crate::rule::condition::Subject;
 use crate::rule::path::Bases;
-use crate::rule::template::PlaceholderName;
+use crate::rule::template::{PlaceholderName, Template};
 use crate::rule::{Layer, Otherwise, Rule, Severity, Verdict};
 use crate::script::ScriptAnswer;
 use crate::trust;
@@ -48,6 +48,8 @@ mod values;
 pub const WOULD_ASK: &str = "would ask";
 /// The session of a call that nobody made.
 pub const NO_SESSION: &str = "dry";
+/// What is longer names no word that was not understood, in bytes.
+const LONGEST_WORD: usize = 120;
 /// Why a stop is not blocked again.
 const BLOCKED_ONCE: &str = "the stop was blocked once already";
 
@@ -139,6 +141,32 @@ pub struct Judgement {
     pub marks: Marks,
     /// What went wrong or was left undone on the way.
     pub notes: Vec<String>,
+    /// Verdicts that hang on commands which nobody ran, where nothing is done.
+    pub pending: Vec<Pending>,
+}
+
+/// A verdict that hangs on a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pending {
+    /// The rule, by its full name.
+    pub rule: String,
+    /// What it says then; none = it only tells of the failure.
+    pub verb: Option<Verb>,
+    /// The command with its values.
+    pub command: String,
+    /// How the command has to end for that.
+    pub end: PendingEnd,
+    /// Why, as far as it is known before the command has run.
+    pub reason: String,
+}
+
+/// How a command has to end for a verdict to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PendingEnd {
+    /// It fails: a rule's `run`, or the `run` of its `unless`.
+    Fails,
+    /// It succeeds: the `run` of a rule's `when`.
+    Succeeds,
 }
 
 impl Judgement {
@@ -162,6 +190,7 @@ impl Judgement {
             append_new(&mut joined.spoke, &mut one.spoke);
             append_new(&mut joined.told, &mut one.told);
             append_new(&mut joined.notes, &mut one.notes);
+            append_new(&mut joined.pending, &mut one.pending);
             joined.remotes.append(&mut one.remotes);
             joined.marks = joined.marks.union(one.marks);
         }
@@ -173,7 +202,7 @@ impl Judgement {
 }
 
 /// What is not there yet.
-fn append_new(all: &mut Vec<String>, more: &mut Vec<String>) {
+fn append_new<T: PartialEq>(all: &mut Vec<T>, more: &mut Vec<T>) {
     for one in more.drain(..) {
         if !all.contains(&one) {
             all.push(one);
@@ -258,17 +287,47 @@ struct CallForm<'f, 'r> {
     analysis: &'f Analysis,
 }
 
-/// The reason of the rule's verdict, behind what a human is asked.
-fn told_reason(
+/// The reason of the rule's verdict, behind what a human is asked. A shipped rule that denies speaks to the model:
+/// where it asks instead, its question stands in place of the reason, or the first sentence, which says what is done.
+pub fn told_reason(
     rule: &Rule,
     verb: Verb,
     values: &dyn Fn(&PlaceholderName) -> Option<String>,
 ) -> String {
     let reason =
         rule.verdict.reason().map_or_else(String::new, |text| text.fill_for_reader(values));
-    match rule.question.as_ref().filter(|_| verb == Verb::Ask) {
-        Some(question) => format!("{}\n{reason}", question.fill_for_reader(values).trim_end()),
-        None => reason,
+    let question = rule.question.as_ref().filter(|_| verb == Verb::Ask);
+    let asked = question.map(|text| text.fill_for_reader(values));
+    let for_model = rule.layer() == Layer::Pack
+        && verb == Verb::Ask
+        && (rule.was_deny || rule.verb() == Some(Verb::Deny));
+    match asked {
+        Some(asked) if for_model => asked,
+        _ if for_model => {
+            let source = rule.verdict.reason().map_or("", Template::source);
+            let rest = source.split_once(". ").map_or("", |(_, rest)| rest);
+            reason.strip_suffix(rest).unwrap_or(&reason).trim_end().to_string()
+        }
+        Some(asked) if rule.layer() != Layer::Pack => format!("{}\n{reason}", asked.trim_end()),
+        _ => reason,
+    }
+}
+
+/// Which words of the call were not understood, and why: what a reason has behind it.
+fn describe_unknown(one: &Match<'_>, analysis: &Analysis) -> String {
+    let unknown = |effect: &&Effect| effect.grade == effect::Grade::Unknown;
+    let mut effects = one.effects.iter().filter_map(|at| analysis.effects.get(*at)).filter(unknown);
+    let word =
+        effects.find_map(|effect| analysis.text.get(effect.span.clone())).unwrap_or_default();
+    let why = if analysis.notes.is_empty() { "not understood" } else { &analysis.notes.join("; ") };
+    // Of a text of which nothing was understood the whole is the word.
+    let shown = word.trim();
+    match shown.is_empty() || shown.len() > LONGEST_WORD || shown.contains('\n') {
+        true if analysis.notes.is_empty() => String::new(),
+        true => format!(" ({why})"),
+        // One with backticks of its own needs none around it.
+        false if shown.contains('`') => format!(" ({why}: {shown})"),
+        false => format!(" ({why}: `{shown}`)"),
     }
 }
 
@@ -655,8 +714,8 @@ impl<'a> Judge<'a> {
         for one in stops {
             let verb = one.verb().unwrap_or(Verb::Deny);
             let mut reason = told_reason(one.rule, verb, &self.values_of(event, analysis, one));
-            if one.unknown && !analysis.notes.is_empty() {
-                reason.push_str(&format!(" ({})", analysis.notes.join("; ")));
+            if one.unknown {
+                reason.push_str(&describe_unknown(one, analysis));
             }
             // What the call's own text does comes first.
             if let Some(way) = one.effects.first().and_then(|at| analysis.way_to(*at)) {

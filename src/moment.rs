@@ -43,6 +43,11 @@ impl Moment {
         Moment::from_millis(self.millis.checked_sub(i64::try_from(back.as_millis()).ok()?)?)
     }
 
+    /// How many seconds it is after 1970.
+    pub fn to_seconds(self) -> i64 {
+        self.millis.div_euclid(1000)
+    }
+
     /// How long it is until then; None where it has passed.
     pub fn from_now(self) -> Option<Duration> {
         u64::try_from(self.millis - Moment::now().millis).ok().map(Duration::from_millis)
@@ -113,7 +118,7 @@ impl Moment {
 
 /// The day of a date, from 1970; None for one that no calendar has. Counted in years that begin with March, so that
 /// the day that only some have is their last.
-fn day_number(year: i64, month: i64, day: i64) -> Option<i64> {
+pub fn day_number(year: i64, month: i64, day: i64) -> Option<i64> {
     let from_march = (month + 9) % 12;
     let year_of_march = year - i64::from(month < 3);
     let (era, year_of_era) = (year_of_march.div_euclid(400), year_of_march.rem_euclid(400));
@@ -125,7 +130,7 @@ fn day_number(year: i64, month: i64, day: i64) -> Option<i64> {
 }
 
 /// The year, the month and the day of the month of such a day.
-fn date_of(number: i64) -> (i64, i64, i64) {
+pub fn date_of(number: i64) -> (i64, i64, i64) {
     let days = number + DAYS_BEFORE_1970;
     let (era, day_of_era) = (days.div_euclid(DAYS_OF_ERA), days.rem_euclid(DAYS_OF_ERA));
     let leap_days = day_of_era / 1460 - day_of_era / 36_524 + day_of_era / 146_096;

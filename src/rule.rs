@@ -184,6 +184,8 @@ pub struct Rule {
     pub priority: u8,
     /// What the human is asked, before the reason of an ask.
     pub question: Option<Template>,
+    /// Of a shipped rule: it denies, and a file has it ask. Its reason speaks to the model, but for the first sentence.
+    pub was_deny: bool,
     /// How often in a row a stop may be blocked.
     pub repeat: u32,
     /// A pause leaves it in force, and profile `observe`: a shipped rule that guards hookctl itself, or one that the
@@ -340,6 +342,14 @@ impl Rule {
         let actions = self.actions.iter().flat_map(Action::templates);
         let commands = self.commands().map(|command| &command.script);
         self.verdict.reason().into_iter().chain(&self.question).chain(actions).chain(commands)
+    }
+
+    /// Gives a shipped rule the reason of a file: for whoever is told.
+    pub fn replace_reason(&mut self, own: &file::Override) {
+        let Some(text) = own.reason.as_ref() else { return };
+        self.verdict.replace_reason(text);
+        self.question = None;
+        self.was_deny = false;
     }
 
     /// Every command that it runs.

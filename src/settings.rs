@@ -547,6 +547,26 @@ fn edit_file(
     Err(Error::Busy(named.to_path_buf()))
 }
 
+/// Adds text to the end of a file of the user's, with the same care: behind its links, locked, kept beside.
+///
+/// # Errors
+/// As for [`install`].
+pub fn append_text(
+    paths: &Paths,
+    named: &Path,
+    text: &str,
+    mode: EditMode,
+) -> Result<EditOutcome, Error> {
+    edit_file(paths, named, mode, |_, before, _| {
+        let mut after = before.unwrap_or_default().to_string();
+        if !after.is_empty() && !after.ends_with('\n') {
+            after.push('\n');
+        }
+        after.push_str(if after.is_empty() { text.trim_start() } else { text });
+        Ok((Some(after), Vec::new()))
+    })
+}
+
 /// The text of the file, none where there is no file.
 fn read_text(target: &SettingsTarget) -> Result<Option<String>, Error> {
     let Some(bytes) = target.read()? else { return Ok(None) };

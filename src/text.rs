@@ -134,6 +134,15 @@ pub fn escape_json(text: &str) -> Cow<'_, str> {
     )
 }
 
+/// A word as somebody would type it for a shell: in quotes where it needs them.
+pub fn quote_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:@%+,~^".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_string(),
+        false => quote_for_shell(word),
+    }
+}
+
 /// The text as one word of a POSIX shell.
 pub fn quote_for_shell(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))

@@ -17,12 +17,11 @@ const RULES: &str = "[rule.no-push]\ncommand = \"git push\"\ndeny = \"Not from h
 #[test]
 fn s2_32_which_rule_which_source_and_why() {
     let world = World::with(RULES);
-    let done = world.run(&["explain", "--tool", "Bash", "--", "ls; git push origin x"]);
+    let done = world.run(&["explain", "-v", "ls; git push origin x"]);
     assert_eq!((done.code, done.err.as_str()), (0, ""));
+    assert_eq!(done.out.lines().next(), Some("deny by user:no-push: Not from here."));
     for part in [
-        "deny, by user:no-push (",
-        "config.toml:1)",
-        "Not from here. [user:no-push]",
+        "config.toml:1\n",
         "matched  user:no-push",
         "git push origin x",
         "send       certain",
@@ -111,9 +110,11 @@ fn nothing_is_run_and_nothing_written() {
     let world = World::with(RULES);
     let commit = world.run(&["explain", "--tool", "Bash", "--", "git commit -m x"]);
     assert!(commit.out.contains("would run: touch ran"), "{}", commit.out);
+    assert!(commit.out.starts_with("asks if `touch ran` succeeds, by user:on-main: x\n"));
     let stop = json!({ "hook_event_name": "Stop", "session_id": "s", "cwd": world.project() });
     let stop = world.feed(&["explain"], stop.to_string().as_bytes());
     assert!(stop.out.contains("would run: touch ran"), "{}", stop.out);
+    assert!(stop.out.starts_with("denies if `touch ran` fails, by user:stop: x\n"), "{}", stop.out);
     assert!(!world.project().join("ran").exists());
     assert!(!world.state().exists());
 }
@@ -122,10 +123,10 @@ fn nothing_is_run_and_nothing_written() {
 fn an_allow_that_does_not_hold_says_what_it_lacks() {
     let world = World::with(RULES);
     let done = world.run(&["explain", "--tool", "Bash", "--", "cat a > b"]);
-    assert!(done.out.contains("silence"), "{}", done.out);
+    assert!(done.out.contains("silent"), "{}", done.out);
     assert!(done.out.contains("the allow does not hold, nothing covers write"), "{}", done.out);
     let done = world.run(&["explain", "--tool", "Bash", "--", "cat a"]);
-    assert!(done.out.contains("allow, by user:reads"), "{}", done.out);
+    assert!(done.out.contains("allow by user:reads"), "{}", done.out);
 }
 
 #[test]
@@ -144,8 +145,9 @@ fn other_events_can_be_made_up_too() {
          \"Bash\"\ncontext = \"seen\"\n",
     );
     let prompt = world.run(&["explain", "--event", "UserPromptSubmit", "--", "a secret"]);
-    assert!(prompt.out.contains("deny, by user:p"), "{}{}", prompt.out, prompt.err);
-    let after = world.run(&["explain", "--event", "PostToolUse", "--tool", "Bash", "--", "ls"]);
+    assert!(prompt.out.contains("deny by user:p"), "{}{}", prompt.out, prompt.err);
+    let after =
+        world.run(&["explain", "-v", "--event", "PostToolUse", "--tool", "Bash", "--", "ls"]);
     assert!(after.out.contains("additionalContext\":\"seen\""), "{}", after.out);
     let wrong = world.run(&["explain", "--event", "Stop", "--tool", "Bash", "--", "ls"]);
     assert_eq!(wrong.code, 2);
@@ -156,8 +158,8 @@ fn other_events_can_be_made_up_too() {
 fn an_untrusted_rule_is_shown_as_waiting() {
     let world = World::new();
     world.project_file("[rule.x]\ncommand = \"ls\"\nallow = \"x\"\n");
-    let done = world.run(&["explain", "--tool", "Bash", "--", "ls"]);
-    for part in ["not trusted", "waits for `hookctl trust`", "project:x", "silence"] {
+    let done = world.run(&["explain", "-v", "ls"]);
+    for part in ["not trusted", "waits for `hookctl trust`", "project:x", "silent"] {
         assert!(done.out.contains(part), "{part}: {}", done.out);
     }
 }
@@ -204,7 +206,7 @@ fn s3_47_an_unreadable_payload_names_cause_and_what_the_hook_would_say() {
     for (args, cause) in [
         (&["explain", "nowhere.json"][..], "nowhere.json cannot be read"),
         (&["explain"], "empty"),
-        (&["explain", "--", "ls"], "--tool Bash"),
+        (&["explain", "--event", "Stop", "ls"], "has no place for a text"),
         (&["explain", "--tool", "Bash", "--event", "X", "--", "ls"], "no event"),
     ] {
         let done = world.run(args);
@@ -299,4 +301,86 @@ fn the_program_under_another_name_is_told_by_its_file() {
     if hard {
         assert_eq!(verdict("echo x > hard"), "deny");
     }
+}
+
+#[test]
+fn a_bare_text_is_a_bash_command_and_a_file_is_a_payload() {
+    let world = World::with(RULES);
+    let command = |args: &[&str]| {
+        let report = world.run(&[&["explain", "--json"], args].concat()).json();
+        report["input"]["command"].as_str().unwrap_or_default().to_string()
+    };
+    assert_eq!(command(&["git push -f"]), "git push -f");
+    assert_eq!(command(&["git", "push"]), "git push");
+    assert_eq!(command(&["--", "git", "push", "-f"]), "git push -f");
+    assert_eq!(command(&["--tool", "Bash", "git push"]), "git push");
+    // A script of that name is a command, a payload is one whatever its name.
+    world.write(&world.project().join("x.sh"), "ls\n");
+    assert_eq!(command(&["./x.sh"]), "./x.sh");
+    let payload = r#" {"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"from a file"}}"#;
+    world.write(&world.project().join("payload"), payload);
+    assert_eq!(command(&["payload"]), "from a file");
+    let read = world.run(&["explain", "--tool", "Read", ".env"]);
+    assert!(read.out.starts_with("deny by env-read: "), "{}", read.out);
+}
+
+#[test]
+fn the_exit_status_tells_the_verdict_where_it_is_asked_to() {
+    let world = World::with(RULES);
+    for (call, status) in
+        [("ls", 0), ("cat a", 0), ("eval \"$x\"", 3), ("git commit", 3), ("git push", 4)]
+    {
+        assert_eq!(world.run(&["explain", "--exit-code", call]).code, status, "{call}");
+        assert_eq!(world.run(&["explain", "--exit-code", "--json", call]).code, status, "{call}");
+        assert_eq!(world.run(&["explain", call]).code, 0, "{call}");
+    }
+}
+
+#[test]
+fn the_word_that_was_not_understood_is_named() {
+    let world = World::new();
+    for (call, word) in [
+        ("rm -rf $DIR", "(not understood: `$DIR`)"),
+        ("ls; eval \"$x\"", "(shell text known only at run time: `\"$x\"`)"),
+        ("ls | $TOOL -x", "(a program known only at run time: `$TOOL`)"),
+    ] {
+        let done = world.run(&["explain", call]);
+        let first = done.out.lines().next().unwrap_or_default();
+        assert!(first.starts_with("ask by not-understood: ") && first.ends_with(word), "{first}");
+    }
+}
+
+#[test]
+fn a_rule_that_may_match_below_a_directory_is_named_with_its_file() {
+    let world = World::with(
+        "[rule.reads]\neffect = \"read\"\npath = \"./\"\nallow = \"reading\"\n\n\
+         [rule.no-keys]\neffect = \"read\"\npath = \"*.key\"\ndeny = \"x\"\n",
+    );
+    world.write(&world.project().join("below/a.key"), "");
+    let done = world.run(&["explain", "grep -r x ."]);
+    for part in [
+        "silent: the allow does not hold: read ",
+        "user:no-keys (",
+        "config.toml:6",
+        "would deny at",
+        "below/a.key",
+    ] {
+        assert!(done.out.lines().next().unwrap().contains(part), "{part}: {}", done.out);
+    }
+}
+
+#[test]
+fn what_would_run_is_shown_with_its_values() {
+    let world = World::with(
+        "[rule.fmt]\non = \"PostToolUse\"\ntool = \"Write\"\nrun = \"rustfmt --check {path} {tool}\"\n",
+    );
+    let done = world.run(&["explain", "--event", "PostToolUse", "--tool", "Write", "src/a b.rs"]);
+    let path = world.project().join("src/a b.rs");
+    let run = format!("rustfmt --check '{}' Write", path.display());
+    assert!(
+        done.out.starts_with(&format!("silent: user:fmt runs `{run}` and tells the model")),
+        "{}",
+        done.out
+    );
+    assert!(done.out.contains(&format!("would run: {run}\n")), "{}", done.out);
 }

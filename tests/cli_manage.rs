@@ -339,22 +339,22 @@ fn log_reads_rotated_files_and_filters() {
     assert_eq!(whats(&["--since", "1h30m", "--decision", "deny"]), ["fou"]);
     let text = world.run(&["log"]);
     assert!(!text.out.contains('\u{1b}'), "{}", text.out);
-    assert!(text.out.contains("deny    PreToolUse          Bash      one"), "{}", text.out);
+    assert!(text.out.contains("deny         user:a                    one\n"), "{}", text.out);
     // What would have been stopped is not silence, and is not called that.
     let mut passed: Value = serde_json::from_str(&line(0, "silent", "", "five")).unwrap();
     passed["rules"] =
         json!(["user:b ask (observed)", "pack:x deny (observed)", "user:c - (observed)"]);
     world.write(&journal, &format!("{passed}\n"));
     assert_eq!(whats(&["--decision", "passed"]), ["fiv"]);
+    assert_eq!(whats(&["--decision", "deny"]), ["one", "fiv"], "observed verdicts are found");
     assert!(whats(&["--decision", "none"]).is_empty());
     let text = world.run(&["log", "--decision", "passed"]).out;
-    assert!(
-        text.contains("passed  PreToolUse          Bash      five  would deny [pack:x] (observed)"),
-        "{text}"
-    );
+    assert!(text.contains("would deny   pack:x                    five\n"), "{text}");
     passed["notes"] = json!(["paused"]);
     world.write(&journal, &format!("{passed}\n"));
-    assert!(world.run(&["log"]).out.contains("would deny [pack:x] (paused)"));
+    assert!(
+        world.run(&["log"]).out.contains("would deny   pack:x                    five  (paused)\n")
+    );
     let none = world.run(&["log", "--rule", "nobody"]);
     assert_eq!((none.code, none.out.as_str()), (1, ""));
     for (args, cause) in [
@@ -365,6 +365,124 @@ fn log_reads_rotated_files_and_filters() {
         assert_eq!(done.code, 2);
         assert!(done.err.contains(cause), "{}", done.err);
     }
+}
+
+#[test]
+fn log_shows_the_last_and_says_that_there_are_more() {
+    let world = World::new();
+    let journal = world.state().join("journal.jsonl");
+    let all: String =
+        (0..30).map(|at| line(30 - at, "deny", "user:a", &format!("call-{at}"))).collect();
+    world.write(&journal, &all);
+    let count = |args: &[&str]| {
+        let done = world.run(&[&["log"], args].concat());
+        let calls: Vec<&str> = done.out.lines().filter(|line| line.contains("call-")).collect();
+        assert!(calls.last().is_some_and(|last| last.ends_with("call-29")), "{}", done.out);
+        (calls.len(), done.out.contains("The last 20 of 30; `-n 0` shows all."))
+    };
+    assert_eq!(count(&[]), (20, true));
+    assert_eq!(count(&["-n", "3"]), (3, false));
+    assert_eq!(count(&["-n", "0"]), (30, false));
+    assert_eq!(count(&["--since", "1w"]), (30, false));
+    assert_eq!(world.run(&["log", "--json"]).out.lines().count(), 30);
+    assert_eq!(world.run(&["log", "--json", "-n", "2"]).out.lines().count(), 2);
+    let ago = world.run(&["log", "-n", "1", "--relative"]).out;
+    assert!(ago.starts_with("1 min ago ") || ago.starts_with("less than a minute ago "), "{ago}");
+}
+
+#[test]
+fn log_finds_tools_projects_and_rewrites_and_marks_samples() {
+    let world = World::new();
+    let project = world.project();
+    let one = |more: Value| {
+        let mut one: Value = serde_json::from_str(&line(1, "silent", "", "x")).unwrap();
+        one.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        format!("{one}\n")
+    };
+    let lines = [
+        one(json!({ "what": "below", "cwd": project.join("src") })),
+        one(
+            json!({ "what": "other", "cwd": "/elsewhere/lib", "tool": "mcp__git__push", "agent": "codex" }),
+        ),
+        one(
+            json!({ "what": "npm i", "cwd": project, "rewritten": true, "rules": ["user:pnpm -"] }),
+        ),
+        one(
+            json!({ "what": "rm -rf /", "session": "hookctl-verify", "decision": "deny", "rule": "delete-root" }),
+        ),
+    ];
+    world.write(&world.state().join("journal.jsonl"), &lines.concat());
+    let found = |args: &[&str]| world.run(&[&["log"], args].concat()).out;
+    let whats = |args: &[&str]| {
+        let out = found(args);
+        ["below", "other", "npm i", "rm -rf /"]
+            .into_iter()
+            .filter(|what| out.contains(what))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(whats(&["--tool", "mcp__*"]), ["other"]);
+    assert_eq!(whats(&["--tool", "bash"]), ["below", "npm i", "rm -rf /"]);
+    assert_eq!(whats(&["--project", "project"]), ["below", "npm i"]);
+    assert_eq!(whats(&["--project", "."]), ["below", "npm i"]);
+    assert_eq!(whats(&["--project", "/elsewhere"]), ["other"]);
+    assert_eq!(whats(&["--project", "lib"]), ["other"]);
+    assert_eq!(whats(&["--decision", "rewritten"]), ["npm i"]);
+    let all = found(&[]);
+    for part in [
+        "rewritten    user:pnpm                 npm i  project\n",
+        "mcp__git__push other  lib (codex)\n",
+        "rm -rf /  (verify sample)\n",
+    ] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
+    let last = world.run(&["status", "--json", "--offline"]).json();
+    assert_eq!(last["last_event"]["event"], "PreToolUse");
+    let samples: String = lines[3..].concat();
+    world.write(&world.state().join("journal.jsonl"), &samples);
+    let last = world.run(&["status", "--json", "--offline"]).json();
+    assert_eq!(last["last_event"], Value::Null, "a sample is no event of an agent's");
+}
+
+#[test]
+fn log_tells_the_time_of_the_local_clocks() {
+    let world = World::new();
+    let mut one: Value = serde_json::from_str(&line(0, "deny", "user:a", "x")).unwrap();
+    one["time"] = "2026-07-01T22:30:00.123Z".into();
+    world.write(&world.state().join("journal.jsonl"), &format!("{one}\n"));
+    for (zone, shown) in [
+        ("UTC0", "2026-07-01 22:30:00"),
+        ("CET-1CEST,M3.5.0,M10.5.0/3", "2026-07-02 00:30:00"),
+        ("<+0530>-5:30", "2026-07-02 04:00:00"),
+        ("no zone at all", "2026-07-01 22:30:00"),
+    ] {
+        let mut command = world.start(&["log"]);
+        command.env("TZ", zone);
+        let done = cli::finish(command, b"");
+        assert!(done.out.starts_with(shown), "{zone}: {}", done.out);
+    }
+    assert!(world.run(&["log", "--json"]).out.contains("22:30:00.123Z"));
+}
+
+#[test]
+fn a_long_log_goes_to_the_pager_of_a_terminal_alone() {
+    let world = World::new();
+    let all: String =
+        (0..200).map(|at| line(200 - at, "deny", "user:a", &format!("call-{at}"))).collect();
+    world.write(&world.state().join("journal.jsonl"), &all);
+    let pager = world.home().join("pager");
+    world.write(&pager, "#!/bin/sh\nprintf 'PAGED '; wc -l\n");
+    std::fs::set_permissions(&pager, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let env = [("PAGER", pager.to_str().unwrap()), ("LINES", "24")];
+    let paged = world.on_terminal_with(&["log", "-n", "0"], "", &env).out;
+    assert!(paged.contains("PAGED 200"), "{paged}");
+    let mut piped = world.start(&["log", "-n", "0"]);
+    piped.env("PAGER", &pager);
+    assert_eq!(cli::finish(piped, b"").out.lines().count(), 200);
+    // One that is not there is none.
+    let none = world
+        .on_terminal_with(&["log", "-n", "0"], "", &[("PAGER", "/nowhere/pager"), ("LINES", "24")])
+        .out;
+    assert!(none.contains("call-199"), "{none}");
 }
 
 #[test]
@@ -693,4 +811,47 @@ fn s3_44_what_does_something_else_tells_it_as_one_object() {
     let done = cli::finish(homeless, b"");
     assert_eq!((done.code, done.err.as_str()), (2, ""));
     assert!(message(&done.json()).1.contains("HOME is not set"), "{}", done.out);
+}
+
+#[test]
+fn doctor_names_a_fix_for_each_finding_and_makes_the_safe_ones() {
+    let world = World::new();
+    let settings = world.home().join(".claude/settings.json");
+    let first = world.run(&["doctor", "--json"]);
+    assert_eq!(first.code, 1);
+    assert_eq!(first.json()[0]["fix"], "hookctl install");
+    assert_eq!(
+        world.run(&["doctor", "--fix"]).code,
+        1,
+        "which agents are meant is for a human to say"
+    );
+    assert!(!settings.exists());
+    let installed = world.run(&["install", "--agent", "claude"]);
+    assert_eq!(installed.code, 0, "{}{}", installed.out, installed.err);
+    assert_eq!(world.run(&["doctor"]).code, 0);
+    let mut value: Value = serde_json::from_slice(&std::fs::read(&settings).unwrap()).unwrap();
+    value["hooks"].as_object_mut().unwrap().remove("PreToolUse");
+    std::fs::write(&settings, value.to_string()).unwrap();
+    let broken = world.run(&["doctor"]);
+    assert_eq!(broken.code, 1);
+    assert!(
+        broken.out.contains("fix: hookctl install  (or `hookctl doctor --fix`)"),
+        "{}",
+        broken.out
+    );
+    let fixed = world.run(&["doctor", "--fix", "--json"]);
+    assert_eq!(fixed.code, 0, "{}{}", fixed.out, fixed.err);
+    let fixed = fixed.json();
+    let fixed = fixed.as_array().unwrap().iter().find(|one| one["fixed"] == true);
+    assert!(fixed.unwrap()["text"].as_str().unwrap().contains("PreToolUse"));
+    assert_eq!(world.run(&["doctor"]).code, 0);
+}
+
+#[test]
+fn without_a_command_it_says_what_to_do_next() {
+    let world = World::new();
+    let shown = world.on_terminal(&[], "").out;
+    for part in ["NOT in effect", "Next:", "hookctl install", "hookctl doctor"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
 }

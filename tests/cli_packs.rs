@@ -109,7 +109,7 @@ fn status_and_explain_say_what_is_off() {
     assert_eq!(status["rules_off"], serde_json::json!(["env-read"]));
     let status = world.run(&["status"]).out;
     assert!(status.contains("packs off   git\n") && status.contains("rules off   env-read\n"));
-    let explained = world.run(&["explain", "--tool", "Read", "--", ".env"]).out;
+    let explained = world.run(&["explain", "-v", "--tool", "Read", "--", ".env"]).out;
     assert!(explained.contains("[override.env-read] enabled = false in "), "{explained}");
 }
 
@@ -134,4 +134,29 @@ fn what_cannot_be_meant_is_a_fault() {
     let done = world.run(&["check"]);
     assert_eq!(done.code, 0, "{}", done.out);
     assert_eq!(done.out.matches("warning[ignored-here]").count(), 2, "{}", done.out);
+}
+
+#[test]
+fn a_file_gives_a_shipped_rule_another_reason() {
+    let world = World::with(
+        "[override.env-read]\nreason = \"Look into {path}.example.\"\n[override.delete-home]\naction = \"ask\"\n\
+         [override.private-keys]\naction = \"ask\"\n[override.private-key-files]\naction = \"ask\"\n",
+    );
+    assert_eq!(world.run(&["check"]).code, 0);
+    let first = |call: &str| world.run(&["explain", call]).out.lines().next().unwrap().to_string();
+    let env = world.project().join(".env");
+    assert_eq!(
+        first("cat .env"),
+        format!("deny by env-read: Look into {}.example.", env.display())
+    );
+    // A human is told what the call does, not what the model is to do.
+    let key = first("cat ~/.ssh/id_rsa");
+    assert!(key.starts_with("ask by private-key") && !key.contains("Ask the user"), "{key}");
+    let shown = world.run(&["packs", "show", "env-read"]).out;
+    assert!(
+        shown.contains("[override.env-read] reason = \"Look into {path}.example.\""),
+        "{shown}"
+    );
+    let wrong = World::with("[override.env-read]\nreason = \"{pth}\"\n").run(&["check"]);
+    assert_eq!(wrong.code, 1, "{}", wrong.out);
 }

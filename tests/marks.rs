@@ -196,7 +196,9 @@ fn guard_tells_what_it_would_have_done() {
     let last = world.journal().pop().unwrap();
     assert_eq!(last["rules"], json!(["trifecta-send ask (observed)"]));
     let log = world.run(&["log"], "");
-    assert!(String::from_utf8_lossy(&log.stdout).contains("would ask [trifecta-send]"));
+    let shown = String::from_utf8_lossy(&log.stdout).into_owned();
+    assert!(shown.lines().any(|line| line.contains("would ask") && line.contains("trifecta-send")));
+    assert!(shown.contains("(marks untrusted)"), "{shown}");
     // The journal holds what a judgement of today needs.
     let test = world.run(&["test", "--journal", "--profile", "strict", "--json"], "");
     let text = String::from_utf8_lossy(&test.stdout).into_owned();

@@ -14,10 +14,13 @@ use clap::{ArgMatches, Command};
 mod table;
 #[path = "args/hook.rs"]
 mod hook;
+#[path = "args/past.rs"]
+mod past;
 #[path = "args/server.rs"]
 pub mod server;
 
 pub use self::hook::{BridgeArgs, HookArgs};
+pub use self::past::{ExactArgs, ImportArgs, PageArgs, ReplayArgs, StatsArgs, SuggestArgs};
 pub use self::server::{FlushArgs, MemoryArgs, PingArgs, ServeArgs, ServerArgs};
 
 use self::table::{
@@ -93,6 +96,8 @@ commands! {
         Uninstall(UninstallArgs) = "uninstall" Listed,
         /// Say whether the guard is in effect, and if not, why.
         Status(StatusArgs) = "status" Listed,
+        /// List what keeps the guard from being in effect, with a fix for each.
+        Doctor(DoctorArgs) = "doctor" Listed,
         /// What each agent can be told, and where its settings are.
         Agents(AgentsArgs) = "agents" Listed,
         /// List the events of the agents, and switch single ones on and off.
@@ -113,6 +118,20 @@ commands! {
         Packs(PacksArgs) = "packs" Listed,
         /// Show past decisions.
         Log(LogArgs) = "log" Listed,
+        /// Judge past calls by the rules of today, or by others.
+        Replay(ReplayArgs) = "replay" Listed,
+        /// Find rules that would have answered what you always said yes to.
+        Suggest(SuggestArgs) = "suggest" Listed,
+        /// Write an exact rule that allows the last stopped call (humans only).
+        Allow(ExactArgs) = "allow" Listed,
+        /// Write an exact rule that denies it (humans only).
+        Deny(ExactArgs) = "deny" Listed,
+        /// Count what was decided: by rule, program and project, and how long it took.
+        Stats(StatsArgs) = "stats" Listed,
+        /// Write the same as a page with charts.
+        Report(PageArgs) = "report" Listed,
+        /// Make rules of permission lists and of other guards' files.
+        Import(ImportArgs) = "import" Listed,
         /// Write a commented starter config.
         Init(InitArgs) = "init" Listed,
         /// See whether a configured server is there.
@@ -231,6 +250,16 @@ options! {
 }
 
 options! {
+    /// `hookctl doctor`.
+    pub struct DoctorArgs(AFTER = "doctor.txt") {
+        /// Do what is safe: write outdated or missing entries anew, end a pause.
+        fix: bool,
+        /// Print a JSON list, one object for each finding.
+        json: bool,
+    }
+}
+
+options! {
     /// `hookctl migrate`.
     pub struct MigrateArgs {
         /// Whose hooks: claude.
@@ -295,17 +324,31 @@ options! {
     pub struct CheckArgs(AFTER = "check.txt") {
         /// Rule files [default: every layer's].
         files: Vec<PathBuf> = "FILE" [More::Operand],
-        /// Print a JSON list, one object for each finding.
-        json: bool,
+        /// How to print the findings: for people, as a JSON list, or as SARIF 2.1.0.
+        format: Format = "FORMAT" [More::Default("human")],
+        /// The same as --format json.
+        json: bool [More::Conflicts(&["format"])],
+    }
+}
+
+choice! {
+    /// How findings are printed.
+    pub enum Format {
+        /// With the lines that are meant, for people.
+        Human = "human",
+        /// A JSON list, one object for each finding.
+        Json = "json",
+        /// SARIF 2.1.0, for what shows findings beside the code.
+        Sarif = "sarif",
     }
 }
 
 options! {
     /// `hookctl explain`.
     pub struct ExplainArgs(AFTER = "explain.txt") {
-        /// A payload; `-` is stdin [default: stdin].
-        file: Option<PathBuf> = "FILE" [More::Operand, More::Conflicts(&["tool", "failures"])],
-        /// The tool to be called with what comes after `--`.
+        /// A command line, as of a Bash call; or a file with a payload; `-` is stdin [default: stdin].
+        words: Vec<String> = "COMMAND|FILE" [More::Operand, More::Conflicts(&["failures"])],
+        /// The tool that is called [default: Bash].
         tool: Option<String> = "NAME",
         /// The event; alone: what that event can do.
         event: Option<String> = "NAME",
@@ -315,11 +358,15 @@ options! {
         session: Option<String> = "ID",
         /// Assume these marks of the session: private, untrusted, sent.
         marks: Vec<String> = "MARK,..." [More::Commas, More::Conflicts(&["session"])],
+        /// Show every rule that was considered, every effect, and the bytes of the answer.
+        verbose: bool [More::Short('v')],
+        /// End with a status that tells the verdict.
+        exit_code: bool,
         /// Print what is answered when hookctl itself fails, event by event.
         failures: bool,
         /// Print one JSON object.
         json: bool,
-        /// The command or file of the call.
+        /// The same, where it begins with a dash or holds one.
         command: Vec<String> = "COMMAND" [More::Last],
     }
 }
@@ -423,13 +470,21 @@ options! {
         follow: bool [More::Short('f')],
         /// Print the journal's own lines.
         json: bool,
-        /// Only this far back: 30m, 2h, 7d.
+        /// The last so many; 0 = all [default: 20; with --since or --json all].
+        lines: Option<u32> = "N" [More::Short('n')],
+        /// Only this far back: 30m, 2h, 7d, 1w.
         since: Option<String> = "DURATION",
-        /// Only these decisions: halt, deny, defer, ask, allow, none; passed = would have been stopped, but for
-        /// `observe` or a pause.
+        /// Only these: halt, deny, defer, ask, allow, silent, failed, rewritten; those that `observe` or a pause let
+        /// pass count as well, and are `passed`.
         decision: Option<String> = "VERDICT",
         /// Only where this rule spoke.
         rule: Option<String> = "ID",
+        /// Only calls of this tool: Bash, `mcp__github__*`.
+        tool: Option<String> = "NAME",
+        /// Only this project: its directory, or the name of it.
+        project: Option<String> = "DIR|NAME",
+        /// Say how long ago it was, not when.
+        relative: bool,
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde::Serialize;
 
-use super::args::CheckArgs;
+use super::args::{CheckArgs, Format};
 use super::{
     Context, Exit, FAINT, GREEN, RED, YELLOW, display_path, flatten_lines, make_visible, print,
     print_json,
@@ -20,6 +20,7 @@ use crate::rule::fault::{Fault, Gravity, position_at};
 use crate::trust::Store;
 
 mod lint;
+mod sarif;
 
 /// The code of a file that could not be read.
 const UNREADABLE: &str = "unreadable";
@@ -64,9 +65,11 @@ pub fn run(context: &Context, args: &CheckArgs) -> Result<Exit> {
             None => of_source(context, source, &world),
         });
     }
-    match args.json {
-        true => print_json(&findings)?,
-        false => print(&render_findings(context, &sources, &findings))?,
+    match args.format {
+        _ if args.json => print_json(&findings)?,
+        Format::Json => print_json(&findings)?,
+        Format::Sarif => print_json(&sarif::render(&findings, &context.root))?,
+        Format::Human => print(&render_findings(context, &sources, &findings))?,
     };
     Ok(match findings.iter().any(|finding| finding.severity == FindingSeverity::Error) {
         _ if findings.iter().any(|finding| finding.code == UNREADABLE) => Exit::Failed,
@@ -78,7 +81,14 @@ pub fn run(context: &Context, args: &CheckArgs) -> Result<Exit> {
 /// The files that are named, or every layer's; and a finding for each that is not there.
 fn sources(context: &Context, files: &[PathBuf]) -> Result<(Vec<LayerFile>, Vec<Finding>)> {
     if files.is_empty() {
-        return Ok((Config::load(&context.paths, &context.root, None).sources, Vec::new()));
+        let missing = context.missing_config().map(|file| {
+            let message = "`--config` names a directory without a config.toml".to_string();
+            let hint =
+                "without one the shipped rules alone hold: `hookctl init` writes it".to_string();
+            file_finding(file, UNREADABLE, message, Some(hint))
+        });
+        let sources = Config::load(&context.paths, &context.root, None).sources;
+        return Ok((sources, missing.into_iter().collect()));
     }
     let store = Store::load(&context.paths.trust());
     let (mut sources, mut findings) = (Vec::new(), Vec::new());

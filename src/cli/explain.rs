@@ -20,11 +20,14 @@ use crate::marks::{Mark, Session};
 use crate::pause;
 use crate::payload;
 use crate::rule::fault::did_you_mean;
+use crate::text::quote_word;
+use crate::verdict::Verb;
 
 mod considered;
 mod event;
 mod failures;
 mod report;
+mod short;
 
 /// Explains what was asked for.
 ///
@@ -41,26 +44,26 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
     }
     let agent =
         args.agent.as_deref().map_or_else(|| Ok(agent::default_agent()), scope::find_agent)?;
-    let given = args.file.is_some() || args.tool.is_some() || !args.command.is_empty();
-    if let Some(name) = args.event.as_deref().filter(|_| !given) {
+    let request = Request::of(args);
+    if let (Some(name), Request::Nothing) = (args.event.as_deref(), &request) {
         return event::run(context, agent, name, args.json);
     }
-    let bytes = match (&args.tool, args.command.is_empty()) {
-        (None, true) => match read_payload(args.file.as_deref())? {
+    let bytes = match &request {
+        Request::Call(words) => synthesise_payload(context, args, words)?,
+        Request::Payload(file) => match read_payload(*file)? {
             Some(bytes) => bytes,
-            None => {
-                print_stderr(
-                    "error: no payload: name a file, pipe one in, or say \
-                     `hookctl explain --tool Bash -- 'COMMAND'`",
-                );
-                return Ok(Exit::Failed);
-            }
+            None => bail!(
+                "no call: say `hookctl explain 'COMMAND'`, name a file with a payload, or pipe one in"
+            ),
         },
-        (tool, _) => {
-            synthesise_payload(context, tool.as_deref(), args.event.as_deref(), &args.command)?
-        }
+        Request::Nothing => match read_payload(None)? {
+            Some(bytes) => bytes,
+            None => bail!(
+                "no call: say `hookctl explain 'COMMAND'`, name a file with a payload, or pipe one in"
+            ),
+        },
     };
-    let made = args.tool.is_some() || !args.command.is_empty();
+    let made = matches!(request, Request::Call(_));
     let parsed = match parse_payload(&bytes, made.then_some(agent), args) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -84,8 +87,50 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
     let output = dry.render();
     let report = report::Explanation { dry: &dry, config: &config, output: &output };
     match args.json {
-        true => print_json(&report.render_json()),
-        false => print(&report.render_text(context)),
+        true => print_json(&report.render_json())?,
+        false => print(&report.render_text(context, args.verbose))?,
+    };
+    Ok(match report.strictest_verb() {
+        _ if !args.exit_code => Exit::Ok,
+        None | Some(Verb::Allow) => Exit::Ok,
+        Some(Verb::Ask | Verb::Defer) => Exit::Asked,
+        Some(Verb::Deny | Verb::Halt) => Exit::Stopped,
+    })
+}
+
+/// What is to be explained.
+enum Request<'a> {
+    /// A call that nobody made: its words.
+    Call(Vec<&'a str>),
+    /// The payload of a file, `-` = stdin.
+    Payload(Option<&'a Path>),
+    /// Nothing is named: a payload on stdin, or the event as such.
+    Nothing,
+}
+
+impl Request<'_> {
+    fn of(args: &ExplainArgs) -> Request<'_> {
+        let words = || args.words.iter().chain(&args.command).map(String::as_str).collect();
+        match args.words.as_slice() {
+            [] if args.command.is_empty() && args.tool.is_none() => Request::Nothing,
+            [name] if args.command.is_empty() && args.tool.is_none() && is_payload_file(name) => {
+                Request::Payload(Some(Path::new(name)))
+            }
+            _ => Request::Call(words()),
+        }
+    }
+}
+
+/// Is the word a file with a payload, or meant as one? All others are commands, programs of that name too.
+fn is_payload_file(word: &str) -> bool {
+    if word == "-" || word.ends_with(".json") && !word.contains(char::is_whitespace) {
+        return true;
+    }
+    let path = Path::new(word);
+    match files::read(path, hook::LARGEST as u64) {
+        Ok(bytes) => bytes.trim_ascii_start().starts_with(b"{"),
+        // What cannot be read is told of, but a directory is none in any case.
+        Err(_) => path.symlink_metadata().is_ok() && !path.is_dir(),
     }
 }
 
@@ -158,12 +203,11 @@ fn unreadable_answer(
 }
 
 /// A payload for a call that nobody made.
-fn synthesise_payload(
-    context: &Context,
-    tool: Option<&str>,
-    named: Option<&str>,
-    words: &[String],
-) -> Result<Vec<u8>> {
+fn synthesise_payload(context: &Context, args: &ExplainArgs, words: &[&str]) -> Result<Vec<u8>> {
+    let named = args.event.as_deref();
+    // A bare text is a command line, where the event is one of a tool's.
+    let bash = named.is_none_or(|name| agent::kind_of_name(name).is_tool());
+    let tool = args.tool.as_deref().or(bash.then_some("Bash"));
     let tools = agent::default_agent().facts().tool_names;
     if let Some(tool) = tool.filter(|tool| !tools.contains(tool) && !tool.starts_with("mcp__")) {
         let hint = match did_you_mean(tool, tools.iter().copied()) {
@@ -173,7 +217,7 @@ fn synthesise_payload(
         bail!("`{tool}` is no tool of Claude Code: {hint} For any other, pipe its payload in");
     }
     let value = match words {
-        [whole] => whole.clone(),
+        [whole] => whole.to_string(),
         // What the shell took apart: one word each.
         words => words.iter().map(|word| quote_word(word)).collect::<Vec<_>>().join(" "),
     };
@@ -204,19 +248,7 @@ fn synthesise_payload(
         (None, Kind::Notification) => put("message", value.into()),
         (None, Kind::SessionStart | Kind::ConfigChange) => put("source", value.into()),
         (None, Kind::PreCompact | Kind::PostCompact | Kind::Setup) => put("trigger", value.into()),
-        (None, Kind::Other) if named.is_none() => {
-            bail!("say which tool: `hookctl explain --tool Bash -- '{value}'`");
-        }
-        (None, _) => bail!("what comes after `--` has no place in {name}: pipe a payload in"),
+        (None, _) => bail!("{name} has no place for a text: pipe a payload in"),
     }
     Ok(Value::Object(payload).to_string().into_bytes())
-}
-
-/// A word as a shell would have to be given it.
-fn quote_word(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./=:@%+,~^".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_string(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }

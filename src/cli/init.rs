@@ -78,11 +78,11 @@ pub(super) fn run(context: &Context, args: &InitArgs, report: &mut Report) -> Re
     let next = match args.project {
         true => {
             "Its rules that only deny or ask hold at once; for the others: `hookctl trust`.\n\
-             Then: `hookctl check`, `hookctl explain --tool Bash -- 'git push --force'`.\n"
+             Then: `hookctl check`, `hookctl explain 'git push --force'`.\n"
         }
         false => {
             "Take the # away from what you want. Then: `hookctl check`,\n\
-             `hookctl explain --tool Bash -- 'git push --force'`, `hookctl install`.\n"
+             `hookctl explain 'git push --force'`, `hookctl install`.\n"
         }
     };
     report.tell(&format!("Wrote {name}\n{next}"))?;

@@ -331,7 +331,7 @@ impl View<'_> {
                 "file": said.source.path,
                 "layer": said.source.layer.name(),
                 "key": said.change.key(),
-                "value": said.change.value(),
+                "value": said.value(one.shipped),
                 "counts": said.weight == Weight::Counts,
             })
         });

@@ -8,12 +8,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::args::StatusArgs;
+use super::log;
 use super::others;
 use super::{Context, Exit, print, print_json, scope};
 use crate::config::standing::Standing;
 use crate::config::{Config, LayerFile};
 use crate::event::Kind;
 use crate::files;
+use crate::moment::Moment;
 use crate::order::to_set;
 use crate::paths::Paths;
 use crate::pause;
@@ -30,6 +32,8 @@ mod live;
 mod servers;
 mod show;
 mod verify;
+
+pub(super) use show::format_age;
 
 use agents::AgentRow;
 use file::FileReport;
@@ -114,6 +118,13 @@ pub fn run(context: &Context, args: &StatusArgs) -> Result<Exit> {
         false => print(&show::render_report(context, &report))?,
     };
     Ok(if report.in_effect { Exit::Ok } else { Exit::Found })
+}
+
+/// What keeps the guard from being in effect, and what else there is to say, in sentences. No server is asked.
+pub(super) fn problems_and_notes(context: &Context) -> (Vec<String>, Vec<String>) {
+    let args = StatusArgs { offline: true, ..StatusArgs::default() };
+    let report = gather_report(context, &args);
+    (report.problems, report.notes)
 }
 
 /// Runs the registered command on samples.
@@ -352,15 +363,18 @@ fn unix_seconds(time: SystemTime) -> i64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
 }
 
-/// When the journal was last written and, where its last line says so, for which event.
+/// The last event that an agent told of: samples of our own are none.
 fn last_event(paths: &Paths) -> Option<LastEvent> {
     use std::io::{Read, Seek, SeekFrom};
     let (mut file, meta) = files::open(&paths.journal(), files::LONG).ok()?;
     file.seek(SeekFrom::Start(meta.len().saturating_sub(TAIL))).ok()?;
     let mut tail = Vec::new();
     file.take(TAIL).read_to_end(&mut tail).ok()?;
-    let line = tail.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty())?;
-    let event = serde_json::from_slice::<Value>(line).ok();
-    let event = event.and_then(|line| Some(line.get("event")?.as_str()?.to_string()));
-    Some(LastEvent { time: unix_seconds(meta.modified().ok()?), event })
+    let lines = tail.split(|byte| *byte == b'\n').rev();
+    let mut lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let line = lines.find(|line| line.is_object() && !log::is_sample(line))?;
+    let text = |key: &str| line.get(key).and_then(Value::as_str);
+    let told = text("time").and_then(Moment::parse).map(Moment::to_seconds);
+    let time = told.unwrap_or_else(|| meta.modified().map_or(0, unix_seconds));
+    Some(LastEvent { time, event: text("event").map(str::to_string) })
 }

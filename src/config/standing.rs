@@ -26,6 +26,8 @@ pub enum RuleChange {
     Severity(Severity),
     /// `[override.ID] mode`
     Mode(RuleMode),
+    /// `[override.ID] reason`
+    Reason,
 }
 
 impl RuleChange {
@@ -37,17 +39,19 @@ impl RuleChange {
             RuleChange::Action(_) => "action",
             RuleChange::Severity(_) => "severity",
             RuleChange::Mode(_) => "mode",
+            RuleChange::Reason => "reason",
         }
     }
 
-    /// The value as it is written.
-    pub const fn value(self) -> &'static str {
+    /// The value as it is written; a reason's only the file has.
+    const fn value(self) -> &'static str {
         match self {
             RuleChange::Enabled(true) | RuleChange::Pack(true) => "true",
             RuleChange::Enabled(false) | RuleChange::Pack(false) => "false",
             RuleChange::Action(verb) => verb.name(),
             RuleChange::Severity(severity) => severity.name(),
             RuleChange::Mode(mode) => mode.name(),
+            RuleChange::Reason => "",
         }
     }
 
@@ -57,6 +61,7 @@ impl RuleChange {
             RuleChange::Action(verb) => rule.verb().is_some_and(|own| verb < own),
             RuleChange::Severity(severity) => severity < rule.severity,
             RuleChange::Mode(mode) => mode < rule.mode,
+            RuleChange::Reason => false,
         }
     }
 
@@ -67,6 +72,7 @@ impl RuleChange {
             RuleChange::Action(_) => 1,
             RuleChange::Severity(_) => 2,
             RuleChange::Mode(_) => 3,
+            RuleChange::Reason => 4,
         }
     }
 }
@@ -130,7 +136,7 @@ impl Config {
         mut tell: impl FnMut(FileOverride<'c>),
     ) -> bool {
         let mut enabled = true;
-        let mut settled = [false; 4];
+        let mut settled = [false; 5];
         let mut held = false;
         for source in self.own_files() {
             let file = &source.file;
@@ -150,7 +156,11 @@ impl Config {
                 if weight == Weight::Counts {
                     match change {
                         RuleChange::Enabled(on) | RuleChange::Pack(on) => enabled = on,
-                        RuleChange::Action(verb) => rule.verdict.replace_verb(verb),
+                        RuleChange::Action(verb) => {
+                            rule.was_deny = rule.verb() == Some(Verb::Deny);
+                            rule.verdict.replace_verb(verb);
+                        }
+                        RuleChange::Reason => own.iter().for_each(|own| rule.replace_reason(own)),
                         RuleChange::Severity(severity) => rule.severity = severity,
                         RuleChange::Mode(mode) => rule.mode = mode,
                     }
@@ -169,6 +179,7 @@ fn override_changes(own: &Override) -> impl Iterator<Item = RuleChange> {
         own.action.map(RuleChange::Action),
         own.severity.map(RuleChange::Severity),
         own.mode.map(RuleChange::Mode),
+        own.reason.as_ref().map(|_| RuleChange::Reason),
     ];
     all.into_iter().flatten()
 }
@@ -207,11 +218,20 @@ impl Standing<'_> {
 }
 
 impl FileOverride<'_> {
+    /// The value as it is written.
+    pub fn value(&self, shipped: &Shipped) -> String {
+        let own = self.source.file.overrides.iter().find(|own| own.id == shipped.id);
+        match (self.change, own.and_then(|own| own.reason.as_ref())) {
+            (RuleChange::Reason, Some(reason)) => reason.source().to_string(),
+            (change, _) => change.value().to_string(),
+        }
+    }
+
     /// As it would be written on one line: `[override.amend] action = "deny"`.
     pub fn as_override_text(&self, shipped: &Shipped) -> String {
         let value = match self.change {
             RuleChange::Enabled(on) | RuleChange::Pack(on) => on.to_string(),
-            _ => format!("\"{}\"", self.change.value()),
+            _ => format!("\"{}\"", self.value(shipped)),
         };
         match self.change {
             RuleChange::Pack(_) => format!("[pack] {} = {value}", shipped.pack),

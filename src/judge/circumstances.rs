@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::Judge;
+use super::{Judge, PendingEnd};
 use crate::act::{Job, Outcome};
 use crate::effect::Analysis;
 use crate::engine::{Match, MatchPart};
@@ -83,6 +83,14 @@ impl Judge<'_> {
             let one = &mut matches[at];
             if answer.is_none() {
                 self.note_unasked(one.rule);
+            }
+            if let Some(at) = answer.filter(|_| self.is_dry()) {
+                let job = self.asked[at].job.clone();
+                let end = match whose {
+                    Whose::Rule => PendingEnd::Succeeds,
+                    Whose::Unless => PendingEnd::Fails,
+                };
+                self.note_pending(one, &job, end);
             }
             let answer = answer.and_then(|at| self.asked[at].holds);
             // Not known: that allows nothing, and relaxes nothing.

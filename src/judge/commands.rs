@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Judge, RuleOutcome};
+use super::{Judge, Pending, PendingEnd, RuleOutcome, told_reason};
 use crate::act::{self, Job, Outcome};
 use crate::agent;
 use crate::effect::Analysis;
@@ -20,6 +20,7 @@ use crate::rule::template::PlaceholderName;
 use crate::rule::{Action, Rule};
 use crate::script::{self, Dialect, ScriptAnswer};
 use crate::trust;
+use crate::verdict::Verb;
 use crate::watchdog;
 
 /// A directory that there is none of.
@@ -44,6 +45,9 @@ impl Judge<'_> {
             {
                 for path in self.run_paths(command, one) {
                     let mut job = self.make_job(form, command, one, path);
+                    if self.is_dry() {
+                        self.note_pending(one, &job, PendingEnd::Fails);
+                    }
                     if self.event.kind == Kind::SessionEnd {
                         self.leave_alone(&mut job);
                     }
@@ -105,6 +109,23 @@ impl Judge<'_> {
         }
         self.add_messages(matches);
         (said, failed)
+    }
+
+    /// Notes that the rule's verdict hangs on that command, which nobody runs now.
+    pub(super) fn note_pending(&mut self, one: &Match<'_>, job: &Job, end: PendingEnd) {
+        let verb = one.verb();
+        let values = self.match_values(one);
+        let reason = told_reason(one.rule, verb.unwrap_or(Verb::Deny), &|name| match name {
+            PlaceholderName::RunOutput => Some("(what it prints)".into()),
+            PlaceholderName::Error => Some("(how it ends)".into()),
+            _ => values(name),
+        });
+        drop(values);
+        let (rule, command) = (one.rule.qualified_name(), job.describe_command());
+        let pending = Pending { rule, verb, command, end, reason };
+        if !self.out.pending.contains(&pending) {
+            self.out.pending.push(pending);
+        }
     }
 
     /// The distinct paths that a `run` is for; one run without a path where it names none.
@@ -257,7 +278,7 @@ impl Judge<'_> {
         }
         if self.is_dry() {
             for job in &jobs {
-                self.out.notes.push(format!("would run: {}", job.script));
+                self.out.notes.push(format!("would run: {}", job.describe_command()));
             }
             return vec![None; jobs.len()];
         }

@@ -70,6 +70,16 @@ impl Verdict {
         }
     }
 
+    /// The same with another reason, if there is one at all.
+    pub fn replace_reason(&mut self, to: &Template) {
+        match self {
+            Verdict::None { .. } => {}
+            Verdict::Stop { reason, .. }
+            | Verdict::NotUnderstood { reason, .. }
+            | Verdict::Allow { reason, .. } => reason.clone_from(to),
+        }
+    }
+
     /// The command that it waits for.
     pub fn awaited_command(&self) -> Option<&Command> {
         match self {

@@ -91,7 +91,7 @@ pub const TOP_KEYS: &[(&str, &str)] = &[
     ("autopilot", "allow harmless read-only, build and test commands: true, or a table of lists"),
     ("soft_deny", "true: refuse a call without ending the run, where an agent can be made to"),
     ("pack", "switches shipped packs on and off"),
-    ("override", "changes shipped rules: action, severity, enabled, mode"),
+    ("override", "changes shipped rules: action, severity, enabled, mode, reason"),
     ("rule", "the rules"),
     ("remote", "servers to ask, or to tell"),
     ("program", "what programs do"),
@@ -154,6 +154,22 @@ impl RuleFile {
     }
 }
 
+/// The header or the key of the line at that place, and the last line above it that has the same.
+fn first_place(text: &str, at: usize) -> Option<(&str, usize)> {
+    let key = |line: &'_ str| {
+        line.split(" #").next().map_or(0..0, |line| {
+            let header = line.trim_start().starts_with('[');
+            0..if header { line.len() } else { line.find('=').unwrap_or(0) }
+        })
+    };
+    let above = text.get(..at)?.matches('\n').count() + 1;
+    let mut lines: Vec<&str> =
+        text.lines().take(above).map(|line| line[key(line)].trim()).collect();
+    let own = lines.pop().filter(|own| !own.is_empty())?;
+    let line = lines.iter().rposition(|line| *line == own)?;
+    Some((own, line + 1))
+}
+
 /// Reads a rule file of that layer. `only` is the event at hand: other events' rules are read, but
 /// not their regular expressions, which cost most and are not asked; None checks everything.
 pub fn read_rules(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> RuleFile {
@@ -162,7 +178,11 @@ pub fn read_rules(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> 
     r.private = !errors.is_empty() && text.contains("[remote");
     for error in errors {
         let span = error.span().unwrap_or(0..0);
-        r.add_error("syntax", error.message().to_string(), span);
+        let first = first_place(text, span.start).filter(|_| error.message() == "duplicate key");
+        let fault = r.add_error("syntax", error.message().to_string(), span);
+        if let Some((key, line)) = first {
+            fault.with_hint(format!("`{key}` stands in line {line} already"));
+        }
     }
     if !r.faults.is_empty() {
         // What is left of a file that does not parse cannot be told from what is missing.

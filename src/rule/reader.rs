@@ -608,6 +608,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
         "m" | "min" => number.checked_mul(60).map(Duration::from_secs),
         "h" => number.checked_mul(3600).map(Duration::from_secs),
         "d" => number.checked_mul(86_400).map(Duration::from_secs),
+        "w" => number.checked_mul(604_800).map(Duration::from_secs),
         _ => None,
     }
 }

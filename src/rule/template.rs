@@ -150,6 +150,14 @@ impl Template {
         self.source().is_empty()
     }
 
+    /// The placeholders in it, in their order.
+    pub fn placeholders(&self) -> impl Iterator<Item = &PlaceholderName> {
+        self.pieces().iter().filter_map(|piece| match piece {
+            TemplatePiece::Value { name, .. } => Some(name),
+            _ => None,
+        })
+    }
+
     /// Does it use that placeholder?
     pub fn uses_placeholder(&self, wanted: &PlaceholderName) -> bool {
         self.pieces()

@@ -63,8 +63,8 @@ pub enum ValueKind {
     Paths,
     /// Several, of any bytes.
     Words,
-    /// A port.
-    Port,
+    /// A number, from the first of those to the last.
+    Number(i64, i64),
     /// One of those words, each with what it means.
     Choice(&'static [(&'static str, &'static str)]),
     /// No option: all of those, below that heading, where there is one.
@@ -150,7 +150,14 @@ values! {
     Vec<OsString>, ValueKind::Words, |matches, id| {
         matches.remove_many(id).map(Iterator::collect).unwrap_or_default()
     };
-    Option<u16>, ValueKind::Port, |matches, id| matches.remove_one(id);
+    PathBuf, ValueKind::Path, |matches, id| matches.remove_one(id).unwrap_or_default();
+    Option<u32>, ValueKind::Number(0, u32::MAX as i64), |matches, id| matches.remove_one(id);
+    Option<u16>, ValueKind::Number(1, u16::MAX as i64), |matches, id| {
+        matches.remove_one::<u32>(id).and_then(|number| number.try_into().ok())
+    };
+    u16, ValueKind::Number(1, u16::MAX as i64), |matches, id| {
+        <Option<u16> as OptionValue>::take(matches, id).unwrap_or_default()
+    };
 }
 
 /// The text that was given for an option.
@@ -309,7 +316,7 @@ fn read_option(row: &'static OptionRow) -> Arg {
     let parser: Option<ValueParser> = match row.kind {
         ValueKind::Path | ValueKind::Paths => Some(clap::value_parser!(PathBuf)),
         ValueKind::Words => Some(clap::value_parser!(OsString)),
-        ValueKind::Port => Some(clap::value_parser!(u16).range(1..).into()),
+        ValueKind::Number(first, last) => Some(clap::value_parser!(u32).range(first..=last).into()),
         ValueKind::Choice(words) => Some(possible_values(words).into()),
         ValueKind::Flag
         | ValueKind::Text

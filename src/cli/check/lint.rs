@@ -24,8 +24,10 @@ use crate::script::{Dialect, cupcake};
 use crate::settings;
 use crate::verdict::Verb;
 
+mod breadth;
 mod never;
 mod shadow;
+mod values;
 
 /// What rules are held against.
 pub(super) struct LintContext<'a> {
@@ -102,10 +104,15 @@ pub(super) fn lint_source(
         let written = WrittenRule::find_rule(table.get_ref(), &rule.id);
         let mut lint = Lint { rule, written, found: &mut out };
         lint.never_matches();
+        lint.impossible_patterns();
+        lint.tools_without_commands();
+        lint.impossible_hosts();
+        lint.missing_values();
         lint.unknown_effects(world);
         lint.keys_for_events();
         lint.check_limits();
         lint.check_allow_breadth();
+        lint.check_more_operands();
         lint.check_globs();
         lint.check_shadowed(world);
         lint.check_registered(world);
@@ -152,6 +159,16 @@ impl<'a> Lint<'a> {
     fn add_warning(&mut self, code: &'static str, message: String, hint: &str, span: Range<usize>) {
         let hint = (!hint.is_empty()).then(|| hint.to_string());
         self.add_finding(FindingSeverity::Warning, code, message, hint, span);
+    }
+
+    /// Each text of a key that holds patterns, in `unless` too; of `match` what stands in `Bash(...)`.
+    fn for_each_pattern(&self, key: &str, take: &mut dyn FnMut(&str, Range<usize>)) {
+        let unless = self.written.find_value("unless").and_then(|value| value.get_ref().as_table());
+        for table in self.written.body.into_iter().chain(unless) {
+            if let Some(value) = table.get(key) {
+                for_each_string(value, take);
+            }
+        }
     }
 
     fn header_span(&self) -> Range<usize> {

@@ -3,11 +3,12 @@
 use serde::Serialize;
 
 use super::report::Explanation;
+use crate::cli::flatten_lines;
 use crate::config::standing::Standing;
 use crate::effect::{self, Effect, Grade, Word};
 use crate::engine::{Match, RuleContext};
 use crate::rule::condition::Subject;
-use crate::rule::{Rule, Truth, Verdict, shipped};
+use crate::rule::{Action, Rule, Truth, Verdict, shipped};
 use crate::verdict::Verb;
 
 /// A rule that speaks of the event's kind, and what came of it.
@@ -19,6 +20,9 @@ pub(super) struct Considered {
     pub(super) place: String,
     pub(super) verdict: &'static str,
     pub(super) matched: bool,
+    /// Did it say or do more than to mark the session?
+    #[serde(skip)]
+    pub(super) speaks: bool,
     pub(super) observed: bool,
     /// The effects that it fired on or covers.
     pub(super) effects: Vec<usize>,
@@ -52,6 +56,7 @@ impl Explanation<'_> {
                 place: self.place_of(rule),
                 verdict: verdict_of(rule, found.as_ref()),
                 matched: found.is_some(),
+                speaks: found.is_some() && !only_marks(rule),
                 observed: found.as_ref().is_some_and(|found| found.observed),
                 why: found.is_none().then(|| self.why_not(rule)),
                 effects: found.map(|found| found.effects).unwrap_or_default(),
@@ -62,6 +67,7 @@ impl Explanation<'_> {
             place: self.place_of(rule),
             verdict: verdict_of(rule, None),
             matched: false,
+            speaks: false,
             observed: false,
             effects: Vec::new(),
             why: Some(why.to_string()),
@@ -92,6 +98,32 @@ impl Explanation<'_> {
         }
         crate::order::sort_by_key(&mut out, |rule| !rule.matched);
         out
+    }
+
+    /// Why an allow that covers everything does not hold: which effect could be one that which rule speaks of.
+    pub(super) fn possible_stop_note(&self) -> String {
+        let case = self.rule_context();
+        let shipped_rules = self.config.shipped_rules(None);
+        let others: Vec<&Rule> = self
+            .config
+            .rules
+            .iter()
+            .chain(&shipped_rules)
+            .map(|rule| &**rule)
+            .filter(|rule| !rule.mode.observes_in(self.config.profile))
+            .collect();
+        let effects = self.dry.analysis.own_effects();
+        let found = effects.iter().enumerate().find_map(|(at, effect)| {
+            let (rule, path) = case.possible_stop(&others, effect)?;
+            let (verb, name) = (rule.verb().map_or("stop", Verb::name), rule.qualified_name());
+            let on = path.map(|path| format!(" at {}", flatten_lines(&path))).unwrap_or_default();
+            let effect = self.effect_name(at);
+            Some(format!(
+                "the allow does not hold: {effect} could be what {name} ({}) would {verb}{on}",
+                self.place_of(rule)
+            ))
+        });
+        found.unwrap_or_else(|| "the allow does not hold for a call that does this".into())
     }
 
     fn place_of(&self, rule: &Rule) -> String {
@@ -168,6 +200,12 @@ impl Explanation<'_> {
             .filter(|at| !allows.iter().any(|allow| allow.effects.contains(at)))
             .collect()
     }
+}
+
+/// Does the rule nothing but mark the session?
+fn only_marks(rule: &Rule) -> bool {
+    let marks = |action: &Action| matches!(action, Action::Mark(_));
+    rule.verb().is_none() && !rule.actions.is_empty() && rule.actions.iter().all(marks)
 }
 
 fn verdict_of(rule: &Rule, found: Option<&Match<'_>>) -> &'static str {

@@ -11,13 +11,11 @@ use crate::agent::settled;
 use crate::cli::install::fold_words;
 use crate::cli::{
     BOLD, Context, FAINT, GREEN, RED, YELLOW, display_path, flatten_lines, indent_following_lines,
-    make_visible, one_line,
+    one_line,
 };
 use crate::config::Config;
 use crate::dry::Dry;
 use crate::effect::{Effect, Grade, SubCommand};
-use crate::judge::WOULD_ASK;
-use crate::marks::Marks;
 use crate::verdict::Verb;
 
 /// Everything that is known of the judgement.
@@ -28,7 +26,7 @@ pub(super) struct Explanation<'a> {
 }
 
 impl Explanation<'_> {
-    fn collect_notes(&self, rules: &[Considered]) -> Vec<String> {
+    pub(super) fn collect_notes(&self, rules: &[Considered]) -> Vec<String> {
         let mut notes = self.dry.analysis.notes.clone();
         for note in self.dry.judgement.notes.iter().chain(&self.config.warnings) {
             if !notes.contains(note) {
@@ -44,17 +42,13 @@ impl Explanation<'_> {
             let all: Vec<String> = uncovered.iter().map(|at| self.effect_name(*at)).collect();
             notes.push(format!("the allow does not hold, nothing covers {}", all.join(", ")));
         } else if allowed && self.dry.judgement.answer.verb.is_none() && !self.dry.paused {
-            notes.push(
-                "the allow does not hold: some effect could be one that a deny or ask rule \
-                 speaks of"
-                    .into(),
-            );
+            notes.push(self.possible_stop_note());
         }
         notes
     }
 
     /// An effect in short: `delete /root`.
-    fn effect_name(&self, at: usize) -> String {
+    pub(super) fn effect_name(&self, at: usize) -> String {
         let effect = &self.dry.analysis.effects[at];
         let program = || effect.command.and_then(|at| self.dry.analysis.commands.get(at));
         let object = effect.object_text().or_else(|| program().map(|command| command.name.clone()));
@@ -64,13 +58,29 @@ impl Explanation<'_> {
         }
     }
 
-    fn effect_snippet(&self, effect: &Effect) -> Option<&str> {
+    pub(super) fn effect_snippet(&self, effect: &Effect) -> Option<&str> {
         self.dry.analysis.text.get(effect.span.clone()).filter(|text| !text.is_empty())
     }
 
     // ---- for people -----------------------------------------------------------------------
 
-    pub(super) fn render_text(&self, context: &Context) -> String {
+    pub(super) fn render_text(&self, context: &Context, verbose: bool) -> String {
+        let rules = self.considered_rules();
+        let mut out = self.render_short(context, &rules);
+        if verbose {
+            out.push('\n');
+            out.push_str(&self.render_sections(context, &rules));
+        }
+        out
+    }
+
+    /// The verdict that may come, the strictest of those that wait for a command included.
+    pub(super) fn strictest_verb(&self) -> Option<Verb> {
+        let judgement = &self.dry.judgement;
+        judgement.pending.iter().filter_map(|one| one.verb).chain(judgement.answer.verb).max()
+    }
+
+    fn render_sections(&self, context: &Context, rules: &[Considered]) -> String {
         let mut out = String::new();
         let mut section = |name: &str, lines: &[String]| {
             for (at, line) in lines.iter().enumerate() {
@@ -79,7 +89,6 @@ impl Explanation<'_> {
                 let _ = writeln!(out, "{} {line}", context.paint(BOLD, &format!("{name:<9}")));
             }
         };
-        let rules = self.considered_rules();
         section("where", &self.where_lines(context));
         section("event", &[self.event_line()]);
         if let Some(command) = self.dry.event.command() {
@@ -91,12 +100,7 @@ impl Explanation<'_> {
         let shown =
             if effects.is_empty() && self.dry.event.kind.is_tool() { &nothing } else { &effects };
         section("effects", shown);
-        section("rules", &self.rule_lines(context, &rules));
-        section("marks", &self.mark_lines());
-        section("verdict", &self.verdict_lines(context, &rules));
-        let notes: Vec<String> =
-            self.collect_notes(&rules).iter().map(|note| one_line(note, 2_000)).collect();
-        section("notes", &notes);
+        section("rules", &self.rule_lines(context, rules));
         section("answer", &output_lines(self.output));
         out
     }
@@ -258,58 +262,8 @@ impl Explanation<'_> {
         lines
     }
 
-    /// The marks that stand in the session, and those that the call would set; nothing where there are none.
-    fn mark_lines(&self) -> Vec<String> {
-        let said = |what: &str, marks: Marks| {
-            (!marks.is_empty()).then(|| format!("{what} {}", marks.names().join(", ")))
-        };
-        let set = self.dry.judgement.marks;
-        let mut lines: Vec<String> = [said("stand:  ", self.dry.marks), said("it sets:", set)]
-            .into_iter()
-            .flatten()
-            .collect();
-        if let Some(fault) = self.dry.place.session.as_ref().and_then(|s| s.fault()) {
-            lines.push(format!("all stand, for nobody knows: {}", one_line(fault, 400)));
-        }
-        lines
-    }
-
-    fn verdict_lines(&self, context: &Context, rules: &[Considered]) -> Vec<String> {
-        let answer = &self.dry.judgement.answer;
-        let mut lines = Vec::new();
-        let waits = self.dry.judgement.notes.iter().any(|note| note.starts_with(WOULD_ASK));
-        match answer.verb {
-            None if waits => lines.push("none before a server has been asked".into()),
-            None => lines.push(
-                context.paint(FAINT, "silence: no objection, the agent's own permissions decide"),
-            ),
-            Some(verb) => {
-                let sgr = match verb {
-                    Verb::Allow => GREEN,
-                    Verb::Ask | Verb::Defer => YELLOW,
-                    Verb::Deny | Verb::Halt => RED,
-                };
-                let rule = &self.dry.judgement.rule;
-                let place = rules.iter().find(|considered| considered.name == *rule);
-                let place = place.map(|rule| format!(" ({})", flatten_lines(&rule.place)));
-                let place = place.unwrap_or_default();
-                lines.push(format!("{}, by {rule}{place}", context.paint(sgr, verb.name())));
-                lines.extend(make_visible(&answer.reason).lines().map(str::to_string));
-                lines.extend(self.degraded_line(context, verb));
-            }
-        }
-        if let Some(input) = &answer.input {
-            let input = Value::Object(input.clone()).to_string();
-            lines.push(format!("new input {}", one_line(&input, 400)));
-        }
-        if let Some(response) = &answer.response {
-            lines.push(format!("new result {}", one_line(&response.to_string(), 400)));
-        }
-        lines
-    }
-
     /// What the agent cannot be told here, or does not heed.
-    fn degraded_line(&self, context: &Context, verb: Verb) -> Option<String> {
+    pub(super) fn degraded_line(&self, verb: Verb) -> Option<String> {
         let Dry { agent, event, judgement, .. } = self.dry;
         let told = match agent.spec_of(event) {
             Some(spec) => settled::settle_answer(spec, &judgement.answer).verb,
@@ -327,7 +281,7 @@ impl Explanation<'_> {
             }
             None => format!("{title} knows no {} here: it is told nothing", verb.name()),
         };
-        Some(context.paint(FAINT, &said))
+        Some(said)
     }
 
     // ---- for programs ---------------------------------------------------------------------
@@ -404,6 +358,7 @@ impl Explanation<'_> {
             "effects": effects,
             "rules": rules,
             "marks": { "standing": self.dry.marks.names(), "set": self.dry.judgement.marks.names() },
+            "pending": self.pending_json(),
             "verdict": answer.verb.map(Verb::name),
             "rule": (!self.dry.judgement.rule.is_empty()).then_some(&self.dry.judgement.rule),
             "reason": answer.verb.map(|_| &answer.reason),

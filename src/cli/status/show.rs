@@ -141,7 +141,7 @@ fn of_file(context: &Context, file: &FileReport) -> Vec<(&'static str, String)> 
     lines
 }
 
-pub(super) fn format_age(seconds: i64) -> String {
+pub(in crate::cli) fn format_age(seconds: i64) -> String {
     match seconds {
         ..60 => "less than a minute ago".into(),
         60..3600 => format!("{} min ago", seconds / 60),

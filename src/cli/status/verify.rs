@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::Context;
+use crate::cli::log::SAMPLE_SESSION;
 use crate::env;
 use crate::settings::survey::Own;
 use crate::threads;
@@ -61,7 +62,7 @@ pub(super) fn run_probes(context: &Context, own: &Own) -> Vec<Probe> {
     for (call, expected) in [("true", "no deny"), ("rm -rf /", "deny")] {
         let payload = json!({
             "hook_event_name": "PreToolUse",
-            "session_id": "hookctl-verify",
+            "session_id": SAMPLE_SESSION,
             "cwd": context.cwd,
             "tool_name": "Bash",
             "tool_input": { "command": call },

@@ -6,6 +6,7 @@ use crate::rule::command::CommandPattern;
 use crate::rule::fault::meant;
 use crate::rule::reader::{Item, Key, Reader, TreeValue};
 use crate::rule::shipped;
+use crate::rule::template::Template;
 use crate::rule::{Layer, Otherwise, PatternList, RuleMode, Severity};
 use crate::verdict::Verb;
 
@@ -24,6 +25,8 @@ pub struct Override {
     pub enabled: Option<bool>,
     /// Where it is enforced.
     pub mode: Option<RuleMode>,
+    /// Another reason, for whoever is told.
+    pub reason: Option<Template>,
     /// Where in the file.
     pub span: Range<usize>,
 }
@@ -56,6 +59,9 @@ impl Default for JournalConfig {
     }
 }
 
+/// What may be said of a shipped rule.
+const OVERRIDE_KEYS: &[&str] = &["action", "severity", "enabled", "mode", "reason"];
+
 pub(super) fn read_override(
     id: &Key<'_>,
     body: &Item<'_>,
@@ -70,7 +76,8 @@ pub(super) fn read_override(
             "severity" => out.severity = r.one_of("severity", value, Severity::NAMES),
             "enabled" => out.enabled = r.boolean(value),
             "mode" => out.mode = r.one_of("mode", value, RuleMode::NAMES),
-            other => r.unknown_key(other, key.span(), ["action", "severity", "enabled", "mode"]),
+            "reason" => out.reason = r.template(value),
+            other => r.unknown_key(other, key.span(), OVERRIDE_KEYS.iter().copied()),
         }
     }
     if !shipped::RULES.iter().any(|rule| rule.id == out.id) {

@@ -94,7 +94,7 @@ impl Lint<'_> {
 }
 
 /// Is the word in the list of fields, outside of `{}`, where the fields of a field stand?
-fn has_word(text: &str, word: &str) -> bool {
+pub(super) fn has_word(text: &str, word: &str) -> bool {
     let mut depth = 0usize;
     let top: String = text
         .chars()
@@ -111,7 +111,7 @@ fn has_word(text: &str, word: &str) -> bool {
     top.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|found| found == word)
 }
 
-fn join_kind_names(kinds: KindSet) -> String {
+pub(super) fn join_kind_names(kinds: KindSet) -> String {
     let all: Vec<&str> = kinds.iter().map(Kind::name).collect();
     if all.len() > 4 { format!("{}, ...", all[..3].join(", ")) } else { all.join(", ") }
 }
