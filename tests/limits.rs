@@ -132,6 +132,7 @@ const NO_CAPS: &[(&str, &str)] = &[
     ("const SIZE: usize = 36", "the format of git's index"),
     ("const BASE: usize = 20", "the format of git's index"),
     ("const STEP: usize", "what a step costs"),
+    ("const LONGEST_WORD: usize", "what a message names, and what is longer it leaves out"),
     ("const STEPS: usize = 1 << 12", "steps until the budget is asked"),
     ("const RULE: usize = 32", "what a rule costs"),
     ("const EFFECT: usize = 16", "what an effect costs"),

@@ -181,7 +181,9 @@ fn s0_30_the_log_says_which_path_and_why_ask() {
     ] {
         let server = Server::start(vec![play]);
         let home = home(&server.url);
-        assert!(home.told(&["explain", "--tool", "Bash", "--", "ls"]).contains("before a server"));
+        assert!(
+            home.told(&["explain", "--tool", "Bash", "--", "ls"]).contains("its answer decides")
+        );
         assert_eq!(server.connections(), 0);
         home.hook(&bash("ls"));
         let told = home.told(&["log"]);

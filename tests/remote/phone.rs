@@ -425,11 +425,11 @@ fn explain_says_what_would_answer_a_remembered_call() {
     phone.verdict(&home, &call(1, "npm test"));
     phone.verdict(&home, &call(2, "npm run x"));
     let text = explain(&call(3, "npm test"));
-    assert!(text.contains("allow, by user:remote.x"), "{text}");
+    assert!(text.contains("allow by user:remote.x"), "{text}");
     let note = "[remote.x] is not asked: a human's allow of 20";
     assert!(text.contains(note) && text.contains(" for Bash(npm test:*) holds until 20"), "{text}");
     let text = explain(&call(4, "npm run x"));
-    assert!(text.contains("a human's deny of 20") && text.contains("deny, by user:"), "{text}");
+    assert!(text.contains("a human's deny of 20") && text.contains("deny by user:"), "{text}");
     // What does more is asked about, and so it is in another session.
     for other in [call(5, "npm test && rm x"), {
         let mut other = call(6, "npm test");
@@ -455,7 +455,7 @@ fn explain_says_what_would_answer_a_remembered_call() {
     home.configure(&phone.config(&other));
     let text = explain(&call(9, "npm test"));
     assert!(text.contains("would ask: [remote.y]") && text.contains(note), "{text}");
-    assert!(text.contains("none before a server has been asked"), "{text}");
+    assert!(text.contains("its answer decides"), "{text}");
     // Nothing of it contacts anybody, or changes what is remembered.
     assert_eq!(phone.asked(), 2);
     home.told(&["memory", "clear"]);

@@ -6,7 +6,7 @@ use super::Seen;
 use crate::effect::shell;
 use crate::event::{Kind, KindSet};
 use crate::rule::reader::{Reader, clip_text};
-use crate::rule::{Action, Redact, Rule, Template};
+use crate::rule::{Action, Layer, Redact, Rule, Template};
 use crate::verdict::Verb;
 
 pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Reader<'_>) {
@@ -49,7 +49,9 @@ pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Rea
     if seen.dialect.is_some() && rule.hook_script().is_none() {
         r.add_warning("unused-key", "`dialect` belongs to `hook`", id.clone());
     }
-    if rule.question.is_some() && rule.verb() != Some(Verb::Ask) {
+    // A file may have a shipped rule ask.
+    if rule.question.is_some() && rule.verb() != Some(Verb::Ask) && rule.layer != Some(Layer::Pack)
+    {
         r.add_warning("unused-key", "`question` belongs to `ask`", id.clone())
             .with_hint("say it in the reason, or write ask");
     }
