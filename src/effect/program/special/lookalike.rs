@@ -58,12 +58,18 @@ pub fn find_model(registry: &str, name: &str) -> Option<String> {
     let scope = name.split_once('/').map(|(scope, _)| scope).filter(|s| s.starts_with('@'));
     let mut found: Option<String> = None;
     let known = each(list, |one| {
+        if one.name == name {
+            return true;
+        }
+        if !may_be_alike(own.bytes(), one.name.trim_start_matches('@').as_bytes()) {
+            return false;
+        }
         let theirs = Plain::new(one.name);
         let same = own.bytes() == theirs.bytes();
         // What is owned by its name, nobody else can publish there.
         let owned = scope
             .is_some_and(|scope| one.name.strip_prefix(scope).is_some_and(|r| r.starts_with('/')));
-        if one.name == name || owned || same && registry != "npm" {
+        if owned || same && registry != "npm" {
             return true;
         }
         let twin = || name.split_once('/').zip(one.name.split_once('/'));
@@ -82,6 +88,15 @@ pub fn find_model(registry: &str, name: &str) -> Option<String> {
         false
     });
     found.filter(|_| !known)
+}
+
+/// Could one be taken for the other? Of thousands of names nearly all say no by their ends: one edit leaves the first or the
+/// last character as it is, an affix one of the ends, and what is turned, or has another scope, has a mark between words.
+fn may_be_alike(own: &[u8], theirs: &[u8]) -> bool {
+    let mark = |name: &[u8]| name.iter().any(|b| !b.is_ascii_alphanumeric());
+    own.first().map(u8::to_ascii_lowercase) == theirs.first().map(u8::to_ascii_lowercase)
+        || own.last().map(u8::to_ascii_lowercase) == theirs.last().map(u8::to_ascii_lowercase)
+        || own.len() == theirs.len() && mark(own) && mark(theirs)
 }
 
 /// Goes over the names of a list until one is what is looked for; was it?
