@@ -13,6 +13,8 @@ const LISTS: [(&str, &[u8], &[&str]); 3] = [
 const LONGEST: usize = 64;
 /// A name of fewer characters is like too many others.
 const SHORTEST: usize = 4;
+/// `python`
+const LONGEST_AFFIX: usize = 6;
 /// So long is one that many others are unlike.
 const TELLING: usize = 7;
 
@@ -61,7 +63,9 @@ pub fn find_model(registry: &str, name: &str) -> Option<String> {
         if one.name == name {
             return true;
         }
-        if !may_be_alike(own.bytes(), one.name.trim_start_matches('@').as_bytes()) {
+        let bare = one.name.strip_prefix('@');
+        let scopes = scope.is_some() && bare.is_some();
+        if !scopes && !may_be_alike(own.bytes(), bare.unwrap_or(one.name).as_bytes()) {
             return false;
         }
         let theirs = Plain::new(one.name);
@@ -90,13 +94,20 @@ pub fn find_model(registry: &str, name: &str) -> Option<String> {
     found.filter(|_| !known)
 }
 
-/// Could one be taken for the other? Of thousands of names nearly all say no by their ends: one edit leaves the first or the
-/// last character as it is, an affix one of the ends, and what is turned, or has another scope, has a mark between words.
+/// Could one be taken for the other? Of thousands of names nearly all say no by their lengths and ends: one edit leaves the
+/// first or the last character as it is, an affix two of either, and what is turned has as many, and a mark between words.
 fn may_be_alike(own: &[u8], theirs: &[u8]) -> bool {
+    let gap = own.len().abs_diff(theirs.len());
+    let ends = if gap > 1 { 2 } else { 1 };
+    let short = own.len().min(theirs.len());
+    if gap > LONGEST_AFFIX + 1 || short < ends {
+        return false;
+    }
+    let same = |a: &[u8], b: &[u8]| a.eq_ignore_ascii_case(b);
     let mark = |name: &[u8]| name.iter().any(|b| !b.is_ascii_alphanumeric());
-    own.first().map(u8::to_ascii_lowercase) == theirs.first().map(u8::to_ascii_lowercase)
-        || own.last().map(u8::to_ascii_lowercase) == theirs.last().map(u8::to_ascii_lowercase)
-        || own.len() == theirs.len() && mark(own) && mark(theirs)
+    same(&own[..ends], &theirs[..ends])
+        || same(&own[own.len() - ends..], &theirs[theirs.len() - ends..])
+        || gap == 0 && mark(own) && mark(theirs)
 }
 
 /// Goes over the names of a list until one is what is looked for; was it?
@@ -107,7 +118,10 @@ fn each(list: &[u8], mut is: impl FnMut(&Known) -> bool) -> bool {
         name.truncate(usize::from(head & 0x3f));
         let rest = &list[at + 1..];
         let length = rest.iter().position(|b| *b >= 0x80).map_or(rest.len(), |last| last + 1);
-        name.extend(rest[..length].iter().map(|b| b & 0x7f));
+        name.extend_from_slice(&rest[..length]);
+        if let Some(last) = name.last_mut() {
+            *last &= 0x7f;
+        }
         at += 1 + length;
         let text = std::str::from_utf8(&name).unwrap_or_default();
         if is(&Known { name: text, model: head & 0x80 != 0, top: head & 0x40 != 0 }) {
