@@ -617,7 +617,9 @@ impl Walker<'_> {
             let wide = effect.path.as_ref().is_some_and(|target| target.extent.is_wide());
             let command = effect.command.and_then(|at| commands.get(at));
             let strange = |one: &SubCommand| table::find_program(&one.name, &[]).is_none();
-            let perhaps = effect.word == Word::Read || effect.grade == Grade::Possible;
+            // The shell itself opens what a redirection names.
+            let perhaps = effect.source != Source::Redirect
+                && (effect.word == Word::Read || effect.grade == Grade::Possible);
             if wide && perhaps && command.is_some_and(strange) {
                 continue;
             }
