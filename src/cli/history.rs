@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use serde_json::{Map, Value};
 
-use super::log::{parse_since, rotated_journals};
+use super::log::{check_repeatable, parse_since, rotated_journals};
 use super::{Context, one_line, print_stderr};
 use crate::agent::{self, Agent};
 use crate::config::Config;
@@ -27,7 +27,6 @@ use crate::hook;
 use crate::journal::Line;
 use crate::judge::{Situation, WOULD_ASK};
 use crate::moment::Moment;
-use crate::names::journal::TOLD;
 use crate::paths;
 use crate::payload;
 use crate::text;
@@ -608,24 +607,7 @@ impl JournalReader {
 /// # Errors
 /// Why it cannot be judged again.
 fn past_call(line: Line, kind: Kind) -> Result<PastCall, String> {
-    if line.decision == "failed" {
-        return Err("that failed".into());
-    }
-    if !kind.is_tool() || kind == Kind::PermissionDenied {
-        return Err(format!("of {}", one_line(&line.event, 40)));
-    }
-    if !TOLD.contains(&line.tool.as_str()) || line.what.is_empty() {
-        return Err(format!("of {}", one_line(&line.tool, 60)));
-    }
-    if line.is_partial() {
-        return Err("cut or redacted".into());
-    }
-    if line.cwd.is_empty() {
-        return Err("without a directory".into());
-    }
-    if line.notes.iter().any(|note| note == "paused") {
-        return Err("from a pause".into());
-    }
+    check_repeatable(&line, kind.is_tool() && kind != Kind::PermissionDenied)?;
     Ok(PastCall {
         agent: agent::by_id(&line.agent).unwrap_or(agent::default_agent()).id(),
         kind,

@@ -21,8 +21,9 @@ use super::{
 };
 use crate::files::{self, Refusal};
 use crate::glob;
-use crate::journal::By;
+use crate::journal::{By, Line};
 use crate::moment::Moment;
+use crate::names::journal::TOLD;
 use crate::paths;
 use crate::rule::fault::did_you_mean;
 use crate::verdict::Verb;
@@ -336,6 +337,32 @@ fn reader_is_gone() -> bool {
 #[cfg(not(unix))]
 fn reader_is_gone() -> bool {
     false
+}
+
+/// Can the call of a journal's line be judged again? `counts` = its event is one of those that are.
+///
+/// # Errors
+/// Why not.
+pub(super) fn check_repeatable(line: &Line, counts: bool) -> Result<(), String> {
+    if line.decision == "failed" {
+        return Err("that failed".into());
+    }
+    if !counts {
+        return Err(format!("of {}", one_line(&line.event, 40)));
+    }
+    if !TOLD.contains(&line.tool.as_str()) || line.what.is_empty() {
+        return Err(format!("of {}", one_line(&line.tool, 60)));
+    }
+    if line.is_partial() {
+        return Err("cut or redacted".into());
+    }
+    if line.cwd.is_empty() {
+        return Err("without a directory".into());
+    }
+    if line.notes.iter().any(|note| note == "paused") {
+        return Err("from a pause".into());
+    }
+    Ok(())
 }
 
 pub(super) fn parse_since(text: &str) -> Result<Moment> {

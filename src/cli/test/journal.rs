@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{choose_profile, render_diff, verdict_text};
 use crate::cli::args::TestArgs;
-use crate::cli::log::{LogStop, Tail, parse_since, rotated_journals};
+use crate::cli::log::{LogStop, Tail, check_repeatable, parse_since, rotated_journals};
 use crate::cli::{Context, Exit, FAINT, display_path, one_line, print, print_stderr};
 use crate::config::Config;
 use crate::dry;
@@ -180,24 +180,7 @@ impl Past {
     /// Notes the call of a line, or says why it cannot be judged again.
     fn add_line(&mut self, line: Line, marks: Marks) -> Result<(), String> {
         let kind = Kind::from_name(&line.event);
-        if line.decision == "failed" {
-            return Err("that failed".into());
-        }
-        if !kind.is_gate() {
-            return Err(format!("of {}", one_line(&line.event, 40)));
-        }
-        if !TOLD.contains(&line.tool.as_str()) || line.what.is_empty() {
-            return Err(format!("of {}", one_line(&line.tool, 60)));
-        }
-        if line.is_partial() {
-            return Err("cut or redacted".into());
-        }
-        if line.cwd.is_empty() {
-            return Err("without a directory".into());
-        }
-        if line.notes.iter().any(|note| note == "paused") {
-            return Err("from a pause".into());
-        }
+        check_repeatable(&line, kind.is_gate())?;
         let verb = Verb::ALL.iter().copied().find(|verb| verb.name() == line.decision);
         let call = JournalCall { kind, tool: line.tool, what: line.what, cwd: line.cwd, marks };
         let at = *self.seen.entry(call.clone()).or_insert_with(|| {

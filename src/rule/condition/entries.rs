@@ -7,7 +7,7 @@ use super::{
     Condition, FieldTest, Key, List, NamePattern, Needs, OptionalWhen, Permission, Scope, Subject,
     Value, Ways, within,
 };
-use crate::effect::{Effect, Grade, Word, own};
+use crate::effect::{Effect, Grade, Target, Word, own};
 use crate::event::Kind;
 use crate::glob;
 use crate::rule::command::CommandPattern;
@@ -376,11 +376,7 @@ impl Condition for Recursive {
         _: &Subject<'_>,
         effect: &Effect,
     ) -> Truth {
-        match &effect.path {
-            Some(target) => Truth::from(Some(target.extent.is_wide()) == *asked),
-            None if effect.grade == Grade::Unknown => Truth::Maybe,
-            None => Truth::No,
-        }
+        match_target(effect, |target| Some(target.extent.is_wide()) == *asked)
     }
 }
 
@@ -407,6 +403,15 @@ impl Condition for Within {
     }
 }
 
+/// Does something hold for the path of an effect? One that is not known may be any.
+fn match_target(effect: &Effect, holds: impl FnOnce(&Target) -> bool) -> Truth {
+    match &effect.path {
+        Some(target) => Truth::from(holds(target)),
+        None if effect.grade == Grade::Unknown => Truth::Maybe,
+        None => Truth::No,
+    }
+}
+
 /// `private`
 pub enum Private {}
 
@@ -423,11 +428,7 @@ impl Condition for Private {
         s: &Subject<'_>,
         effect: &Effect,
     ) -> Truth {
-        match &effect.path {
-            Some(target) => Truth::from(Some(own::is_private(target, s.place)) == *asked),
-            None if effect.grade == Grade::Unknown => Truth::Maybe,
-            None => Truth::No,
-        }
+        match_target(effect, |target| Some(own::is_private(target, s.place)) == *asked)
     }
 }
 
