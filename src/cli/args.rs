@@ -485,6 +485,8 @@ options! {
         project: Option<String> = "DIR|NAME",
         /// Say how long ago it was, not when.
         relative: bool,
+        /// Check that no line was edited, removed, moved or added.
+        verify: bool [More::Conflicts(&["follow", "json"])],
     }
 }
 
