@@ -540,10 +540,12 @@ pub fn settle(analysis: &mut Analysis, flow: &Flow) {
     let mut found: Vec<Effect> = Vec::new();
     for (at, command) in analysis.commands.iter().enumerate() {
         let Said { sent, login } = command.said;
-        if !contacts[at] && begins(command, PUBLISHERS).is_none() && !flow.hosts.contains_key(&at) {
+        let publishes = begins(command, PUBLISHERS).is_some();
+        if !contacts[at] && !publishes && !flow.hosts.contains_key(&at) {
             continue;
         }
-        let Some(road) = road_of(command) else { continue };
+        let road = if publishes { Some(Road::Shown) } else { road_of(command) };
+        let Some(road) = road else { continue };
         let effects = analysis.effects.iter().filter(|e| e.command == Some(at));
         let uploads: Secrets = effects
             .clone()
@@ -655,11 +657,10 @@ fn origin_of_token(token: &str) -> Origin {
     Origin::Variable(format!("{}_TOKEN", lead.to_ascii_uppercase()))
 }
 
+/// How what the command sends leaves, where it publishes nothing.
 fn road_of(command: &SubCommand) -> Option<Road> {
     let name = command.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    if begins(command, PUBLISHERS).is_some() {
-        Some(Road::Shown)
-    } else if DNS.contains(&name) || RAW.contains(&name) {
+    if DNS.contains(&name) || RAW.contains(&name) {
         Some(Road::Raw)
     } else if SENDERS.contains(&name) || SHELLS.contains(&name) || CODES.contains(&name) {
         Some(Road::Web)
