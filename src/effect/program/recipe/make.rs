@@ -672,3 +672,54 @@ impl Walk<'_, '_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The commands of a goal, each with the line that it stands in, `?` where it may not run.
+    fn steps(text: &str, goal: &str) -> Vec<String> {
+        let goals = [goal.to_string()];
+        let mut request = Request {
+            goals: &goals,
+            given: &[],
+            dir: "/p",
+            exists: &mut |name| name == "there",
+            other: &mut |name| (name == "a.mk").then(|| "inner: base\n\techo $@ of $^\n".into()),
+            env: &|_| None,
+            steers: &|_| false,
+            alone: false,
+            cut: false,
+            closed: false,
+        };
+        let told = |step: Step| {
+            let line = 1 + text[..step.span.start].matches('\n').count();
+            format!("{line}{} {}", if step.unsure { "?" } else { "" }, step.text)
+        };
+        read_steps(text, &mut request).into_iter().map(told).collect()
+    }
+
+    #[test]
+    fn a_rule_is_found_wherever_its_parts_stand() {
+        let text = "N = x\n.PHONY: all \\\n   there\nall: one | two ; echo $^\n\techo a \\\n\t  b\n\
+                    one: $(N)\r\n\techo $<\r\ninclude a.mk\nx two base:: ; echo $@\nall: inner\n\
+                    \techo last\nifdef Q\nthere: ;echo there\nendif\nold: there\n\techo $(N)y";
+        assert_eq!(
+            steps(text, "all"),
+            [
+                "10 echo x",
+                "8 echo x",
+                "10 echo two",
+                "4 echo one two",
+                "5 echo a \\\n  b",
+                "10 echo base",
+                "9 echo inner of base",
+                "12 echo last",
+            ]
+        );
+        assert_eq!(steps(text, "old"), ["14? echo there", "17 echo xy"]);
+        assert_eq!(steps(text, "none"), [""; 0]);
+        assert_eq!(steps(".ONESHELL:\na:\n\tcd x\n\tls\n", "a"), ["3 cd x\nls\n"]);
+        assert_eq!(steps("a b&: c\nc:\n\ttrue\n", "b"), ["3 true"]);
+    }
+}
