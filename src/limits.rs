@@ -303,6 +303,9 @@ bounds! {
     /// bytes of a shell script that are looked at
     /// the rest is not seen, with a note
     SCRIPT_TEXT: usize = 32 << 10;
+    /// words of a shell script or recipe line that are parsed; a command counts as three more, a comment's as a quarter
+    /// the rest is not seen, with a note
+    SCRIPT_WORDS: usize = 3500;
     /// scripts that scripts run
     /// they are opaque, with a note
     SCRIPT_DEPTH: usize = 4;

@@ -31,10 +31,12 @@ pub fn settle(analysis: &mut Analysis, flow: &Flow) {
     }
     let mut found: Vec<Effect> = Vec::new();
     for (at, command) in analysis.commands.iter().enumerate() {
-        if !contacts[at] && begins(command, PUBLISHERS).is_none() && !flow.hosts.contains_key(&at) {
+        let publishes = begins(command, PUBLISHERS).is_some();
+        if !contacts[at] && !publishes && !flow.hosts.contains_key(&at) {
             continue;
         }
-        let Some(road) = road_of(command) else { continue };
+        let road = if publishes { Some(Road::Shown) } else { road_of(command) };
+        let Some(road) = road else { continue };
         let said = what_leaves(analysis, flow, at, road);
         if said.is_empty() {
             continue;
@@ -155,11 +157,10 @@ fn tokens_in(input: &Json) -> Vec<Origin> {
     found
 }
 
+/// How what the command sends leaves, where it publishes nothing.
 fn road_of(command: &SubCommand) -> Option<Road> {
     let name = command.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    if begins(command, PUBLISHERS).is_some() {
-        Some(Road::Shown)
-    } else if DNS.contains(&name) || RAW.contains(&name) {
+    if DNS.contains(&name) || RAW.contains(&name) {
         Some(Road::Raw)
     } else if SENDERS.contains(&name) || SHELLS.contains(&name) || CODES.contains(&name) {
         Some(Road::Web)
