@@ -27,21 +27,26 @@ pub fn draw(shown: &[(&str, String)]) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\">\n\
          <title>What hookctl says of three commands</title>\n\
          <rect width=\"{width}\" height=\"{height}\" rx=\"8\" fill=\"#1c1f24\"/>\n\
-         <g font-family=\"ui-monospace, SFMono-Regular, Menlo, Consolas, monospace\" font-size=\"13\" fill=\"#d6d9de\" xml:space=\"preserve\">\n"
+         <g font-family=\"ui-monospace, SFMono-Regular, Menlo, Consolas, monospace\" font-size=\"13\" fill=\"#d6d9de\" style=\"white-space: pre\">\n"
     );
     for (at, line) in lines.iter().enumerate() {
         let y = 35 + at * CELL.1;
         let mut column = 0;
         for run in line {
-            let x = 20 + column * CELL.0;
-            let length = run.text.chars().count();
-            let _ = writeln!(
-                out,
-                "<text x=\"{x}\" y=\"{y}\" textLength=\"{}\"{}>{}</text>",
-                length * CELL.0,
-                style(&run.codes),
-                escaped(&run.text)
-            );
+            // Browsers drop blanks at the ends of a text: they are a place of the next one.
+            let blanks = run.text.chars().take_while(|c| *c == ' ').count();
+            let text = run.text.trim();
+            let (length, shown) = (run.text.chars().count(), text.chars().count());
+            if shown > 0 {
+                let _ = writeln!(
+                    out,
+                    "<text x=\"{}\" y=\"{y}\" textLength=\"{}\"{}>{}</text>",
+                    20 + (column + blanks) * CELL.0,
+                    shown * CELL.0,
+                    style(&run.codes),
+                    escaped(text)
+                );
+            }
             column += length;
         }
     }
