@@ -12,6 +12,7 @@ use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime};
 
 #[cfg(unix)]
 #[path = "files/map.rs"]
@@ -353,6 +354,33 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(draft);
     }
     written
+}
+
+/// For how long a draft lies that nobody may be writing any more: its writer was killed.
+const DRAFT: Duration = Duration::from_secs(3600);
+
+/// How long a file of that name is kept where only drafts are to go; None = for ever.
+pub fn draft_keep(name: &str) -> Option<Duration> {
+    name.ends_with(".tmp").then_some(DRAFT)
+}
+
+/// Takes away files of a directory that are older than `keep` says of their names; None = it stays. At most so many are
+/// looked at. What is dated in the future, as by a clock that was wrong, is dated now: else it would stay until then.
+pub fn sweep_directory(dir: &Path, most: usize, keep: impl Fn(&str) -> Option<Duration>) {
+    let now = SystemTime::now();
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten().take(most) {
+        let Some(limit) = keep(&entry.file_name().to_string_lossy()) else { continue };
+        let meta = entry.metadata().ok().filter(Metadata::is_file);
+        let Some(modified) = meta.and_then(|meta| meta.modified().ok()) else { continue };
+        match now.duration_since(modified) {
+            Ok(age) if age <= limit => {}
+            Ok(_) => drop(fs::remove_file(entry.path())),
+            Err(_) => {
+                let opened = open_regular(&entry.path(), OpenOptions::new().write(true), false);
+                let _ = opened.map(|(file, _)| file.set_modified(now));
+            }
+        }
+    }
 }
 
 /// Makes a directory that only its owner can look into, and those that lead there.
