@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes every package of hookctl from binaries that are built: archives, deb, rpm, npm, wheels, Homebrew's formula,
-Scoop's manifest, SBOM, SHA256SUMS. The standard library, and cargo's own cargo-deb, cargo-generate-rpm and
-cargo-cyclonedx. The same binaries give the same bytes.
+Scoop's manifest, SBOM, SHA256SUMS. It takes the standard library, dpkg-deb for deb, rpmbuild for rpm, and cargo for
+the SBOM. The same binaries give the same bytes.
 
     packaging/package.py --out DIR TARGET=BINARY...
 """
@@ -77,9 +77,9 @@ def file_name(target):
 
 def read_texts(release, program):
     """Completions, man page and the like, by their path in an archive. `program` is one that starts here."""
-    run = lambda *args: subprocess.run([program, *args], check=True, capture_output=True).stdout
-    texts = {f"completions/{name}": run("completions", shell) for shell, name in COMPLETIONS.items()}
-    texts["man/hookctl.1"] = run("man")
+    told = lambda *args: subprocess.run([program, *args], check=True, capture_output=True).stdout
+    texts = {f"completions/{name}": told("completions", shell) for shell, name in COMPLETIONS.items()}
+    texts["man/hookctl.1"] = told("man")
     for name in ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "CHANGELOG.md"]:
         texts[name] = (ROOT / name).read_bytes()
     texts["LICENSE"] = texts["LICENSE-MIT"] + b"\n" + b"-" * 80 + b"\n\n" + texts["LICENSE-APACHE"]
@@ -130,42 +130,62 @@ def make_archive(release, target, binary):
     return [f"{name}.tar.gz"]
 
 
-def stage_linux(release, target, binary):
-    """The files and the manifest that cargo-deb and cargo-generate-rpm read."""
-    stage = release.stage / target
-    shutil.rmtree(stage, ignore_errors=True)
-    files = dict(release.texts)
-    files["hookctl"] = binary.read_bytes()
-    files["man/hookctl.1.gz"] = gzip.compress(files["man/hookctl.1"], 9, mtime=0)
-    files["main.rs"] = b"fn main() {}\n"
-    files["Cargo.toml"] = release.fill((HERE / "linux/Cargo.toml").read_text()).encode()
-    date = datetime.fromtimestamp(release.time, timezone.utc).strftime("%a, %d %b %Y %H:%M:%S +0000")
-    files["changelog"] = (f"hookctl ({release.version}-1) unstable; urgency=medium\n\n  * Release {release.version}: "
-                          f"see CHANGELOG.md in the sources.\n\n -- {release.maintainer}  {date}\n").encode()
-    for path, data in files.items():
-        (stage / path).parent.mkdir(parents=True, exist_ok=True)
-        (stage / path).write_bytes(data)
-        os.utime(stage / path, (release.time, release.time))
-    (stage / "hookctl").chmod(0o755)
-    os.utime(stage / "hookctl", (release.time, release.time))
-    return stage
+# Where a distribution keeps what an archive holds; the directory of zsh's completions differs.
+SHARE = {"doc/hookctl/README.md": "README.md", "man/man1/hookctl.1.gz": "man/hookctl.1.gz",
+         "bash-completion/completions/hookctl": "completions/hookctl.bash",
+         "fish/vendor_completions.d/hookctl.fish": "completions/hookctl.fish"}
 
 
-def run_cargo(release, *command, cwd):
-    environment = dict(os.environ, SOURCE_DATE_EPOCH=str(release.time))
-    for name in ["CARGO_TARGET_DIR", "RUSTFLAGS"]:
-        environment.pop(name, None)
-    done = subprocess.run(["cargo", *command], cwd=cwd, env=environment, capture_output=True, text=True)
+def write_tree(release, directory, files):
+    """files: (path, bytes, mode); every time is the release's."""
+    shutil.rmtree(directory, ignore_errors=True)
+    for path, data, mode in files:
+        place = directory / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+        place.chmod(mode)
+    for place in [directory, *directory.rglob("*")]:
+        if place.is_dir():
+            place.chmod(0o755)
+        os.utime(place, (release.time, release.time))
+
+
+def linux_files(release, binary, zsh, more):
+    share = {**SHARE, f"zsh/{zsh}/_hookctl": "completions/_hookctl", **more}
+    texts = {**release.texts, "man/hookctl.1.gz": gzip.compress(release.texts["man/hookctl.1"], 9, mtime=0)}
+    return [("usr/bin/hookctl", binary.read_bytes(), 0o755), *((f"usr/share/{place}", texts[text], 0o644) for place, text in share.items())]
+
+
+def run(release, *command):
+    done = subprocess.run([str(word) for word in command], env=dict(os.environ, SOURCE_DATE_EPOCH=str(release.time), LC_ALL="C"),
+                          cwd=release.out, capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"cargo {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+        sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
 
 
 def make_deb(release, target, binary):
     architecture = PLATFORMS[target][3]
     if architecture is None:
         return []
-    stage, name = stage_linux(release, target, binary), f"hookctl_{release.version}-1_{architecture}.deb"
-    run_cargo(release, "deb", "--no-build", "--no-strip", "--offline", "--target", target, "--output", str(release.out / name), cwd=stage)
+    files = linux_files(release, binary, "vendor-completions", {})
+    copyright = b"hookctl is under the MIT license or the Apache License 2.0, as you choose.\n\n" + release.texts["LICENSE-MIT"] + (
+        b"\nThe Apache License 2.0 is in /usr/share/common-licenses/Apache-2.0 on Debian systems.\n")
+    files.append(("usr/share/doc/hookctl/copyright", copyright, 0o644))
+    # Static on purpose, and in no distribution that has a bug to close.
+    overrides = b"hookctl: statically-linked-binary\nhookctl: initial-upload-closes-no-bugs\n"
+    files.append(("usr/share/lintian/overrides/hookctl", overrides, 0o644))
+    date = datetime.fromtimestamp(release.time, timezone.utc).strftime("%a, %d %b %Y %H:%M:%S +0000")
+    changelog = (f"hookctl ({release.version}-1) unstable; urgency=medium\n\n  * Release {release.version}: what changed is told by "
+                 f"CHANGELOG.md.\n\n -- {release.maintainer}  {date}\n").encode()
+    files.append(("usr/share/doc/hookctl/changelog.Debian.gz", gzip.compress(changelog, 9, mtime=0), 0o644))
+    size = sum((len(data) + 1023) // 1024 for _, data, _ in files)
+    control = release.fill((HERE / "linux/control").read_text(), architecture=architecture, size=str(size)).encode()
+    sums = "".join(f"{hashlib.md5(data).hexdigest()}  {path}\n" for path, data, _ in sorted(files)).encode()
+    tree = release.stage / f"deb-{architecture}"
+    write_tree(release, tree, [*files, ("DEBIAN/control", control, 0o644), ("DEBIAN/md5sums", sums, 0o644)])
+    name = f"hookctl_{release.version}-1_{architecture}.deb"
+    run(release, "dpkg-deb", "--root-owner-group", "-Zxz", "--build", tree, release.out / name)
     return [name]
 
 
@@ -173,9 +193,22 @@ def make_rpm(release, target, binary):
     architecture = PLATFORMS[target][4]
     if architecture is None:
         return []
-    stage, name = stage_linux(release, target, binary), f"hookctl-{release.version}-1.{architecture}.rpm"
-    run_cargo(release, "generate-rpm", "--target", target, "--arch", architecture, "--source-date", str(release.time),
-              "--output", str(release.out / name), cwd=stage)
+    files = linux_files(release, binary, "site-functions", {"licenses/hookctl/LICENSE": "LICENSE"})
+    tree, work, name = release.stage / f"rpm-{architecture}", release.stage / "rpmbuild", f"hookctl-{release.version}-1.{architecture}.rpm"
+    write_tree(release, tree, files)
+    kinds = {"doc": "%doc ", "man": "%doc ", "licenses": "%license "}
+    kind = lambda path: kinds.get(path.split("/")[2], "") if path.startswith("usr/share/") else ""
+    listed = "\n".join(f"%attr({mode:04o}, root, root) {kind(path)}/{path}" for path, _, mode in files)
+    spec = work / "hookctl.spec"
+    work.mkdir(parents=True, exist_ok=True)
+    spec.write_text(release.fill((HERE / "linux/hookctl.spec").read_text(), stage=str(tree), files=listed))
+    # As it was built: nothing is stripped or compressed again, and no host and no hour get into it.
+    macros = {"_topdir": work, "_rpmdir": work / "out", "_rpmfilename": name, "__os_install_post": "%{nil}", "debug_package": "%{nil}",
+              "_build_id_links": "none", "_buildhost": "hookctl", "use_source_date_epoch_as_buildtime": 1,
+              "clamp_mtime_to_source_date_epoch": 1, "_binary_payload": "w19.zstdio"}
+    defines = [word for macro, value in macros.items() for word in ["--define", f"{macro} {value}"]]
+    run(release, "rpmbuild", "-bb", "--target", f"{architecture}-linux", *defines, spec)
+    shutil.move(work / "out" / name, release.out / name)
     return [name]
 
 
@@ -265,34 +298,52 @@ def make_scoop(release, targets):
     return ["hookctl.json"]
 
 
-def without_paths(value, known):
-    """An SBOM's value without where it was made: `path+file:///home/...#1.0` becomes `path+hookctl#1.0`."""
-    if isinstance(value, dict):
-        return {key: without_paths(one, known) for key, one in value.items()}
-    if isinstance(value, list):
-        return [without_paths(one, known) for one in value]
-    if isinstance(value, str):
-        value = re.sub(r"path\+file://[^#]*", "path+hookctl", value)
-        value = re.sub(r"\?download_url=file://[^#&]*", "", value)
-        if any(path in value for path in known):
-            sys.exit(f"the SBOM names a path of this machine: {value}")
-    return value
+def used_packages(metadata):
+    """What is linked into the binary, or runs while it is built, by id: which others each uses."""
+    nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
+    used, waiting = {}, [metadata["resolve"]["root"]]
+    while waiting:
+        one = waiting.pop()
+        if one not in used:
+            counts = lambda dep: any(kind["kind"] in (None, "build") for kind in dep["dep_kinds"])
+            used[one] = sorted(dep["pkg"] for dep in nodes[one]["deps"] if counts(dep))
+            waiting += used[one]
+    return used
 
 
 def make_sbom(release, targets):
-    """One for all targets: what any of them is made of."""
+    """CycloneDX 1.5, from what cargo has locked: for all targets, what any of them is made of. It names no path of this machine."""
+    asked = subprocess.run(["cargo", "metadata", "--locked", "--format-version", "1"], cwd=ROOT, capture_output=True, text=True)
+    if asked.returncode != 0:
+        sys.exit(f"cargo metadata failed:\n{asked.stderr}")
+    metadata = json.loads(asked.stdout)
+    with open(ROOT / "Cargo.lock", "rb") as file:
+        sums = {(one["name"], one["version"]): one.get("checksum") for one in tomllib.load(file)["package"]}
+    packages = {one["id"]: one for one in metadata["packages"]}
+    used = used_packages(metadata)
+    own = metadata["resolve"]["root"]
+    version = lambda id: release.version if id == own else packages[id]["version"]
+    reference = lambda id: f"pkg:cargo/{packages[id]['name']}@{version(id)}"
+
+    def component(id):
+        one = packages[id]
+        told = {"type": "application" if id == own else "library", "bom-ref": reference(id), "name": one["name"], "version": version(id),
+                "description": one["description"], "purl": reference(id)}
+        digest = sums.get((one["name"], one["version"]))
+        if digest:
+            told["hashes"] = [{"alg": "SHA-256", "content": digest}]
+        if one["license"]:
+            told["licenses"] = [{"expression": one["license"].replace("/", " OR ")}]
+        if one["repository"]:
+            told["externalReferences"] = [{"type": "vcs", "url": one["repository"]}]
+        return {key: value for key, value in told.items() if value is not None}
+
+    bom = {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
+           "metadata": {"timestamp": datetime.fromtimestamp(release.time, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                        "component": component(own)},
+           "components": [component(id) for id in sorted(used, key=reference) if id != own],
+           "dependencies": [{"ref": reference(id), "dependsOn": sorted(map(reference, used[id]))} for id in sorted(used, key=reference)]}
     name = f"hookctl-{release.version}.cdx.json"
-    made = ROOT / "hookctl-sbom.json"
-    try:
-        run_cargo(release, "cyclonedx", "--quiet", "--format", "json", "--spec-version", "1.5", "--target", "all",
-                  "--override-filename", "hookctl-sbom", cwd=ROOT)
-        bom = json.loads(made.read_text())
-    finally:
-        made.unlink(missing_ok=True)
-    bom.pop("serialNumber", None)
-    bom["metadata"]["timestamp"] = datetime.fromtimestamp(release.time, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    bom["metadata"]["component"]["version"] = release.version
-    bom = without_paths(bom, [str(ROOT), str(Path.home())])
     (release.out / name).write_text(json.dumps(bom, indent=1) + "\n")
     return [name]
 
