@@ -137,13 +137,14 @@ make_directories() {
     mkdir "$bin/.hookctl.new.$$" || fail "cannot write to $bin"
     new=$bin/.hookctl.new.$$
     umask "$old_umask"
-    trap 'rm -rf "$new"' EXIT
-    trap 'exit 1' HUP INT TERM
 }
+# Here, for zsh takes one in a function for the function's own.
+trap '[ -z "$new" ] || rm -rf "$new"' EXIT
+trap 'exit 1' HUP INT TERM
 
 # install_program NAME BUILT: brought next to its place and renamed: an agent that starts it meanwhile finds the old one or the new one.
 install_program() {
-    [ -f "$2" ] && [ -x "$2" ] || fail "there is no program $2"
+    [ -f "$2" ] || fail "there is no program $2"
     [ ! -d "$bin/$1" ] || fail "$bin/$1 is a directory"
     make_directories
     mkdir "$new/ready" || fail "cannot write to $bin"
