@@ -283,8 +283,21 @@ printf '%s' "$2" | "$1" hook
             archive.extractall(place.dir)
         program = next(place.dir.glob("hookctl-*/hookctl.exe"))
         wine = {"WINEPREFIX": os.environ.get("WINEPREFIX", str(place.dir / "wine")), "WINEDEBUG": "-all"}
+        # Its home is told inside: Wine takes none from outside, and slashes turn round by themselves.
+        home = "Z:" + str(place.home).replace("/", "\\")
+        script = place.dir / "life.bat"
+        steps = [f'"{"Z:" + str(program)}" {words}'.replace("/", "\\") for words in
+                 ["install --agent claude --state state", "status --verify --offline --state state", "uninstall --agent claude --state state"]]
+        copies = f'copy "{home}\\.claude\\settings.json" "{home}\\registered.json"'
+        lines = ["@echo off", f"set USERPROFILE={home}", steps[0], "if errorlevel 1 exit /b 1", copies, steps[1], "if errorlevel 1 exit /b 2",
+                 steps[2], "if errorlevel 1 exit /b 3"]
+        script.write_text("\r\n".join(lines) + "\r\n")
         place.run("wine", program, "--version", more=wine)
         expect('"deny"' in place.run("wine", program, "hook", stdin=EVENT, more=wine), "no deny")
+        place.run("wine", "cmd", "/c", "life.bat", more=wine)
+        registered = (place.home / "registered.json").read_text()
+        expect("hookctl.exe" in registered and "\\\\?" not in registered, registered)
+        expect(place.settings.read_bytes() == place.before, "uninstall left", place.settings.read_text())
 
     def listed(self, place):
         """SHA256SUMS names every file, and each as it is."""

@@ -298,25 +298,27 @@ def make_scoop(release, targets):
     return ["hookctl.json"]
 
 
+def ask_cargo(*command):
+    done = subprocess.run(["cargo", *command, "--locked"], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"cargo {command[0]} failed:\n{done.stderr}")
+    return done.stdout
+
+
 def used_packages(metadata):
     """What is linked into the binary, or runs while it is built, by id: which others each uses."""
+    # `cargo metadata` knows what the tests turn on as well; `cargo tree` does not.
+    tree = ask_cargo("tree", "--edges=normal,build", "--target=all", "--prefix=none", "--format={p}")
+    told = {tuple(line.split()[:2]) for line in tree.splitlines() if line}
+    listed = {one["id"] for one in metadata["packages"] if (one["name"], f"v{one['version']}") in told}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
-    used, waiting = {}, [metadata["resolve"]["root"]]
-    while waiting:
-        one = waiting.pop()
-        if one not in used:
-            counts = lambda dep: any(kind["kind"] in (None, "build") for kind in dep["dep_kinds"])
-            used[one] = sorted(dep["pkg"] for dep in nodes[one]["deps"] if counts(dep))
-            waiting += used[one]
-    return used
+    counts = lambda dep: dep["pkg"] in listed and any(kind["kind"] in (None, "build") for kind in dep["dep_kinds"])
+    return {one: sorted(dep["pkg"] for dep in nodes[one]["deps"] if counts(dep)) for one in listed}
 
 
 def make_sbom(release, targets):
     """CycloneDX 1.5, from what cargo has locked: for all targets, what any of them is made of. It names no path of this machine."""
-    asked = subprocess.run(["cargo", "metadata", "--locked", "--format-version", "1"], cwd=ROOT, capture_output=True, text=True)
-    if asked.returncode != 0:
-        sys.exit(f"cargo metadata failed:\n{asked.stderr}")
-    metadata = json.loads(asked.stdout)
+    metadata = json.loads(ask_cargo("metadata", "--format-version=1"))
     with open(ROOT / "Cargo.lock", "rb") as file:
         sums = {(one["name"], one["version"]): one.get("checksum") for one in tomllib.load(file)["package"]}
     packages = {one["id"]: one for one in metadata["packages"]}
