@@ -10,13 +10,14 @@ release=
 
 usage() {
     printf '%s\n' "\
-usage: ./install.sh [--prefix DIR] [--from PLACE | --build] [--serve] [--no-register]
+usage: ./install.sh [--prefix DIR] [--from PLACE [--key KEY] | --build] [--serve] [--no-register]
 
 Puts hookctl into DIR/bin: the built program of a release for this machine where one is beside this script, in PLACE,
 or at the release's address, its checksum verified. Where there is none, it is built from this checkout.
 
   --prefix DIR     where to (default: ~/.local, so ~/.local/bin/hookctl)
   --from PLACE     a release's directory, its address (https://...), or one of its archives: nothing else is tried
+  --key KEY        the public key that the release's checksums must be signed with; takes minisign
   --build          builds from this checkout, whatever there is
   --serve          the approval server as well: DIR/bin/hookctl-serve, for \`hookctl install --serve\`; builds both
   --no-register    only puts it there: Claude Code's settings are not touched
@@ -36,6 +37,7 @@ has() { command -v "$1" >/dev/null 2>&1; }
 
 prefix=
 from=
+key=
 build=no
 register=yes
 serve=no
@@ -53,6 +55,11 @@ while [ $# -gt 0 ]; do
         shift
         ;;
     --from=*) from=${1#--from=} ;;
+    --key)
+        [ $# -ge 2 ] && [ -n "$2" ] || fail "--key needs a public key"
+        key=$2
+        shift
+        ;;
     --build) build=yes ;;
     --serve)
         serve=yes
@@ -71,6 +78,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 [ -z "$from" ] || [ "$build" = no ] || fail "--from takes what is built, and --build and --serve build: say one"
+[ -z "$key" ] || [ -n "$from" ] || fail "--key is said of a release: name it by --from"
 if [ -z "$prefix" ]; then
     [ -n "${HOME:-}" ] || fail "HOME is not set: give --prefix DIR"
     prefix=$HOME/.local
@@ -194,6 +202,15 @@ listed() {
     [ -n "$archive" ]
 }
 
+# verify_list SHA256SUMS: by the key that was named, if one was.
+verify_list() {
+    [ -n "$key" ] || return 0
+    has minisign || fail "minisign is missing, which verifies the signature of $1"
+    signed=$(minisign -V -P "$key" -x "$1.minisig" -m "$1") ||
+        fail "NOT SIGNED: $1 has no signature by the key $key. Nothing was installed."
+    say "$signed"
+}
+
 # take_archive FILE: verified against $expected, unpacked, installed.
 take_archive() {
     [ -r "$1" ] || fail "$1 cannot be read"
@@ -248,6 +265,8 @@ take_from() {
         place=${place%/}
         make_directories
         fetch "$place/SHA256SUMS" "$new/SHA256SUMS" || return 1
+        [ -z "$key" ] || fetch "$place/SHA256SUMS.minisig" "$new/SHA256SUMS.minisig" || fail "$place has no signature"
+        verify_list "$new/SHA256SUMS"
         listed "$new/SHA256SUMS" || return 1
         say "Fetching $place/$archive ..."
         fetch "$place/$archive" "$new/$archive" || fail "$place/$archive could not be fetched"
@@ -262,6 +281,7 @@ take_from() {
         done
         return 1
     fi
+    verify_list "$place/SHA256SUMS"
     listed "$place/SHA256SUMS" || return 1
     [ -n "$wanted" ] || [ -f "$place/$archive" ] || return 1
     take_archive "$place/$archive"

@@ -50,6 +50,8 @@ class Release:
         self.version = options.version or package["version"]
         self.description = package["description"]
         self.repository = (options.repository or package.get("repository") or NOWHERE).rstrip("/")
+        if not re.fullmatch(r"https://[\w.~/-]+", self.repository):
+            sys.exit(f"{self.repository} is no address that could stand in scripts: https://HOST/PATH")
         self.release = f"{self.repository}/releases/download/v{self.version}"
         self.maintainer = os.environ.get("HOOKCTL_MAINTAINER") or "The hookctl authors <nobody@hookctl.invalid>"
         self.time = int(os.environ.get("SOURCE_DATE_EPOCH") or commit_time())

@@ -306,6 +306,29 @@ class Install(unittest.TestCase):
                               env={"HOME": str(self.home), "PATH": "/usr/bin:/bin"}, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    @unittest.skipUnless(shutil.which("minisign"), "no minisign")
+    def test_signatures(self):
+        self.publish()
+        keys = []
+        for name in ["a", "b"]:
+            subprocess.run(["minisign", "-G", "-W", "-p", self.dir / f"{name}.pub", "-s", self.dir / name], check=True, capture_output=True)
+            keys.append((self.dir / f"{name}.pub").read_text().splitlines()[1])
+        for place in [str(self.release), self.serve()]:
+            (self.release / "SHA256SUMS.minisig").unlink(missing_ok=True)
+            self.refused("--from", place, "--key", keys[0], says="signature")
+            subprocess.run([ROOT / "packaging/sign.sh", self.release / "SHA256SUMS", self.dir / "a"], check=True, capture_output=True)
+            self.refused("--from", place, "--key", keys[1], says="NOT SIGNED")
+            self.refused("--from", place, "--key", "nonsense", says="NOT SIGNED")
+            self.refused("--from", place, "--key", keys[0], says="minisign is missing", path=self.path_of(*NEEDED, "curl"))
+            self.nothing_changed()
+        code, text = self.run_it("--no-register", "--from", place, "--key", keys[0])
+        self.assertEqual(code, 0, text)
+        self.assertIn("hookctl 9.9.9", text)
+        self.is_installed(text)
+        with open(self.release / "SHA256SUMS", "a") as file:
+            file.write("0" * 64 + "  other\n")
+        self.refused("--from", place, "--key", keys[0], says="NOT SIGNED")
+
     def checkout(self, repository=""):
         text = (ROOT / "Cargo.toml").read_text()
         (self.alone / "Cargo.toml").write_text(text.replace('license = "MIT', f'{repository}license = "MIT', 1))
@@ -341,7 +364,7 @@ class Install(unittest.TestCase):
         self.is_installed(text)
 
     def test_wrong_words(self):
-        for args in [["--from"], ["--from", "x", "--build"], ["--from", "x", "--serve"], ["--frmo"], ["--prefix"], ["--from", "/nowhere"], ["--from", ""]]:
+        for args in [["--from"], ["--from", "x", "--build"], ["--from", "x", "--serve"], ["--frmo"], ["--key", "x"], ["--from", "x", "--key"], ["--from", "x", "--key", ""], ["--prefix"], ["--from", "/nowhere"], ["--from", ""]]:
             with self.subTest(args):
                 code, text = self.run_it("--no-register", *args)
                 self.assertEqual(code, 1, text)
