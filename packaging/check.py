@@ -10,12 +10,14 @@ DIST is what packaging/package.py made; the version before is the same binary wi
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 import time
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -339,11 +341,31 @@ printf '%s' "$2" | "$1" hook
             expect(f"{part['extract_dir']}/{manifest['bin']}" in packed.namelist(), "no program in", archive)
         return "ok; compared with the zip, not installed: there is no Scoop here"
 
+    def binstall(self, place):
+        """What Cargo.toml tells cargo-binstall leads to an archive and to the program in it."""
+        with open(ROOT / "Cargo.toml", "rb") as file:
+            package = tomllib.load(file)["package"]
+        told = package["metadata"]["binstall"]
+        count = 0
+        for target in [*self.binaries, *told["overrides"]]:
+            one = {**told, **told["overrides"].get(target, {})}
+            windows = "windows" in target
+            known = {"repo": "https://x", "version": package["version"], "name": "hookctl", "target": target, "bin": "hookctl", "binary-ext": ".exe" if windows else ""}
+            fill = lambda text: re.sub(r"\{ ([\w-]+) \}", lambda found: known[found[1]], text)
+            archive = self.dist / fill(one["pkg-url"]).rsplit("/", 1)[1]
+            if not archive.exists() and target not in self.binaries:
+                continue
+            names = zipfile.ZipFile(archive).namelist() if one["pkg-fmt"] == "zip" else tarfile.open(archive).getnames()
+            expect(fill(one["bin-dir"]) in names, target, fill(one["bin-dir"]), "is not in", archive)
+            count += 1
+        return f"ok; {count} targets compared with the archives, not installed: no cargo-binstall here"
+
     def run_all(self):
         machine = os.uname().machine
         self.row("SHA256SUMS", "SHA256SUMS", "native", self.listed)
         self.row("minisign signature", None, "native", self.signed)
         self.row("SBOM (CycloneDX)", "hookctl-*.cdx.json", "native", self.sbom)
+        self.row("cargo binstall", None, "read", self.binstall)
         self.row("tarball", f"hookctl-*-{NATIVE}.tar.gz", "native", self.tarball)
         self.row("install.sh alone", "install.sh", "native, bare PATH", self.alone)
         self.row("deb", f"hookctl_*_{DEBS[machine]}.deb", "native, dpkg --root", self.deb)
