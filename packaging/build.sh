@@ -14,6 +14,9 @@ home=${CARGO_HOME:-$HOME/.cargo}
 output=$(cargo metadata --locked --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
 [ -n "$output" ] || output=${CARGO_TARGET_DIR:-$root/target}
 
+# What it is built from has to lie there, for its directory to be known.
+cargo fetch --quiet --locked --target "$target" >&2
+
 # Options of cargo's configuration join those of .cargo/config.toml; RUSTFLAGS would take their place.
 # rustc takes the last that fits: from the outer directories to the inner ones.
 flags=
