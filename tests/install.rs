@@ -1509,3 +1509,44 @@ fn s3_52_hooks_of_claude_code_are_taken_to_cline() {
     let told: Value = serde_json::from_str(&wrong.out).unwrap();
     assert_eq!((wrong.code, &told["ok"], wrong.err.as_str()), (2, &json!(false), ""));
 }
+
+/// Homebrew, Scoop and mise keep each version in a directory of its own, which goes with the next upgrade.
+#[test]
+fn entries_name_a_program_where_the_next_version_will_be() {
+    for (version, link) in [
+        ("brew/Cellar/hookctl/0.1.0", "brew/opt/hookctl"),
+        ("scoop/apps/hookctl/0.1.0", "scoop/apps/hookctl/current"),
+        ("mise/installs/hookctl/0.1.0", "mise/installs/hookctl/latest"),
+    ] {
+        let world = World::new();
+        let (version, link) = (world.root().join(version), world.root().join(link));
+        let registered = |program: &Path| {
+            assert!(world.command_of(program, &["install"]).output().unwrap().status.success());
+            let settings = world.json(&world.user());
+            PathBuf::from(entries(&settings, "PreToolUse")[0]["command"].as_str().unwrap())
+        };
+        let program = version.join("bin/hookctl");
+        copy(Path::new(BIN), &program);
+        // No such name, and one of another version.
+        assert_eq!(registered(&program), program);
+        let other = version.with_file_name("0.0.9");
+        copy(Path::new(BIN), &other.join("bin/hookctl"));
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(&other, &link).unwrap();
+        assert_eq!(registered(&program), program);
+        fs::remove_file(&link).unwrap();
+        symlink(&version, &link).unwrap();
+        assert_eq!(registered(&program), link.join("bin/hookctl"));
+        // The next version: nothing is to be done.
+        let before = fs::read(world.user()).unwrap();
+        let next = version.with_file_name("0.2.0");
+        fs::rename(&version, &next).unwrap();
+        fs::remove_file(&link).unwrap();
+        symlink(&next, &link).unwrap();
+        let verify = world.command_of(&link.join("bin/hookctl"), &["status", "--verify"]);
+        let done = Done::from({ verify }.output().unwrap());
+        assert_eq!(done.code, 0, "{}", done.out);
+        assert_eq!(registered(&next.join("bin/hookctl")), link.join("bin/hookctl"));
+        assert_eq!(fs::read(world.user()).unwrap(), before);
+    }
+}

@@ -580,11 +580,14 @@ pub(super) fn left_out(outcome: &EditOutcome) -> Vec<String> {
     outcome.changes.iter().filter_map(left).collect()
 }
 
-/// Is it in a build or temporary directory?
+/// Names of directories whose content goes by itself: a build's, npx's, caches (uvx and pipx run from there).
+const PASSING: [&str; 4] = ["target", "_npx", ".cache", "Caches"];
+
+/// Is it in a build, cache or temporary directory?
 fn is_passing(program: &Path) -> bool {
     let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
     temporary.iter().any(|dir| program.starts_with(dir))
-        || program.components().any(|part| part.as_os_str() == "target")
+        || program.components().any(|part| PASSING.iter().any(|name| part.as_os_str() == *name))
 }
 
 /// Why an edit that loosens is refused to an agent.

@@ -1,7 +1,7 @@
 //! Where an agent keeps its settings, and what our entries in them should say.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -176,10 +176,31 @@ pub fn this_program() -> Result<String> {
             exe.display()
         );
     }
-    exe.into_os_string()
+    lasting_place(exe)
+        .into_os_string()
         .into_string()
         .map(|exe| as_written(&exe))
         .map_err(|exe| anyhow::anyhow!("{} is not valid Unicode: move it", exe.display()))
+}
+
+/// Below which directory package managers keep each version in one of its own, and where the one in use can be had
+/// whatever its version: Homebrew, Scoop, mise. `*` is the package's name.
+const VERSIONED: [(&str, &str); 3] =
+    [("Cellar", "opt/*"), ("apps", "apps/*/current"), ("installs", "installs/*/latest")];
+
+/// The same program by a name that outlives the next upgrade, where its package manager keeps one.
+fn lasting_place(exe: PathBuf) -> PathBuf {
+    let parts: Vec<Component> = exe.components().collect();
+    let found = VERSIONED.iter().find_map(|(parent, link)| {
+        let at = parts.iter().rposition(|part| part.as_os_str() == *parent)?;
+        let [package, _version, rest @ ..] = &parts[at + 1..] else { return None };
+        let mut place: PathBuf = parts[..at].iter().collect();
+        place.push(link.replace('*', package.as_os_str().to_str()?));
+        place.extend(rest);
+        let same = place.canonicalize().ok()? == exe.canonicalize().ok()?;
+        same.then_some(place)
+    });
+    found.unwrap_or(exe)
 }
 
 /// A path as every shell of this system takes it: on Windows a POSIX shell would take its backslashes out, and
