@@ -49,6 +49,7 @@ pub mod terminal;
 pub mod test;
 pub mod trust;
 pub mod uninstall;
+mod upgrade;
 mod written;
 mod zone;
 
@@ -269,6 +270,7 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
         CliCommand::Flush(args) => flush::run(&context, &args, report),
         CliCommand::Memory(args) => memory::run(&context, &args),
         CliCommand::Migrate(args) => migrate::run(&context, &args, report),
+        CliCommand::Upgrade(_) => upgrade::run(report),
         CliCommand::Serve(args) => serve::run(&context, &args),
         CliCommand::ClaudeHook(args) => bridge::run(&context, "claude", &args),
         CliCommand::ClineHook(args) => bridge::run(&context, "cline", &args),

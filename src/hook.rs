@@ -30,6 +30,7 @@ use crate::settings::beside;
 use crate::settings::place::settings_files;
 use crate::stdin::{self, Input};
 use crate::text;
+use crate::turn::Turn;
 use crate::verdict::Verb;
 use crate::watchdog;
 
@@ -58,18 +59,18 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
     let deadline = options.deadline(start);
     watchdog::set_deadline(options.last_moment(start));
     let bytes = stdin::read(deadline, LARGEST);
+    let turn = Turn::take(&options, &bytes.bytes, deadline);
+    if let Turn::Second(output) = &turn {
+        return write_answer(output);
+    }
     watchdog::begin_analysis();
     let Handled { output, mut line, journal, told, unread } =
         handle_input(&options, &bytes, start, deadline);
     if options.debug {
         print_stderr(&format!("hookctl: {}", serde_json::to_string(&line).unwrap_or_default()));
     }
-    let status = watchdog::write_answer(
-        &output.stdout,
-        &output.stderr,
-        output.status,
-        output.refusal.as_deref(),
-    );
+    turn.finish(&output, line.decision != "silent" || line.rewritten);
+    let status = write_answer(&output);
     let unread = unread
         .and_then(|unread| Told::from_unreadable(bytes, unread.agent, unread.kind, &unread.paths));
     if let Some(told) = told.or(unread) {
@@ -79,6 +80,12 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
         journal::append(&path, &config, line);
     }
     status
+}
+
+/// Prints it, and returns the exit status.
+fn write_answer(output: &Output) -> u8 {
+    let refusal = output.refusal.as_deref();
+    watchdog::write_answer(&output.stdout, &output.stderr, output.status, refusal)
 }
 
 /// What came of an event.

@@ -89,6 +89,11 @@ impl Claim {
     }
 }
 
+/// Takes the note away: the next claim is the first.
+pub fn forget(notes: &Path, key: &str) {
+    let _ = fs::remove_file(notes.join(format!("once-{key}")));
+}
+
 /// Says something once for each `key`: true the first time, and where that cannot be noted.
 pub fn first_time(notes: &Path, key: &str) -> bool {
     let made = files::create_private(&notes.join(format!("said-{key}")));

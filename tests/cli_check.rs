@@ -291,6 +291,28 @@ fn s3_53_a_file_of_a_newer_version_is_told_with_its_line_and_what_to_do() {
             found.as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect();
         assert_eq!(found, Vec::from_iter(code), "version = {version}");
     }
+    for (wanted, code) in [
+        ("\">=0.1\"", None),
+        ("\">= 0.0.9\"", None),
+        ("\"0\"", None),
+        ("\">=99.1\"", Some("newer-version")),
+        ("\"99\"", Some("newer-version")),
+        ("\"0.1.0.0\"", Some("newer-version")),
+        ("\"~1\"", Some("newer-version")),
+        ("\"\"", Some("newer-version")),
+        ("99", Some("wrong-type")),
+    ] {
+        let world = World::with(&format!("requires = {wanted}\n"));
+        let found = world.run(&["check", "--json"]).json();
+        let found: Vec<&str> =
+            found.as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect();
+        assert_eq!(found, Vec::from_iter(code), "requires = {wanted}");
+    }
+    let world = World::with("requires = \">=99\"\nnew_key = 1\n");
+    let done = world.run(&["check"]);
+    let text = done.out + &done.err;
+    let (wants, key) = (text.find("wants hookctl >=99"), text.find("unknown key `new_key`"));
+    assert!(wants.is_some() && wants < key, "{text}");
     let world = World::with("# mine\nversion = 2\n");
     let done = world.run(&["check"]);
     assert_eq!(done.code, 1);

@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cli::World;
+use cli::{World, finish};
 use serde_json::{Value, json};
 
 const PROJECT: &str = "[rule.no-push]\ncommand = \"git push\"\ndeny = \"x\"\n\
@@ -793,6 +793,14 @@ fn s3_44_what_does_something_else_tells_it_as_one_object() {
     assert!(paused["paused_until"].as_u64().unwrap() > 1_000_000_000, "{paused}");
     assert_eq!(told(&world, &["resume"])["was_paused"], true);
 
+    // Of a build in its checkout.
+    let newer = told(&world, &["upgrade"]);
+    assert_eq!(
+        (&newer["by"], &newer["run"]),
+        (&json!("checkout"), &json!("git pull && ./install.sh"))
+    );
+    assert!(newer["program"].as_str().unwrap().ends_with("hookctl"), "{newer}");
+
     assert_eq!(message(&told(&world, &["ping"])).0, "error");
     assert_eq!(message(&told(&world, &["flush", "nobody"])).0, "error");
     assert_eq!(told(&world, &["flush"])["servers"], json!([]));
@@ -853,5 +861,41 @@ fn without_a_command_it_says_what_to_do_next() {
     let shown = world.on_terminal(&[], "").out;
     for part in ["NOT in effect", "Next:", "hookctl install", "hookctl doctor"] {
         assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn another_hookctl_and_a_plugin_are_told() {
+    let world = World::new();
+    let other = world.home().join("other/hookctl");
+    world.write(&other, "#!/bin/sh\necho hookctl 0.0.9\n");
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", other.parent().unwrap().display());
+    let status = |more: &[&str]| {
+        let mut command = world.start(&["status", "--json", "--offline"]);
+        command.args(more).env("PATH", &path);
+        finish(command, b"").json()
+    };
+    let told = |status: &Value, words: &str| {
+        let notes = status["notes"].as_array().unwrap();
+        notes.iter().any(|note| note.as_str().unwrap().contains(words))
+    };
+    assert!(told(&status(&[]), "another hookctl is ~/other/hookctl"), "{}", status(&[]));
+    assert!(told(&status(&["--verify"]), "another hookctl (hookctl 0.0.9) is"));
+    // A copy is no other.
+    fs::copy(env!("CARGO_BIN_EXE_hookctl"), &other).unwrap();
+    assert!(!told(&status(&[]), "another hookctl"));
+
+    let settings = world.home().join(".claude/settings.json");
+    for (plugins, on) in [
+        (json!({ "hookctl@hookctl": true }), true),
+        (json!({ "hookctl@hookctl": false }), false),
+        (json!({ "other@hookctl": true }), false),
+    ] {
+        world.write(&settings, &json!({ "enabledPlugins": plugins }).to_string());
+        let status = status(&[]);
+        assert_eq!(status["in_effect"], on, "{status}");
+        assert_eq!(told(&status, "its plugin hookctl@hookctl"), on, "{status}");
     }
 }

@@ -717,3 +717,67 @@ fn text_of_others_controls_and_hides_nothing() {
         is_clean(&String::from_utf8(home.run(args, b"").stdout).unwrap());
     }
 }
+
+#[test]
+fn two_registrations_judge_once() {
+    let rules = "[rule.no]\ncommand = \"rm no\"\ndeny = \"not that\"\n\
+                 [rule.word]\ncommand = \"ls word\"\ncontext = \"a word\"\n";
+    let home = Home::new(rules);
+    let event = |command: &str, id: &str| {
+        json!({ "hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/", "tool_name": "Bash",
+                "tool_input": { "command": command }, "tool_use_id": id })
+        .to_string()
+    };
+    let run = |plugin: bool, payload: &str| {
+        let args = ["hook", "--event", "PreToolUse", "--plugin"];
+        let output = home.run(&args[..if plugin { 4 } else { 3 }], payload.as_bytes());
+        assert_lawful(&output, false, payload);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let judged = || home.journal().lines().count();
+    // Without a plugin nothing is waited for or kept.
+    let denied = run(false, &event("rm no", "0"));
+    assert!(denied.contains("not that"));
+    assert_eq!(run(false, &event("rm no", "0")), denied);
+    assert_eq!(judged(), 2);
+    for first in [true, false] {
+        let payload = event("rm no", &format!("{first}"));
+        assert_eq!(run(first, &payload), denied);
+        let before = judged();
+        assert_eq!(run(!first, &payload), denied, "the second answers the same");
+        assert_eq!(judged(), before, "and judges nothing");
+        // Another event that looks the same is judged, by whomever.
+        assert_eq!(run(first, &payload), denied);
+        assert_eq!(judged(), before + 1);
+        assert_eq!(run(first, &payload), denied);
+        assert_eq!(judged(), before + 2);
+    }
+    // What decides nothing is told once.
+    let word = event("ls word", "w");
+    assert!(run(true, &word).contains("a word"));
+    assert_eq!(run(false, &word).trim_end(), "{}");
+    // Another judge is another guard: with another config, or for other bytes.
+    let before = judged();
+    run(true, &event("rm no", "x"));
+    let other = tempfile::tempdir().unwrap();
+    let config = other.path().to_str().unwrap();
+    let payload = event("rm no", "x");
+    let output =
+        home.run(&["hook", "--event", "PreToolUse", "--config", config], payload.as_bytes());
+    assert!(output.stdout.is_empty());
+    run(false, &event("rm no", "y"));
+    assert_eq!(judged(), before + 3);
+    // At the same moment, as clients start them.
+    let before = judged();
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            for plugin in [true, false] {
+                let (run, event, denied) = (&run, &event, &denied);
+                scope.spawn(move || {
+                    assert_eq!(run(plugin, &event("rm no", &format!("n{number}"))), *denied);
+                });
+            }
+        }
+    });
+    assert_eq!(judged(), before + 8);
+}

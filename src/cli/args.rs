@@ -156,6 +156,8 @@ commands! {
         DroidHook(BridgeArgs) = "droid-hook" Hidden,
         /// Whether each agent's events are handed on (`hookctl all status`).
         AllHook(BridgeArgs) = "all-hook" Hidden,
+        /// Say how to get a newer hookctl, in the way that this one was installed.
+        Upgrade(UpgradeArgs) = "upgrade" Listed,
         /// Print the completions for a shell.
         Completions(CompletionsArgs) = "completions" Listed,
         /// Print the man page.
@@ -430,6 +432,14 @@ options! {
 options! {
     /// `hookctl resume`.
     pub struct ResumeArgs {
+        /// Print one JSON object.
+        json: bool,
+    }
+}
+
+options! {
+    /// `hookctl upgrade`.
+    pub struct UpgradeArgs {
         /// Print one JSON object.
         json: bool,
     }

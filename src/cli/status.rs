@@ -32,6 +32,7 @@ mod live;
 mod servers;
 mod show;
 mod verify;
+mod versions;
 
 pub(super) use show::format_age;
 
@@ -181,7 +182,10 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     let is_other = |row: &&AgentRow| row.agent != crate::agent::default_agent().id();
     let elsewhere = agents.iter().filter(is_other).any(AgentRow::is_installed);
     said.problems.extend(agents::problems_of_others(&agents));
-    if !installed && !elsewhere {
+    let plugin = versions::enabled_plugin(&files);
+    if let Some(plugin) = &plugin {
+        said.note(format!("Claude Code runs hookctl as its plugin {plugin}"));
+    } else if !installed && !elsewhere {
         said.problem("hookctl is not installed here: run `hookctl install`");
     }
     switched_off(&mut files, &mut said);
@@ -193,6 +197,7 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     if files.iter().filter(|file| file.is_ours() && file.valid).count() > 1 {
         said.note("more than one scope has hookctl: differing entries each judge");
     }
+    said.notes.extend(versions::other_programs(context, &files, args.verify));
     let mut config = Config::load(&context.paths, &context.root, None);
     said.problems.extend(apply_registered(&mut config, &files));
     let config_faults = config_faults(&config);
@@ -210,7 +215,8 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     StatusReport {
         version: env!("CARGO_PKG_VERSION"),
         agent: crate::agent::default_agent().id(),
-        in_effect: (complete || !installed && elsewhere) && said.problems.is_empty(),
+        in_effect: (complete || !installed && (elsewhere || plugin.is_some()))
+            && said.problems.is_empty(),
         agents,
         problems: said.problems,
         notes: said.notes,

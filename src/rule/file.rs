@@ -87,6 +87,7 @@ const HIGHEST: u8 = 100;
 /// The keys at the top of a file, and what each means.
 pub const TOP_KEYS: &[(&str, &str)] = &[
     ("version", "the version of this form: 1, as where it is not said"),
+    ("requires", "the oldest hookctl that may read this file: \">=0.2\""),
     ("profile", "observe, guard or strict"),
     ("autopilot", "allow harmless read-only, build and test commands: true, or a table of lists"),
     ("soft_deny", "true: refuse a call without ending the run, where an agent can be made to"),
@@ -260,6 +261,7 @@ fn read_top_level(
         // A rule's faults cost that rule's events, not the whole file.
         "rule" => return read_rules_table(value, layer, file, r),
         "version" => check_version(value, r),
+        "requires" => check_required(value, r),
         "profile" => file.profile = read_profile(value, layer, r),
         "autopilot" => file.autopilot = read_autopilot(value, layer, r),
         "soft_deny" => {
@@ -309,6 +311,33 @@ fn check_version(value: &Item<'_>, r: &mut Reader<'_>) {
         r.add_error("newer-version", message, value.span())
             .with_hint("install a newer hookctl, or write the file in version 1 and say so");
     }
+}
+
+/// What the file was written for: an older program would only stumble over a key that it does not know.
+fn check_required(value: &Item<'_>, r: &mut Reader<'_>) {
+    let Some((text, span)) = r.string(value) else { return };
+    let own = env!("CARGO_PKG_VERSION");
+    match version_numbers(text.trim_start_matches(">=")) {
+        None => {
+            r.add_error("newer-version", format!("`{text}` is no version"), span)
+                .with_hint("write \">=0.2\" or \"0.2.1\": this one and all newer ones");
+        }
+        Some(wanted) if version_numbers(own).is_some_and(|own| own < wanted) => {
+            let message = format!("the file wants hookctl {text}, and this is {own}");
+            r.add_error("newer-version", message, span)
+                .with_hint("`hookctl upgrade` says how to get a newer one");
+        }
+        Some(_) => {}
+    }
+}
+
+/// A version of up to three numbers; those that are not said are 0.
+fn version_numbers(text: &str) -> Option<[u32; 3]> {
+    let mut numbers = [0; 3];
+    for (at, part) in text.trim().split('.').enumerate() {
+        *numbers.get_mut(at)? = part.parse().ok()?;
+    }
+    Some(numbers)
 }
 
 fn unknown_at_top(key: &Key<'_>, r: &mut Reader<'_>) {

@@ -1,0 +1,59 @@
+//! Which hookctl runs: one of several programs, or the one that a plugin finds.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::agents::program_version;
+use super::file::FileReport;
+use crate::cli::{Context, display_path};
+use crate::env;
+use crate::files;
+use crate::settings::hooks::PROGRAM;
+use crate::settings::program::is_executable;
+
+/// Other programs of our name, in PATH or in settings, that are not the same as this one. `ask`: for their versions.
+pub(super) fn other_programs(context: &Context, all: &[FileReport], ask: bool) -> Vec<String> {
+    let Ok(this) = std::env::current_exe().and_then(|this| this.canonicalize()) else {
+        return Vec::new();
+    };
+    let dirs = env::get_path(env::PATH).unwrap_or_default();
+    let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
+    let found = std::env::split_paths(&dirs).map(|dir| dir.join(&name));
+    let registered = all.iter().filter_map(|file| file.binary.as_ref()).map(|one| &one.path);
+    let mut others: Vec<PathBuf> = Vec::new();
+    for other in found.chain(registered.map(PathBuf::from)).filter(|file| is_executable(file)) {
+        let Ok(other) = other.canonicalize() else { continue };
+        let same = || match (files::read(&this, files::LONG), files::read(&other, files::LONG)) {
+            (Ok(a), Ok(b)) => a == b,
+            _ => false,
+        };
+        if other != this && !others.contains(&other) && !same() {
+            others.push(other);
+        }
+    }
+    let version = |path: &PathBuf| path.to_str().filter(|_| ask).and_then(program_version);
+    let tell = |path: &PathBuf| {
+        let version = version(path).map(|says| format!(" ({says})")).unwrap_or_default();
+        format!(
+            "another hookctl{version} is {}; this one ({}) is {}",
+            display_path(context, path),
+            env!("CARGO_PKG_VERSION"),
+            display_path(context, &this)
+        )
+    };
+    others.iter().map(tell).collect()
+}
+
+/// The plugin of Claude Code's that its settings switch on.
+pub(super) fn enabled_plugin(all: &[FileReport]) -> Option<String> {
+    all.iter().filter(|file| file.exists && !file.disable_all_hooks).find_map(|file| {
+        let text = files::read_text(&file.file, files::LARGE).ok()?;
+        let mut settings: Value = serde_json::from_str(&text).ok()?;
+        let plugins = settings.get_mut("enabledPlugins")?.take();
+        let on = |(name, on): (&String, &Value)| {
+            (name.starts_with("hookctl@") && *on == Value::Bool(true)).then(|| name.clone())
+        };
+        plugins.as_object()?.iter().find_map(on)
+    })
+}
