@@ -43,7 +43,7 @@ USER = {
     "autopilot": ("autopilot = true\n" + RULE, True),
     "run": (RULE + '[rule.after]\non = "PostToolUse"\ntool = "Write"\nrun = "true"\n'
             '[rule.when]\ncommand = "git commit"\nwhen = { run = "false" }\nask = "?"\n', True),
-    "journal": ("[journal]\nmax_size = 200000\nkeep = 2\n" + RULE, True),
+    "journal": ("[journal]\nmax_size_mb = 1\nkeep = 2\n" + RULE, True),
     "server": (RULE + '[remote.gone]\nurl = "http://127.0.0.1:9/hook"\ntimeout_ms = 200\nretry_count = 0\n'
                '[rule.asked]\ncommand = "git push"\nremote = "gone"\n'
                '[rule.told]\non = ["Stop", "Notification"]\nremote = "gone"\n', True),
@@ -364,16 +364,16 @@ def temporaries(world):
 
 
 def settle(world, faults):
-    """A day later: what was left by those that were killed goes, by itself, in a few hundred events more."""
+    """Nine days later: what nobody needs goes by itself, in some thousand events more."""
+    old = time.time() - 9 * 86400
     for path in state_files(world):
         full = os.path.join(world.state, path)
-        old = time.time() - 9 * 86400
         if os.path.basename(path) not in ("journal.jsonl", "trust.json", "installs.json"):
             os.utime(full, (old, old))
     for path in temporaries(world):
         os.utime(path, (old, old))
     write(os.path.join(world.config, "config.toml"), USER["run"][0], True)
-    for number in range(600):
+    for number in range(3000):
         event = {"session_id": f"later-{number}", "cwd": world.project, "hook_event_name": "PostToolUse", "tool_name": "Write",
                  "tool_input": {"file_path": world.project + "/a", "content": ""}, "tool_response": {}, "tool_use_id": f"later-{number}"}
         subprocess.run([world.binary, "hook"], input=json.dumps(event).encode(), stdout=subprocess.DEVNULL, cwd=world.project, env=world.env, check=False)
@@ -382,6 +382,9 @@ def settle(world, faults):
                               cwd=world.project, env=world.env, check=False, timeout=30)
         if done.returncode != 0:
             faults.append(f"{verb} in the end: {done.stdout!r} {done.stderr!r}")
+    stale = [name for name, meta in state_files(world).items() if name.startswith("notes/") and meta.st_mtime < old + 86400]
+    if stale:
+        faults.append(f"{len(stale)} notes of last week are left, such as {stale[:3]}")
     left = temporaries(world)
     if left:
         faults.append(f"{len(left)} temporary files are left, such as {left[:3]}")
@@ -447,7 +450,7 @@ def main():
     print(f"events: {dict(counts)} in {seconds:.0f} s, the slowest {slowest:.2f} s")
     print(f"settings: {dict(edit_counts)}")
     print(f"journal: {lines} lines that are left; state: at most {most['files']} files, {most['bytes']} bytes; "
-          f"a week later {len(files)} files, {sum(meta.st_size for meta in files.values())} bytes {kinds_of(files)}")
+          f"nine days later {len(files)} files, {sum(meta.st_size for meta in files.values())} bytes {kinds_of(files)}")
     for fault in faults[:40]:
         print("FAULT", fault)
     print(f"{counts['faults'] + len(edit_faults)} odd answers or lost settings, {len(faults)} faults told")

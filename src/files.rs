@@ -365,15 +365,20 @@ pub fn draft_keep(name: &str) -> Option<Duration> {
 }
 
 /// Takes away files of a directory that are older than `keep` says of their names; None = it stays. At most so many are
-/// looked at. What is dated in the future, as by a clock that was wrong, is dated now: else it would stay until then.
+/// looked at, each time from another one on: the first ones may be young for ever. What is dated in the future, as by a clock that was wrong, is dated now: else it would stay until then.
 pub fn sweep_directory(dir: &Path, most: usize, keep: impl Fn(&str) -> Option<Duration>) {
     let now = SystemTime::now();
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten().take(most) {
-        let Some(limit) = keep(&entry.file_name().to_string_lossy()) else { continue };
+    let limit_of =
+        |entry: fs::DirEntry| keep(&entry.file_name().to_string_lossy()).zip(Some(entry));
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let all: Vec<(Duration, fs::DirEntry)> = entries.filter_map(limit_of).collect();
+    let nanos = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let start = (nanos / 1000) as usize % all.len().max(1);
+    for (limit, entry) in all.iter().cycle().skip(start).take(most.min(all.len())) {
         let meta = entry.metadata().ok().filter(Metadata::is_file);
         let Some(modified) = meta.and_then(|meta| meta.modified().ok()) else { continue };
         match now.duration_since(modified) {
-            Ok(age) if age <= limit => {}
+            Ok(age) if age <= *limit => {}
             Ok(_) => drop(fs::remove_file(entry.path())),
             Err(_) => {
                 let opened = open_regular(&entry.path(), OpenOptions::new().write(true), false);

@@ -120,6 +120,9 @@ bounds! {
     /// addresses of a server
     /// a fault
     ADDRESSES: usize = 10;
+    /// faults of a file's grammar: each is told with its line
+    /// not told; the file is broken in any case
+    SYNTAX_FAULTS: usize = 100;
     /// characters of a line with a fault that the fault's report shows
     /// cut
     FAULTY_LINE: usize = 200;
@@ -127,7 +130,7 @@ bounds! {
     /// the rest is not compared
     HINTED: usize = 64;
     /// short-lived notes that one event looks at to remove what is old
-    /// the next event goes on, once those are gone
+    /// a later event looks at others
     SWEPT: usize = 200;
     /// bytes of a text in the journal
     /// cut

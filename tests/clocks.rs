@@ -66,6 +66,25 @@ fn what_is_old_goes_and_what_is_dated_in_the_future_begins_to_age() {
     }
 }
 
+#[test]
+fn what_is_old_goes_behind_any_number_of_young_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    for number in 0..400 {
+        fs::write(dir.path().join(format!("young-{number}")), "").unwrap();
+    }
+    let old = SystemTime::now() - DAY * 9;
+    for number in 0..40 {
+        put_dated(&dir.path().join(format!("old-{number}")), "", old);
+    }
+    for _ in 0..400 {
+        files::sweep_directory(dir.path(), 40, |_| Some(DAY));
+    }
+    let left: Vec<_> =
+        fs::read_dir(dir.path()).unwrap().flatten().map(|one| one.file_name()).collect();
+    assert_eq!(left.len(), 400, "{left:?}");
+    assert!(left.iter().all(|name| name.to_string_lossy().starts_with("young")));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_sweep_follows_no_link_and_opens_no_pipe() {

@@ -177,9 +177,10 @@ pub fn read_rules(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> 
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut r = file_reader(text, path, layer, only);
     r.private = !errors.is_empty() && text.contains("[remote");
-    for error in errors {
+    for error in errors.into_iter().take(limits::SYNTAX_FAULTS) {
         let span = error.span().unwrap_or(0..0);
-        let first = first_place(text, span.start).filter(|_| error.message() == "duplicate key");
+        let is_second = error.message() == "duplicate key";
+        let first = if is_second { first_place(text, span.start) } else { None };
         let fault = r.add_error("syntax", error.message().to_string(), span);
         if let Some((key, line)) = first {
             fault.with_hint(format!("`{key}` stands in line {line} already"));
