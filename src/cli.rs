@@ -392,7 +392,7 @@ pub fn display_path(context: &Context, path: &Path) -> String {
         Ok(rest) => format!("~/{}", rest.display()),
         Err(_) => path.display().to_string(),
     };
-    flatten_lines(&text)
+    flatten_lines(&files::portable_text(&text))
 }
 
 /// Prints a line to stderr.

@@ -7,10 +7,11 @@
 //!
 //! What hookctl keeps for itself ([`read_state`]) counts only where nobody else could have put it there.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -214,6 +215,34 @@ pub fn find_lost_directory(path: &Path) -> Option<io::Error> {
 #[cfg(not(unix))]
 pub fn find_lost_directory(_: &Path) -> Option<io::Error> {
     None
+}
+
+/// Where the path leads once all links are followed, as people and other programs write it.
+///
+/// # Errors
+/// Where nothing is there, or the system does not say.
+#[allow(clippy::disallowed_methods)]
+pub fn real_path(path: &Path) -> io::Result<PathBuf> {
+    let real = fs::canonicalize(path)?;
+    Ok(if cfg!(windows) { plain_path(real) } else { real })
+}
+
+/// Windows resolves a path to its verbatim form, `\\?\C:\x`, which many programs do not know, and which
+/// equals no other spelling of the same file.
+fn plain_path(path: PathBuf) -> PathBuf {
+    let Some(rest) = path.to_str().and_then(|text| text.strip_prefix(r"\\?\")) else { return path };
+    match (rest.as_bytes(), rest.strip_prefix(r"UNC\")) {
+        (_, Some(share)) => format!(r"\\{share}").into(),
+        ([_, b':', b'\\', ..], _) => rest.into(),
+        // A volume without a letter has no other name.
+        _ => path,
+    }
+}
+
+/// A path as it is written for people and for every shell of this system: a POSIX shell on Windows would take its
+/// backslashes out.
+pub fn portable_text(path: &str) -> Cow<'_, str> {
+    if cfg!(windows) { path.replace('\\', "/").into() } else { path.into() }
 }
 
 /// Takes away what has that name, whatever it is.
@@ -585,4 +614,24 @@ fn is_sticky(_: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_ours(_: &Path, _: &Metadata) -> Result<(), Refusal> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verbatim_path_of_windows_is_written_as_others_write_it() {
+        for (path, plain) in [
+            (r"\\?\C:\Users\me\hookctl.exe", r"C:\Users\me\hookctl.exe"),
+            (r"\\?\Z:\", r"Z:\"),
+            (r"\\?\UNC\server\share\x", r"\\server\share\x"),
+            (r"\\?\Volume{1-2}\x", r"\\?\Volume{1-2}\x"),
+            (r"C:\x", r"C:\x"),
+            (r"\\server\share", r"\\server\share"),
+            ("/home/me", "/home/me"),
+        ] {
+            assert_eq!(plain_path(path.into()), Path::new(plain), "{path}");
+        }
+    }
 }

@@ -12,7 +12,7 @@ use crate::agent::{self, Agent, EventSpec, Output};
 use crate::config::Config;
 use crate::desktop;
 use crate::dialect::{Ending, Note, Request};
-use crate::effect::{Place, own};
+use crate::effect::{Place, own, windows};
 use crate::event::{Event, Kind, KindSet};
 use crate::flags::HookOptions;
 use crate::held;
@@ -315,7 +315,7 @@ pub fn session_place(event: &Event, paths: &Paths) -> Place {
     };
     let session = event.str_field("cwd").map(Path::new).filter(|session| session.is_absolute());
     let project = paths::project_root(session.unwrap_or(&cwd), &paths.home);
-    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let text = windows::native_text;
     let session = Session::new(&paths.state, &event.session, event.agent, &text(&project));
     Place {
         cwd: text(&cwd),

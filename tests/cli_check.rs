@@ -1,13 +1,10 @@
 //! `hookctl check` as a process.
 
-#![cfg(unix)]
-
 mod cli;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
-use cli::World;
+use cli::{World, system};
 use serde_json::Value;
 
 /// The codes with their lines, as `--json` prints them.
@@ -217,18 +214,19 @@ fn every_layer_is_checked_and_files_by_name() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs modes of files")]
 fn s3_47_what_cannot_be_read_or_trusted_names_cause_and_remedy() {
     let world = World::with("");
     let done = world.run(&["check", "nowhere.toml"]);
     assert_eq!(done.code, 2);
     assert!(done.out.contains("there is no such file"), "{}", done.out);
-    fs::set_permissions(world.user(), fs::Permissions::from_mode(0o666)).unwrap();
+    system::set_mode(world.user(), 0o666);
     let done = world.run(&["check"]);
     assert_eq!(done.code, 1);
     assert!(done.out.contains("chmod go-w"), "{}", done.out);
     let status = world.run(&["status", "--json"]).json();
     assert_eq!(status["config_faults"].as_array().unwrap().len(), 1, "{status}");
-    fs::set_permissions(world.user(), fs::Permissions::from_mode(0o600)).unwrap();
+    system::set_mode(world.user(), 0o600);
     fs::write(world.user(), b"# \xff\n").unwrap();
     let done = world.run(&["check"]);
     assert_eq!(done.code, 1);

@@ -1,17 +1,14 @@
 //! `hookctl trust`, `pause`, `resume`, `log` and `init` as processes, on terminals where humans
 //! are asked for.
 
-#![cfg(unix)]
-
 mod cli;
 
 use std::fs;
 use std::io::Read as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cli::{World, finish};
+use cli::{World, finish, system};
 use serde_json::{Value, json};
 
 const PROJECT: &str = "[rule.no-push]\ncommand = \"git push\"\ndeny = \"x\"\n\
@@ -19,7 +16,7 @@ const PROJECT: &str = "[rule.no-push]\ncommand = \"git push\"\ndeny = \"x\"\n\
                        [rule.fmt]\non = \"PostToolUse\"\nrun = \"sh tools/fmt.sh\"\n";
 
 fn mode(path: &Path) -> u32 {
-    fs::metadata(path).unwrap().permissions().mode() & 0o777
+    system::mode(path)
 }
 
 fn ls(world: &World) -> String {
@@ -36,6 +33,7 @@ fn project() -> World {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn trust_shows_asks_and_holds_until_the_content_changes() {
     let world = project();
     assert_eq!(ls(&world), "");
@@ -72,6 +70,7 @@ fn trust_shows_asks_and_holds_until_the_content_changes() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn trust_and_pause_are_for_humans() {
     let world = project();
     for args in [&["trust"][..], &["pause"], &["pause", "1m"]] {
@@ -87,10 +86,11 @@ fn trust_and_pause_are_for_humans() {
 }
 
 /// A process tree above hookctl, as a script of each kind builds it; `$@` is the command.
+#[cfg(target_os = "linux")]
 fn below(world: &World, tree: &str, args: &[&str], typed: &str) -> cli::Done {
     let script = world.home().join("bin/claude");
     world.write(&script, tree);
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    system::set_mode(&script, 0o755);
     let mut command = world.command("python3");
     command.args(["-c", cli::ORPHAN, script.to_str().unwrap(), cli::BIN]).args(args);
     command.env("PTY", cli::PTY).env("HOLDER", HOLDER);
@@ -98,6 +98,7 @@ fn below(world: &World, tree: &str, args: &[&str], typed: &str) -> cli::Done {
 }
 
 /// Holds a terminal, on which an orphan in a session of its own runs what follows.
+#[cfg(target_os = "linux")]
 const HOLDER: &str = "
 import os, pty, sys
 m, s = pty.openpty()
@@ -127,6 +128,7 @@ sys.exit(code)
 
 #[cfg(target_os = "linux")]
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn no_agent_may_stand_behind_what_loosens() {
     let spawned = "python3 -c \"$PTY\" \"$@\"; exit $?\n";
     for (tree, why) in [
@@ -162,6 +164,7 @@ fn no_agent_may_stand_behind_what_loosens() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn a_human_types_what_is_lost() {
     let world = World::with("[rule.x]\ncommand = \"ls\"\ndeny = \"x\"\n");
     for typed in ["y\n", "yes\n", "\n", "pause\n", "pause 11m\n", "PAUSE 10m\n"] {
@@ -206,6 +209,7 @@ fn a_pause_that_nobody_could_have_made_pauses_nothing() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn trust_shows_all_that_will_hold() {
     let world = World::new();
     world.write(&world.project().join("tools/fmt.sh"), "exit 0\n");
@@ -248,10 +252,11 @@ fn trust_shows_all_that_will_hold() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn nothing_that_is_trusted_leaves_the_project_by_links() {
     let world = World::new();
     world.write(&world.home().join("else/x.sh"), "exit 0\n");
-    std::os::unix::fs::symlink("../else", world.project().join("out")).unwrap();
+    system::symlink("../else", world.project().join("out")).unwrap();
     for rule in [
         "run = \"./out/x.sh\"",
         "context = { file = \"out/x.sh\" }",
@@ -268,6 +273,7 @@ fn nothing_that_is_trusted_leaves_the_project_by_links() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn faults_are_not_trusted_and_escapes_are_shown_as_such() {
     let world = World::new();
     world.project_file("[rule.x]\ncomand = \"ls\"\nallow = \"x\"\n");
@@ -281,6 +287,7 @@ fn faults_are_not_trusted_and_escapes_are_shown_as_such() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn pause_lets_pass_and_resume_ends_it() {
     let world = World::with("[rule.no-ls]\ncommand = \"ls\"\ndeny = \"x\"\n");
     assert!(ls(&world).contains("\"deny\""));
@@ -464,6 +471,7 @@ fn log_tells_the_time_of_the_local_clocks() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn a_long_log_goes_to_the_pager_of_a_terminal_alone() {
     let world = World::new();
     let all: String =
@@ -471,7 +479,7 @@ fn a_long_log_goes_to_the_pager_of_a_terminal_alone() {
     world.write(&world.state().join("journal.jsonl"), &all);
     let pager = world.home().join("pager");
     world.write(&pager, "#!/bin/sh\nprintf 'PAGED '; wc -l\n");
-    std::fs::set_permissions(&pager, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    system::set_mode(&pager, 0o700);
     let env = [("PAGER", pager.to_str().unwrap()), ("LINES", "24")];
     let paged = world.on_terminal_with(&["log", "-n", "0"], "", &env).out;
     assert!(paged.contains("PAGED 200"), "{paged}");
@@ -526,6 +534,7 @@ fn log_follows_through_a_rotation_and_ends_with_its_reader() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs modes of files")]
 fn init_writes_a_starter_that_check_finds_sound() {
     let world = World::new();
     let done = world.run(&["init"]);
@@ -770,6 +779,7 @@ fn s3_44_what_edits_settings_tells_it_as_one_object() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn s3_44_what_does_something_else_tells_it_as_one_object() {
     let world = World::new();
     let made = told(&world, &["init"]);
@@ -856,6 +866,7 @@ fn doctor_names_a_fix_for_each_finding_and_makes_the_safe_ones() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn without_a_command_it_says_what_to_do_next() {
     let world = World::new();
     let shown = world.on_terminal(&[], "").out;

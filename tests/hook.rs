@@ -306,6 +306,7 @@ fn s4_05_session_end_is_quick_and_prints_nothing() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn s4_05_session_end_is_quick_whatever_its_rules_run() {
     let rules = ["hook = \"sleep 20\"", "when = { run = \"sleep 20\" }\nnotify = \"x\""];
     let rules: Vec<String> = rules
@@ -326,6 +327,7 @@ fn s4_05_session_end_is_quick_whatever_its_rules_run() {
 
 /// Nobody waits for what runs at a session's end; it ends by itself, at the latest at its limit.
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn s4_05_what_runs_at_a_sessions_end_is_not_waited_for() {
     let home = Home::new(
         "[rule.slow]\non = \"SessionEnd\"\nrun = \"sleep 1.5; cat > ../done\"\n\
@@ -351,6 +353,7 @@ fn s4_05_what_runs_at_a_sessions_end_is_not_waited_for() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn law_5_a_command_of_a_rule_ends_before_the_deadline() {
     let home = Home::new("[rule.slow]\ntool = \"Read\"\nrun = \"sleep 20\"\ndeny = \"slow\"\n");
     let start = Instant::now();
@@ -368,6 +371,7 @@ fn s3_41_debug_goes_to_stderr_never_to_stdout() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn sx_11_a_second_registration_repeats_no_side_effect() {
     let home = Home::new(
         "[rule.run]\ntool = \"Read\"\nrun = \"echo x >> ../count; sleep 0.3; false\"\ndeny = \"ran\"\n",
@@ -404,6 +408,7 @@ fn sx_09_one_redacted_line_for_each_decision() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn what_a_command_was_not_asked_is_in_the_journal() {
     let home = Home::new(
         "[rule.no]\neffect = \"delete\"\npath = \"./\"\nunless = { when = { run = \"test {path} != x\" } }\ndeny = \"no\"\n",
@@ -458,6 +463,7 @@ fn a_file_that_others_can_write_is_refused() {
 /// `$ARGUMENTS` is the payload, the others are what they are called: in texts as values, in scripts as variables, on
 /// every event.
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn s4_20_placeholders_of_prompts_in_texts_and_scripts() {
     let names = ["ARGUMENTS", "PROMPT", "TRANSCRIPT_PATH", "CLAUDE_PROJECT_DIR"];
     let text = names.map(|name| format!("{name}=<${name}>")).join(" ");
@@ -470,7 +476,7 @@ fn s4_20_placeholders_of_prompts_in_texts_and_scripts() {
          [rule.reason]\ntool = \"Bash\"\ndeny = \"$TRANSCRIPT_PATH of $CLAUDE_PROJECT_DIR: $ARGUMENTS\"\n"
     );
     let home = Home::new(&rules);
-    let project = home.path().join("project").canonicalize().unwrap();
+    let project = hookctl::files::real_path(&home.path().join("project")).unwrap();
     fs::create_dir_all(project.join(".git")).unwrap();
     let project = project.to_str().unwrap();
     let transcript = "/t/$(touch x) 'é'.jsonl";
@@ -513,11 +519,12 @@ fn s4_20_placeholders_of_prompts_in_texts_and_scripts() {
 
 /// What the client sets for its hooks reaches what rules run.
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn s4_21_the_clients_variables_reach_commands_of_rules() {
     let rules = "[rule.env]\non = \"SessionStart\"\ncontext = { run = 'echo \"plugin=$CLAUDE_PLUGIN_ROOT \
                  remote=$CLAUDE_CODE_REMOTE env=$CLAUDE_ENV_FILE project=$CLAUDE_PROJECT_DIR\"' }\n";
     let home = Home::new(rules);
-    let project = home.path().join("project").canonicalize().unwrap();
+    let project = hookctl::files::real_path(&home.path().join("project")).unwrap();
     fs::create_dir_all(project.join(".git")).unwrap();
     let payload = json!({"hook_event_name": "SessionStart", "session_id": "s", "source": "startup",
         "cwd": project});

@@ -60,7 +60,7 @@ impl World {
     }
 
     fn root(&self) -> PathBuf {
-        self.dir.path().canonicalize().unwrap()
+        hookctl::files::real_path(self.dir.path()).unwrap()
     }
 
     fn home(&self) -> PathBuf {
@@ -805,7 +805,7 @@ fn sx_11_scopes_and_their_entries() {
         ])
     );
     let program = entries(&settings, "Stop")[0]["command"].as_str().unwrap().to_string();
-    assert_eq!(Path::new(&program), Path::new(BIN).canonicalize().unwrap());
+    assert_eq!(Path::new(&program), hookctl::files::real_path(Path::new(BIN)).unwrap());
 
     world.ok(&["uninstall"]);
     assert!(!world.project().join(".claude").exists());
@@ -1060,7 +1060,7 @@ fn verify_runs_the_registered_command_line() {
         copy(&source, &program);
     };
     let text = fs::read_to_string(world.user()).unwrap();
-    let this = Path::new(BIN).canonicalize().unwrap().display().to_string();
+    let this = hookctl::files::real_path(Path::new(BIN)).unwrap().display().to_string();
     world.put(&world.user(), &text.replace(&this, &program.display().to_string()));
     let verify = || {
         let done = world.run(&["status", "--verify", "--json"]);
@@ -1235,7 +1235,7 @@ fn s3_18_each_agent_gets_entries_in_its_own_form() {
                 words.collect::<Vec<_>>().join(" ")
             }
         };
-        let program = Path::new(BIN).canonicalize().unwrap().display().to_string();
+        let program = hookctl::files::real_path(Path::new(BIN)).unwrap().display().to_string();
         assert!(line.starts_with(&format!("{program} hook --agent {agent} --event ")), "{line}");
         assert!(line.contains(" --config /") && line.contains(" --state /"), "{line}");
         if let Some((key, unit)) = timeout {

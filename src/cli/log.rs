@@ -83,7 +83,7 @@ impl ProjectFilter<'_> {
             }
             _ => std::path::absolute(text)?,
         };
-        let path = path.canonicalize().unwrap_or(path);
+        let path = files::real_path(&path).unwrap_or(path);
         Ok(ProjectFilter::Directory(if text == "." { context.root.clone() } else { path }))
     }
 

@@ -11,6 +11,7 @@ use crate::agent::wiring::{Scope, Wiring};
 use crate::agent::{self, Agent, EventSpec};
 use crate::config::Config;
 use crate::event::KindSet;
+use crate::files;
 use crate::rule::fault::did_you_mean;
 use crate::rule::file::server::Typed;
 use crate::settings;
@@ -167,7 +168,7 @@ pub fn needed_events(context: &Context, server: &Typed) -> Result<KindSet> {
 /// Where it cannot be told, or has a name that its entries would not be known by.
 pub fn this_program() -> Result<String> {
     let exe = std::env::current_exe()
-        .and_then(|exe| exe.canonicalize())
+        .and_then(|exe| files::real_path(&exe))
         .context("cannot tell where this program is")?;
     let stem = exe.file_stem().and_then(|stem| stem.to_str());
     if stem != Some(PROGRAM) {
@@ -179,7 +180,7 @@ pub fn this_program() -> Result<String> {
     lasting_place(exe)
         .into_os_string()
         .into_string()
-        .map(|exe| as_written(&exe))
+        .map(|exe| files::portable_text(&exe).into_owned())
         .map_err(|exe| anyhow::anyhow!("{} is not valid Unicode: move it", exe.display()))
 }
 
@@ -201,15 +202,6 @@ fn lasting_place(exe: PathBuf) -> PathBuf {
         same.then_some(place)
     });
     found.unwrap_or(exe)
-}
-
-/// A path as every shell of this system takes it: on Windows a POSIX shell would take its backslashes out, and
-/// most programs do not know the form that the system resolves paths to.
-fn as_written(path: &str) -> String {
-    match cfg!(windows) {
-        true => path.trim_start_matches(r"\\?\").replace('\\', "/"),
-        false => path.to_string(),
-    }
 }
 
 /// What our entries in that file should be. `events` empty = the usual ones and those
@@ -309,6 +301,6 @@ fn asked_events<'n>(agent: &dyn Agent, names: &'n [String]) -> Result<HashSet<&'
 /// # Errors
 /// Where JSON cannot hold it.
 pub fn unicode(path: &Path) -> Result<String> {
-    let text = path.to_str().map(as_written);
+    let text = path.to_str().map(|path| files::portable_text(path).into_owned());
     text.with_context(|| format!("{} is not valid Unicode", path.display()))
 }

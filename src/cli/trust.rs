@@ -1,6 +1,7 @@
 //! `hookctl trust`: a human reads what a project's file would run and loosen, and approves exactly
 //! that content.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -199,8 +200,8 @@ fn project_files(context: &Context, path: Option<&Path>) -> Result<Vec<(Layer, P
     let Some(path) = path else { return Ok(both(&context.root)) };
     let path = context.cwd.join(path);
     if path.is_dir() {
-        let root =
-            path.canonicalize().with_context(|| format!("cannot look into {}", path.display()))?;
+        let root = files::real_path(&path)
+            .with_context(|| format!("cannot look into {}", path.display()))?;
         return Ok(both(&paths::project_root(&root, &context.paths.home)));
     }
     let layer = match path.file_name().and_then(|name| name.to_str()) {
@@ -215,12 +216,12 @@ fn project_files(context: &Context, path: Option<&Path>) -> Result<Vec<(Layer, P
     };
     // The directory without links, as sessions name it; the file itself may be gone.
     let dir = path.parent().unwrap_or(Path::new("/"));
-    let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
+    let dir = files::real_path(dir).unwrap_or_else(|_| dir.to_path_buf());
     Ok(vec![(layer, dir.join(path.file_name().unwrap_or_default()))])
 }
 
 fn path_key(path: &Path) -> Result<String> {
-    let key = path.to_str().map(str::to_string);
+    let key = trust::file_key(path).map(Cow::into_owned);
     key.with_context(|| format!("{} is not valid Unicode: move it", path.display()))
 }
 

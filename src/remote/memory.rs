@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use self::pattern::{Pattern, event_patterns};
-use crate::effect::{Analysis, Arg, Effect, Grade, Place, Target, Word};
+use crate::effect::{Analysis, Arg, Effect, Grade, Place, Target, Word, windows};
 use crate::event::Event;
 use crate::files;
 use crate::journal::redact_and_cut;
@@ -389,15 +389,15 @@ fn command_recipient(analysis: &Analysis, at: usize) -> Option<String> {
 
 /// Does the call touch nothing outside of that directory?
 fn is_below(analysis: &Analysis, dir: &str) -> bool {
-    let real = fs::canonicalize(dir).ok();
-    let real = real.as_deref().and_then(Path::to_str).unwrap_or(dir);
+    let real = files::real_path(Path::new(dir)).ok();
+    let real = real.map_or_else(|| dir.to_string(), |real| windows::native_text(&real));
     let below = |path: &str, dir: &str| {
         let rest = path.strip_prefix(dir.trim_end_matches('/'));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let paths = analysis.effects.iter().filter_map(|effect| effect.path.as_ref());
     paths.into_iter().all(|path| {
-        below(&path.lexical, dir) && (below(&path.resolved, dir) || below(&path.resolved, real))
+        below(&path.lexical, dir) && (below(&path.resolved, dir) || below(&path.resolved, &real))
     })
 }
 

@@ -57,7 +57,7 @@ impl Connection {
 pub fn connect(paths: &Paths, connection: &Connection) -> Result<Connected> {
     let named = paths.user_config();
     // Behind a link, as people keep their dotfiles.
-    let file = fs::canonicalize(&named).unwrap_or_else(|_| named.clone());
+    let file = files::real_path(&named).unwrap_or_else(|_| named.clone());
     let old = match files::read_text(&file, LARGEST) {
         Ok(text) => text,
         Err(_) if !file.exists() => String::new(),

@@ -80,7 +80,7 @@ impl SettingsTarget {
 
 /// The path with the links of its existing part resolved.
 fn canonical_path(path: &Path) -> PathBuf {
-    if let Ok(real) = fs::canonicalize(path) {
+    if let Ok(real) = files::real_path(path) {
         return real;
     }
     match (path.parent(), path.file_name()) {
