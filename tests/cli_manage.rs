@@ -1084,7 +1084,9 @@ fn a_state_or_a_config_that_is_not_there_is_told_with_what_mends_it() {
             "{command:?}"
         );
     }
-    // The hook answers whatever is wrong with them.
+    // The hook answers whatever is wrong with them; it makes a state that is not there.
+    let absent = world.home().join("absent");
+    let absent = absent.to_str().unwrap();
     let payload = json!({ "hook_event_name": "PreToolUse", "session_id": "s", "cwd": world.project(),
         "tool_name": "Bash", "tool_input": { "command": "rm -rf ~" } });
     for (option, path) in

@@ -413,7 +413,8 @@ impl Plan {
 
 /// How many entries an edit adds, replaces and takes out.
 fn count_changes(outcome: &EditOutcome) -> String {
-    let kinds: [(&str, fn(&Change) -> bool); 4] = [
+    type IsKind = fn(&Change) -> bool;
+    let kinds: [(&str, IsKind); 4] = [
         ("added", |change| matches!(change, Change::Added(_) | Change::PutBack { .. })),
         ("replaced", |change| matches!(change, Change::Replaced { .. })),
         ("removed", |change| matches!(change, Change::Removed(_))),
