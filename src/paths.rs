@@ -70,6 +70,11 @@ impl Paths {
         }
     }
 
+    /// Is the state where this platform has it?
+    pub fn is_own_state(&self) -> bool {
+        self.state == platform_directories(&self.home).1
+    }
+
     /// Is the home what HOME says, and not what the system knows of the account?
     pub fn home_is_set(&self) -> bool {
         env::get_path(env::HOME).is_some_and(|home| home == self.home)

@@ -319,3 +319,78 @@ fn s3_53_a_file_of_a_newer_version_is_told_with_its_line_and_what_to_do() {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
+
+#[test]
+fn a_rule_that_stands_twice_is_told_with_both_places() {
+    for (rules, places) in [
+        (
+            "[rule.a]\ncommand = \"x\"\ndeny = \"x\"\n\n[rule.b]\ncommand = \"x\"\ndeny = \"x\"\n\n[rule.a]\n\
+             command = \"y\"\ndeny = \"y\"\n",
+            &[(9, Some(1))][..],
+        ),
+        // In one table a key stands twice, in the next it does not.
+        (
+            "[rule.a]\ndeny = \"x\"\ncommand = \"x\"\ndeny = \"y\"\n\n[rule.b]\ndeny = \"y\"\n",
+            &[(4, Some(2))],
+        ),
+        (
+            "[rule.a]\ndeny = \"x\"\n[rule.a]\ndeny = \"y\"\n[rule.b]\nask = \"x\"\nask = \"y\"\n[rule.a]\n",
+            &[(3, Some(1)), (7, Some(6)), (8, Some(3))],
+        ),
+        ("[rule]\na = { deny = \"x\" }\n[rule.b]\n[rule]\n", &[(4, Some(1))]),
+    ] {
+        let world = World::with(rules);
+        let told = world.run(&["check"]);
+        assert_eq!(told.code, 1, "{}", told.out);
+        let found = world.run(&["check", "--json"]).json();
+        let found = found.as_array().unwrap();
+        assert_eq!(found.len(), places.len(), "{rules}: {}", told.out);
+        for (finding, (line, first)) in found.iter().zip(places) {
+            assert_eq!(finding["line"], *line, "{}", told.out);
+            let first = first.map(|first| format!("stands at config.toml:{first} already"));
+            let hint = finding["hint"].as_str().unwrap_or_default();
+            assert!(first.is_none_or(|first| hint.contains(&first)), "{hint}");
+        }
+    }
+}
+
+/// What `init` writes, with the `#` taken away from each line that is no prose.
+fn uncommented(text: &str) -> Vec<String> {
+    let plain = |line: &str| match line.strip_prefix('#') {
+        Some(rest) if !rest.starts_with(' ') && !rest.is_empty() => format!("{rest}\n"),
+        _ => String::new(),
+    };
+    text.split("\n\n").map(|block| block.lines().map(plain).collect::<String>()).collect()
+}
+
+#[test]
+fn what_init_writes_holds_when_it_is_uncommented() {
+    for args in [&["init"][..], &["init", "--project"]] {
+        let world = World::new();
+        assert_eq!(world.run(args).code, 0);
+        let file = match args.len() {
+            1 => world.user(),
+            _ => world.project().join(".hookctl.toml"),
+        };
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert_eq!(world.run(&["check", "--json"]).out.trim(), "[]", "as it is written");
+        // What an example runs is the user's own.
+        for dir in [world.project(), world.user().parent().unwrap().into()] {
+            world.write(&dir.join("hooks/check.sh"), "exit 0\n");
+        }
+        let mut blocks = uncommented(&text);
+        blocks.retain(|block| !block.is_empty());
+        assert!(blocks.len() > 12, "{blocks:?}");
+        for block in blocks.iter().chain([&blocks.join("\n")]) {
+            world.write(&file, block);
+            let done = world.run(&["check", "--json"]);
+            let found = done.json();
+            let mut found = found.as_array().unwrap().iter();
+            // That a project's rules wait for trust is no fault.
+            let fault = found.find(|one| one["severity"] != "info");
+            assert_eq!((done.code, fault), (0, None), "{block}: {}", done.err);
+        }
+        let tests = world.run(&["test"]);
+        assert_eq!(tests.code, 0, "{}{}", tests.out, tests.err);
+    }
+}

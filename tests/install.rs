@@ -636,6 +636,13 @@ fn sx_10_dry_run_prints_the_edit_and_writes_nothing() {
     assert!(done.out.contains("-  \"a\": 1\n+  \"a\": 1,\n+  \"hooks\": {"), "{}", done.out);
     assert_eq!(fs::metadata(world.user()).unwrap().ino(), before.ino());
     assert!(!world.home().join(".local").exists());
+    let head = "1 file would change; nothing was written.\n  Claude Code    ~/.claude/settings.json: 12 entries added\n\n--- ";
+    assert!(done.out.starts_with(head), "{}", done.out);
+    // What many edits come to stands before the first of them.
+    let many = world.ok(&["install", "--dry-run", "--agent", "claude,gemini,codex"]).out;
+    assert!(many.starts_with("3 files would change; nothing was written.\n"), "{many}");
+    assert_eq!(many.lines().position(|line| line.starts_with("--- ")), Some(5), "{many}");
+    assert!(many.contains("~/.gemini/settings.json: new, 7 entries added"), "{many}");
     world.ok(&["install"]);
     let text = fs::read_to_string(world.user()).unwrap();
     assert!(world.ok(&["install", "--dry-run"]).out.contains("nothing to do"));
@@ -1092,7 +1099,7 @@ fn help_completions_and_man_page_are_there() {
     let world = World::new();
     assert!(world.ok(&["--help"]).out.contains("Examples:"));
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        assert!(world.ok(&["completions", shell]).out.contains("uninstall"), "{shell}");
+        assert!(world.ok(&["completions", shell]).out.contains(" complete -- "), "{shell}");
     }
     let page = world.ok(&["man"]).out;
     assert!(page.starts_with(".ie") && page.contains("HOOKCTL INSTALL"), "{page}");

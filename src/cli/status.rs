@@ -378,7 +378,7 @@ fn last_event(paths: &Paths) -> Option<LastEvent> {
     file.take(TAIL).read_to_end(&mut tail).ok()?;
     let lines = tail.split(|byte| *byte == b'\n').rev();
     let mut lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    let line = lines.find(|line| line.is_object() && !log::is_sample(line))?;
+    let line = lines.find(|line| line.as_object().is_some_and(|line| !log::is_sample(line)))?;
     let text = |key: &str| line.get(key).and_then(Value::as_str);
     let told = text("time").and_then(Moment::parse).map(Moment::to_seconds);
     let time = told.unwrap_or_else(|| meta.modified().map_or(0, unix_seconds));

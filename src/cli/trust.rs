@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::json;
 
 use super::args::TrustArgs;
+use super::report::Report;
 use super::{
     Context, Exit, GREEN, YELLOW, display_path, human, make_visible, print, print_json,
     print_stderr, write_private,
@@ -30,7 +31,7 @@ mod show;
 ///
 /// # Errors
 /// Where a file cannot be read, or the store not be written.
-pub fn run(context: &Context, args: &TrustArgs) -> Result<Exit> {
+pub(super) fn run(context: &Context, args: &TrustArgs, report: &mut Report) -> Result<Exit> {
     if args.list {
         return list_trusted(context, args.json);
     }
@@ -39,7 +40,11 @@ pub fn run(context: &Context, args: &TrustArgs) -> Result<Exit> {
     let hook_files = hook_files(context, &root);
     if args.revoke {
         let hooks = hook_files.into_iter().map(|path| (Layer::Project, path));
-        return revoke_trust(context, &files.into_iter().chain(hooks).collect::<Vec<_>>());
+        let all: Vec<_> = files.into_iter().chain(hooks).collect();
+        return revoke_trust(context, &all, report);
+    }
+    if report.is_json() {
+        bail!("who trusts a file reads it: --json is for --list and --revoke");
     }
     let sources = sources(files, &hook_files)?;
     if !are_sound(context, &sources) {
@@ -287,19 +292,27 @@ fn list_trusted(context: &Context, as_json: bool) -> Result<Exit> {
 }
 
 /// Takes the approval back, which anybody may: it tightens.
-fn revoke_trust(context: &Context, files: &[(Layer, PathBuf)]) -> Result<Exit> {
+fn revoke_trust(
+    context: &Context,
+    files: &[(Layer, PathBuf)],
+    report: &mut Report,
+) -> Result<Exit> {
     let mut store = Store::load(&context.paths.trust());
     let mut text = String::new();
+    report.set("revoked", json!([]));
     for (_, path) in files {
         if crate::order::take_entry(&mut store.files, &path_key(path)?).is_some() {
+            report.push("revoked", path.display().to_string().into());
             let _ = writeln!(text, "{} is trusted no more.", display_path(context, path));
         }
     }
     if text.is_empty() {
         let names: Vec<String> =
             files.iter().map(|(_, path)| display_path(context, path)).collect();
-        return print(&format!("Not trusted in the first place: {}\n", names.join(", ")));
+        report.tell(&format!("Not trusted in the first place: {}\n", names.join(", ")))?;
+        return Ok(Exit::Ok);
     }
     save_store(context, &store)?;
-    print(&text)
+    report.tell(&text)?;
+    Ok(Exit::Ok)
 }

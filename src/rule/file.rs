@@ -155,20 +155,32 @@ impl RuleFile {
     }
 }
 
-/// The header or the key of the line at that place, and the last line above it that has the same.
+/// The header or the key of the line at that place, and the line above it that has the same: of a key in its own table,
+/// of a header anywhere.
 fn first_place(text: &str, at: usize) -> Option<(&str, usize)> {
     let key = |line: &'_ str| {
         line.split(" #").next().map_or(0..0, |line| {
-            let header = line.trim_start().starts_with('[');
-            0..if header { line.len() } else { line.find('=').unwrap_or(0) }
+            let end = if is_header(line) { line.len() } else { line.find('=').unwrap_or(0) };
+            0..end
         })
     };
     let above = text.get(..at)?.matches('\n').count() + 1;
     let mut lines: Vec<&str> =
         text.lines().take(above).map(|line| line[key(line)].trim()).collect();
     let own = lines.pop().filter(|own| !own.is_empty())?;
-    let line = lines.iter().rposition(|line| *line == own)?;
-    Some((own, line + 1))
+    let mut upwards = lines.iter().rev().take_while(|line| is_header(own) || !is_header(line));
+    let line = upwards.position(|line| *line == own)?;
+    Some((own, lines.len() - line))
+}
+
+fn is_header(line: &str) -> bool {
+    line.trim_start().starts_with('[')
+}
+
+/// The duplicate keys that only follow from one: those of a table whose header stands twice are added to what the parser
+/// last read, whatever that is.
+fn follows(text: &str, table: usize, at: usize) -> bool {
+    text.get(table..at).is_some_and(|between| !between.lines().skip(1).any(is_header))
 }
 
 /// Reads a rule file of that layer. `only` is the event at hand: other events' rules are read, but
@@ -177,13 +189,20 @@ pub fn read_rules(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> 
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut r = file_reader(text, path, layer, only);
     r.private = !errors.is_empty() && text.contains("[remote");
+    let mut twice: Option<usize> = None;
     for error in errors.into_iter().take(limits::SYNTAX_FAULTS) {
         let span = error.span().unwrap_or(0..0);
-        let is_second = error.message() == "duplicate key";
-        let first = if is_second { first_place(text, span.start) } else { None };
+        let duplicate = error.message() == "duplicate key";
+        if duplicate && twice.is_some_and(|table| follows(text, table, span.start)) {
+            continue;
+        }
+        let first = if duplicate { first_place(text, span.start) } else { None };
+        twice = first.filter(|(key, _)| is_header(key)).map(|_| span.start);
         let fault = r.add_error("syntax", error.message().to_string(), span);
         if let Some((key, line)) = first {
-            fault.with_hint(format!("`{key}` stands in line {line} already"));
+            let place = path.file_name().unwrap_or_default().display();
+            let mend = if is_header(key) { ": give one of the two another id" } else { "" };
+            fault.with_hint(format!("`{key}` stands at {place}:{line} already{mend}"));
         }
     }
     if !r.faults.is_empty() {
