@@ -131,11 +131,7 @@ mod tests {
         for (program, beside, name) in [
             ("lib/node_modules/hookctl-linux-x64/bin/hookctl", "", "npm"),
             ("Cellar/hookctl/0.2.0/bin/hookctl", "", "brew"),
-            (
-                "pipx/venvs/hookctl/bin/hookctl",
-                "lib/python3.12/site-packages/hookctl-0.2.dist-info/x",
-                "pipx",
-            ),
+            ("pipx/venvs/hookctl/bin/hookctl", "", "pipx"),
             ("v/bin/hookctl", "v/lib/python3.12/site-packages/hookctl-0.2.dist-info/x", "pip"),
             ("w/bin/hookctl", "w/lib/python3.12/site-packages/other-0.2.dist-info/x", "install.sh"),
             ("c/bin/hookctl", "c/.crates.toml", "cargo"),
