@@ -19,8 +19,6 @@ struct Plugin {
     root: &'static str,
     /// The list in which the agent finds the plugin, at the top of the repository, and how it names the place.
     market: Option<(&'static str, fn(&str) -> Value)>,
-    /// Does it show what a hook of a session's start says?
-    shows: bool,
 }
 
 const PLUGINS: [Plugin; 4] = [
@@ -29,7 +27,6 @@ const PLUGINS: [Plugin; 4] = [
         manifest: ".claude-plugin/plugin.json",
         root: "\"${CLAUDE_PLUGIN_ROOT}\"",
         market: Some((".claude-plugin/marketplace.json", |place| json!(place))),
-        shows: true,
     },
     Plugin {
         agent: "codex",
@@ -39,21 +36,18 @@ const PLUGINS: [Plugin; 4] = [
             ".agents/plugins/marketplace.json",
             |place| json!({ "source": "local", "path": place }),
         )),
-        shows: true,
     },
     Plugin {
         agent: "gemini",
         manifest: "gemini-extension.json",
         root: "\"${extensionPath}\"",
         market: None,
-        shows: true,
     },
     Plugin {
         agent: "cursor",
         manifest: ".cursor-plugin/plugin.json",
         root: ".",
         market: Some((".cursor-plugin/marketplace.json", |place| json!(place))),
-        shows: false,
     },
 ];
 
@@ -146,7 +140,9 @@ impl Plugin {
         let arguments = line.strip_prefix("hookctl ").expect("the program comes first");
         let what = match event.kind {
             Kind::PreToolUse => "closed",
-            Kind::SessionStart if self.shows => "told",
+            // It takes silence for a failure, and is told to block where hooks fail.
+            _ if self.agent == "cursor" => "empty",
+            Kind::SessionStart => "told",
             _ => "open",
         };
         let command = format!("exec /bin/sh {}/launch.sh {what} {arguments}", self.root);

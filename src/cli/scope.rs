@@ -176,10 +176,25 @@ pub fn this_program() -> Result<String> {
             exe.display()
         );
     }
+    let exe = stable_name(&exe, std::env::home_dir().as_deref()).unwrap_or(exe);
     exe.into_os_string()
         .into_string()
         .map(|exe| as_written(&exe))
         .map_err(|exe| anyhow::anyhow!("{} is not valid Unicode: move it", exe.display()))
+}
+
+/// Another name of a program that lies in a place of its version alone, which stays when a newer one comes: of Homebrew, Nix
+/// and Scoop.
+fn stable_name(exe: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    let text = exe.to_str()?.replace('\\', "/");
+    let before = |part: &str| text.split_once(part).map(|(before, _)| before.to_string());
+    let brew = before("/Cellar/").map(|prefix| format!("{prefix}/bin/{PROGRAM}"));
+    let scoop = before("/scoop/apps/hookctl/")
+        .map(|root| format!("{root}/scoop/apps/hookctl/current/{PROGRAM}.exe"));
+    let nix = text.starts_with("/nix/store/").then(|| "/run/current-system/sw/bin/hookctl".into());
+    let own = home.filter(|_| nix.is_some()).map(|home| home.join(".nix-profile/bin/hookctl"));
+    let names = own.into_iter().chain([brew, scoop, nix].into_iter().flatten().map(PathBuf::from));
+    names.into_iter().find(|name| name.canonicalize().is_ok_and(|real| real == *exe))
 }
 
 /// A path as every shell of this system takes it: on Windows a POSIX shell would take its backslashes out, and
@@ -290,4 +305,31 @@ fn asked_events<'n>(agent: &dyn Agent, names: &'n [String]) -> Result<HashSet<&'
 pub fn unicode(path: &Path) -> Result<String> {
     let text = path.to_str().map(as_written);
     text.with_context(|| format!("{} is not valid Unicode", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn entries_name_what_stays_when_a_newer_version_comes() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().canonicalize().unwrap();
+        let made = |path: &str| {
+            let path = dir.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, "").unwrap();
+            path
+        };
+        let exe = made("brew/Cellar/hookctl/0.2.0/bin/hookctl");
+        assert_eq!(stable_name(&exe, None), None, "nothing links there");
+        let link = dir.join("brew/bin/hookctl");
+        std::fs::create_dir(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&exe, &link).unwrap();
+        assert_eq!(stable_name(&exe, None), Some(link));
+        let older = made("brew/Cellar/hookctl/0.1.0/bin/hookctl");
+        assert_eq!(stable_name(&older, None), None, "the link is another's");
+        assert_eq!(stable_name(&made("home/.local/bin/hookctl"), Some(&dir)), None);
+    }
 }

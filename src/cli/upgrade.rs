@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use super::Exit;
 use super::report::Report;
-use super::{Exit, scope};
 
 /// A way in which hookctl gets onto a machine.
 struct Way {
@@ -99,8 +99,9 @@ fn is_there(dir: &Path, name: &str) -> bool {
 /// # Errors
 /// Where this program cannot tell where it is.
 pub(super) fn run(report: &mut Report) -> Result<Exit> {
-    let program = scope::this_program()?;
-    let way = WAYS.iter().find(|way| way.fits(Path::new(&program)));
+    let program = std::env::current_exe().and_then(|program| program.canonicalize())?;
+    let way = WAYS.iter().find(|way| way.fits(&program));
+    let program = program.display().to_string();
     let (by, how) = way.map_or(("unknown", ""), |way| (way.name, way.run));
     let version = env!("CARGO_PKG_VERSION");
     report.set("version", version);
@@ -131,11 +132,7 @@ mod tests {
         for (program, beside, name) in [
             ("lib/node_modules/hookctl-linux-x64/bin/hookctl", "", "npm"),
             ("Cellar/hookctl/0.2.0/bin/hookctl", "", "brew"),
-            (
-                "pipx/venvs/hookctl/bin/hookctl",
-                "lib/python3.12/site-packages/hookctl-0.2.dist-info/x",
-                "pipx",
-            ),
+            ("pipx/venvs/hookctl/bin/hookctl", "", "pipx"),
             ("v/bin/hookctl", "v/lib/python3.12/site-packages/hookctl-0.2.dist-info/x", "pip"),
             ("w/bin/hookctl", "w/lib/python3.12/site-packages/other-0.2.dist-info/x", "install.sh"),
             ("c/bin/hookctl", "c/.crates.toml", "cargo"),
