@@ -59,13 +59,16 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
     let deadline = options.deadline(start);
     watchdog::set_deadline(options.last_moment(start));
     let bytes = stdin::read(deadline, LARGEST);
-    let turn = Turn::take(&options, &bytes.bytes, deadline);
+    let paths = Paths::discover(options.config.clone(), options.state.clone());
+    let turn = paths
+        .as_ref()
+        .map_or(Turn::Alone, |paths| Turn::take(&options, paths, &bytes.bytes, deadline));
     if let Turn::Second(output) = &turn {
         return write_answer(output);
     }
     watchdog::begin_analysis();
     let Handled { output, mut line, journal, told, unread } =
-        handle_input(&options, &bytes, start, deadline);
+        handle_input(&options, paths, &bytes, start, deadline);
     if options.debug {
         print_stderr(&format!("hookctl: {}", serde_json::to_string(&line).unwrap_or_default()));
     }
@@ -106,11 +109,11 @@ struct Unread {
 
 fn handle_input(
     options: &HookOptions,
+    paths: Result<Paths, String>,
     bytes: &Input,
     start: Instant,
     deadline: Instant,
 ) -> Handled {
-    let paths = Paths::discover(options.config.clone(), options.state.clone());
     let (agent, parsed) = parse_input(options, bytes);
     let kind = parsed.as_ref().map_or_else(Unreadable::kind, |event| Some(event.kind));
     if let Some(kind) = kind {

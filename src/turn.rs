@@ -34,9 +34,7 @@ pub enum Turn {
 
 impl Turn {
     /// Takes the turn, or waits for who has it. Different configs, servers or versions are different judges.
-    pub fn take(options: &HookOptions, input: &[u8], deadline: Instant) -> Turn {
-        let paths = Paths::discover(options.config.clone(), options.state.clone());
-        let Ok(paths) = paths else { return Turn::Alone };
+    pub fn take(options: &HookOptions, paths: &Paths, input: &[u8], deadline: Instant) -> Turn {
         let agent = options.agent_or_default().id();
         let mark = paths.state.join(format!("plugin-{agent}"));
         let side = if options.plugin {

@@ -102,7 +102,7 @@ struct Stage {
 impl Stage {
     fn new() -> Stage {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-        let home = dir.path().canonicalize().expect("its path").join("dev");
+        let home = hookctl::files::real_path(dir.path()).expect("its path").join("dev");
         for path in ["project/.git", "project/src", ".local/bin", ".claude", ".config/hookctl"] {
             fs::create_dir_all(home.join(path)).expect("a directory");
         }

@@ -899,6 +899,19 @@ fn another_hookctl_and_a_plugin_are_told() {
     assert!(!told(&status(&[]), "another hookctl"));
 
     let settings = world.home().join(".claude/settings.json");
+    // What a project says switches nothing on, and may switch it off.
+    let project = world.project().join(".claude/settings.json");
+    world.write(&project, &json!({ "enabledPlugins": { "hookctl@x": true } }).to_string());
+    assert!(!told(&status(&[]), "its plugin"));
+    world.write(&settings, &json!({ "enabledPlugins": { "hookctl@x": true } }).to_string());
+    assert!(told(&status(&[]), "its plugin hookctl@x"));
+    world.write(&project, &json!({ "enabledPlugins": { "hookctl@x": false } }).to_string());
+    let off = status(&[]);
+    assert_eq!(off["in_effect"], false, "{off}");
+    assert!(
+        off["problems"][0].as_str().unwrap().contains("project settings switch the plugin off")
+    );
+    fs::remove_file(&project).unwrap();
     for (plugins, on) in [
         (json!({ "hookctl@hookctl": true }), true),
         (json!({ "hookctl@hookctl": false }), false),

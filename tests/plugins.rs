@@ -3,12 +3,15 @@
 use std::fs;
 use std::path::Path;
 
-use hookctl::agent::wiring::EntryForm;
+use hookctl::agent::wiring::{EntryForm, Shell};
 use hookctl::agent::{self, Agent};
 use hookctl::event::Kind;
 use hookctl::settings::edit::Doc;
 use hookctl::settings::hooks::{Created, Shaped, WantedEntries, WantedEvent, install_hooks};
 use serde_json::{Value, json};
+
+/// What a marketplace's file says, by the version.
+type Market = fn(&str) -> Value;
 
 /// One agent's plugin.
 struct Plugin {
@@ -18,9 +21,7 @@ struct Plugin {
     /// How a hook's command names the plugin's directory.
     root: &'static str,
     /// The list in which the agent finds the plugin, at the top of the repository, and how it names the place.
-    market: Option<(&'static str, fn(&str) -> Value)>,
-    /// Does it show what a hook of a session's start says?
-    shows: bool,
+    market: Option<(&'static str, Market)>,
 }
 
 const PLUGINS: [Plugin; 4] = [
@@ -29,7 +30,6 @@ const PLUGINS: [Plugin; 4] = [
         manifest: ".claude-plugin/plugin.json",
         root: "\"${CLAUDE_PLUGIN_ROOT}\"",
         market: Some((".claude-plugin/marketplace.json", |place| json!(place))),
-        shows: true,
     },
     Plugin {
         agent: "codex",
@@ -39,21 +39,18 @@ const PLUGINS: [Plugin; 4] = [
             ".agents/plugins/marketplace.json",
             |place| json!({ "source": "local", "path": place }),
         )),
-        shows: true,
     },
     Plugin {
         agent: "gemini",
         manifest: "gemini-extension.json",
         root: "\"${extensionPath}\"",
         market: None,
-        shows: true,
     },
     Plugin {
         agent: "cursor",
         manifest: ".cursor-plugin/plugin.json",
         root: ".",
         market: Some((".cursor-plugin/marketplace.json", |place| json!(place))),
-        shows: false,
     },
 ];
 
@@ -142,11 +139,13 @@ impl Plugin {
         wanted: &WantedEntries,
         event: &WantedEvent,
     ) {
-        let line = wanted.line(event);
+        let line = wanted.line(event, Shell::Posix);
         let arguments = line.strip_prefix("hookctl ").expect("the program comes first");
         let what = match event.kind {
             Kind::PreToolUse => "closed",
-            Kind::SessionStart if self.shows => "told",
+            // It takes silence for a failure, and is told to block where hooks fail.
+            _ if self.agent == "cursor" => "empty",
+            Kind::SessionStart => "told",
             _ => "open",
         };
         let command = format!("exec /bin/sh {}/launch.sh {what} {arguments}", self.root);

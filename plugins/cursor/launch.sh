@@ -1,5 +1,5 @@
 # How a hook of this plugin finds hookctl: launch.sh WHAT ARGUMENTS...
-# WHAT is done where there is none: `closed` stops the call, `told` says so to the user, `open` is silence.
+# WHAT is done where there is none: `closed` stops the call, `told` says so to the user, `open` is silence, `empty` is `{}` for it.
 # Each plugin has its own copy (UPDATE_DOCS=1 cargo test --test plugins). Known places come first: PATH may be a project's.
 what=$1
 shift
@@ -49,5 +49,6 @@ closed)
 told)
     echo '{"systemMessage":"hookctl: its plugin is on, but the program is not there: every tool call is stopped. Install hookctl, or take the plugin out."}'
     ;;
+empty) echo '{}' ;;
 esac
 exit 0

@@ -185,23 +185,34 @@ pub fn this_program() -> Result<String> {
 }
 
 /// Below which directory package managers keep each version in one of its own, and where the one in use can be had
-/// whatever its version: Homebrew, Scoop, mise. `*` is the package's name.
+/// whatever its version: Homebrew, Scoop, mise (and Nix, by its profiles). `*` is the package's name.
 const VERSIONED: [(&str, &str); 3] =
     [("Cellar", "opt/*"), ("apps", "apps/*/current"), ("installs", "installs/*/latest")];
 
 /// The same program by a name that outlives the next upgrade, where its package manager keeps one.
 fn lasting_place(exe: PathBuf) -> PathBuf {
+    let same = |place: &PathBuf| {
+        let real = files::real_path(place).ok();
+        real.is_some() && real == files::real_path(&exe).ok()
+    };
     let parts: Vec<Component> = exe.components().collect();
-    let found = VERSIONED.iter().find_map(|(parent, link)| {
+    let versioned = VERSIONED.iter().filter_map(|(parent, link)| {
         let at = parts.iter().rposition(|part| part.as_os_str() == *parent)?;
         let [package, _version, rest @ ..] = &parts[at + 1..] else { return None };
         let mut place: PathBuf = parts[..at].iter().collect();
         place.push(link.replace('*', package.as_os_str().to_str()?));
         place.extend(rest);
-        let same = place.canonicalize().ok()? == exe.canonicalize().ok()?;
-        same.then_some(place)
+        Some(place)
     });
-    found.unwrap_or(exe)
+    let profiles = match exe.starts_with("/nix/store") {
+        true => std::env::home_dir()
+            .map(|home| home.join(".nix-profile/bin/hookctl"))
+            .into_iter()
+            .chain(Some(PathBuf::from("/run/current-system/sw/bin/hookctl")))
+            .collect(),
+        false => Vec::new(),
+    };
+    versioned.chain(profiles).find(same).unwrap_or(exe)
 }
 
 /// What our entries in that file should be. `events` empty = the usual ones and those

@@ -183,8 +183,14 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     let elsewhere = agents.iter().filter(is_other).any(AgentRow::is_installed);
     said.problems.extend(agents::problems_of_others(&agents));
     let plugin = versions::enabled_plugin(&files);
-    if let Some(plugin) = &plugin {
-        said.note(format!("Claude Code runs hookctl as its plugin {plugin}"));
+    if let Some((name, off)) = &plugin {
+        match off {
+            None => said.note(format!("Claude Code runs hookctl as its plugin {name}")),
+            Some(scope) => said.say(
+                !installed,
+                format!("the {scope} settings switch the plugin off: take {name} out of them"),
+            ),
+        }
     } else if !installed && !elsewhere {
         said.problem("hookctl is not installed here: run `hookctl install`");
     }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use super::Exit;
 use super::report::Report;
-use super::{Exit, scope};
+use crate::files;
 
 /// A way in which hookctl gets onto a machine.
 struct Way {
@@ -99,8 +100,9 @@ fn is_there(dir: &Path, name: &str) -> bool {
 /// # Errors
 /// Where this program cannot tell where it is.
 pub(super) fn run(report: &mut Report) -> Result<Exit> {
-    let program = scope::this_program()?;
-    let way = WAYS.iter().find(|way| way.fits(Path::new(&program)));
+    let program = std::env::current_exe().and_then(|program| files::real_path(&program))?;
+    let way = WAYS.iter().find(|way| way.fits(&program));
+    let program = program.display().to_string();
     let (by, how) = way.map_or(("unknown", ""), |way| (way.name, way.run));
     let version = env!("CARGO_PKG_VERSION");
     report.set("version", version);

@@ -1,7 +1,6 @@
 //! The hooks' end: the user's `config.toml` names the server, so that a human is asked where the agent would ask its
 //! own user.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
@@ -113,6 +112,8 @@ fn check(path: &Path, text: &str) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn home(text: Option<&str>) -> (tempfile::TempDir, Paths, Connection) {

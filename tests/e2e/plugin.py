@@ -168,6 +168,17 @@ def project(world):
         yield "refused", "no such markers" in out["error"] and not world.ran("denied")
 
 
+def switched(world):
+    """What the client lets a repository do to a plugin, and status tells."""
+    world.install_plugin()
+    world.project_settings({"enabledPlugins": {"hookctl@hookctl": False}})
+    out = world.run("touch denied")
+    yield "the client itself lets a project switch it off", out["started"] == 0
+    status = subprocess.run([world.hookctl, "status"], cwd=world.proj, env=world.env, capture_output=True, timeout=60)
+    said = status.stdout.decode("utf-8", "replace")
+    yield "status says so: %s" % said[-300:], status.returncode == 1 and "switch the plugin off" in said
+
+
 def path(world):
     """A program of the project's in PATH is none, where there is no other."""
     world.install_plugin()
@@ -225,7 +236,7 @@ def elsewhere(a, agent, how):
         shutil.rmtree(root, ignore_errors=True)
 
 
-SCENARIOS = {"deny": deny, "allow": allow, "missing": missing, "beside": beside, "project": project, "path": path, "removal": removal}
+SCENARIOS = {"deny": deny, "allow": allow, "missing": missing, "beside": beside, "project": project, "switched": switched, "path": path, "removal": removal}
 
 
 def main():

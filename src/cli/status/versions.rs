@@ -14,7 +14,7 @@ use crate::settings::program::is_executable;
 
 /// Other programs of our name, in PATH or in settings, that are not the same as this one. `ask`: for their versions.
 pub(super) fn other_programs(context: &Context, all: &[FileReport], ask: bool) -> Vec<String> {
-    let Ok(this) = std::env::current_exe().and_then(|this| this.canonicalize()) else {
+    let Ok(this) = std::env::current_exe().and_then(|this| files::real_path(&this)) else {
         return Vec::new();
     };
     let dirs = env::get_path(env::PATH).unwrap_or_default();
@@ -23,7 +23,7 @@ pub(super) fn other_programs(context: &Context, all: &[FileReport], ask: bool) -
     let registered = all.iter().filter_map(|file| file.binary.as_ref()).map(|one| &one.path);
     let mut others: Vec<PathBuf> = Vec::new();
     for other in found.chain(registered.map(PathBuf::from)).filter(|file| is_executable(file)) {
-        let Ok(other) = other.canonicalize() else { continue };
+        let Ok(other) = files::real_path(&other) else { continue };
         let same = || match (files::read(&this, files::LONG), files::read(&other, files::LONG)) {
             (Ok(a), Ok(b)) => a == b,
             _ => false,
@@ -45,15 +45,27 @@ pub(super) fn other_programs(context: &Context, all: &[FileReport], ask: bool) -
     others.iter().map(tell).collect()
 }
 
-/// The plugin of Claude Code's that its settings switch on.
-pub(super) fn enabled_plugin(all: &[FileReport]) -> Option<String> {
-    all.iter().filter(|file| file.exists && !file.disable_all_hooks).find_map(|file| {
-        let text = files::read_text(&file.file, files::LARGE).ok()?;
-        let mut settings: Value = serde_json::from_str(&text).ok()?;
-        let plugins = settings.get_mut("enabledPlugins")?.take();
-        let on = |(name, on): (&String, &Value)| {
-            (name.starts_with("hookctl@") && *on == Value::Bool(true)).then(|| name.clone())
-        };
-        plugins.as_object()?.iter().find_map(on)
-    })
+/// The plugin of Claude Code's that the user or the administrator switched on, and the scope that switches it off again:
+/// the client lets a project do that.
+pub(super) fn enabled_plugin(all: &[FileReport]) -> Option<(String, Option<&'static str>)> {
+    let mut state: Option<(String, Option<&'static str>)> = None;
+    for file in all.iter().filter(|file| file.exists) {
+        let text = files::read_text(&file.file, files::LARGE).unwrap_or_default();
+        let settings: Value = serde_json::from_str(&text).unwrap_or_default();
+        let plugins = settings.get("enabledPlugins").and_then(Value::as_object);
+        for (name, on) in plugins.into_iter().flatten() {
+            let ours = name.starts_with("hookctl@");
+            match (&mut state, *on == Value::Bool(true)) {
+                (None, true) if ours && matches!(file.scope, "managed" | "user") => {
+                    state = Some((name.clone(), None));
+                    if file.scope == "managed" {
+                        return state;
+                    }
+                }
+                (Some((known, off)), on) if known == name => *off = (!on).then_some(file.scope),
+                _ => {}
+            }
+        }
+    }
+    state
 }
