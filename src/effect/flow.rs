@@ -158,6 +158,11 @@ impl Flow {
         }
     }
 
+    /// The command hands over what it prints to that host.
+    pub fn note_host(&mut self, index: usize, host: &str) {
+        self.hosts.insert(index, host.to_string());
+    }
+
     /// What the body of a substitution printed.
     pub fn note_body(&mut self, body: usize, printed: Secrets) {
         self.bodies.retain(|(own, _)| *own != body);
