@@ -189,12 +189,8 @@ pub fn this_program() -> Result<String> {
 const VERSIONED: [(&str, &str); 3] =
     [("Cellar", "opt/*"), ("apps", "apps/*/current"), ("installs", "installs/*/latest")];
 
-/// The same program by a name that outlives the next upgrade, where its package manager keeps one.
+/// The same program, whose links are followed, by a name that outlives the next upgrade, where its package manager keeps one.
 fn lasting_place(exe: PathBuf) -> PathBuf {
-    let same = |place: &PathBuf| {
-        let real = files::real_path(place).ok();
-        real.is_some() && real == files::real_path(&exe).ok()
-    };
     let parts: Vec<Component> = exe.components().collect();
     let versioned = VERSIONED.iter().filter_map(|(parent, link)| {
         let at = parts.iter().rposition(|part| part.as_os_str() == *parent)?;
@@ -204,15 +200,12 @@ fn lasting_place(exe: PathBuf) -> PathBuf {
         place.extend(rest);
         Some(place)
     });
-    let profiles = match exe.starts_with("/nix/store") {
-        true => std::env::home_dir()
-            .map(|home| home.join(".nix-profile/bin/hookctl"))
-            .into_iter()
-            .chain(Some(PathBuf::from("/run/current-system/sw/bin/hookctl")))
-            .collect(),
-        false => Vec::new(),
-    };
-    versioned.chain(profiles).find(same).unwrap_or(exe)
+    let own = std::env::home_dir().map(|home| home.join(".nix-profile/bin/hookctl"));
+    let profiles = own.into_iter().chain([PathBuf::from("/run/current-system/sw/bin/hookctl")]);
+    let profiles = profiles.filter(|_| exe.starts_with("/nix/store"));
+    let same = |place: &PathBuf| files::real_path(place).is_ok_and(|real| real == exe);
+    let found = versioned.chain(profiles).find(same);
+    found.unwrap_or(exe)
 }
 
 /// What our entries in that file should be. `events` empty = the usual ones and those

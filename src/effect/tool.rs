@@ -267,10 +267,10 @@ fn emit_send(out: &mut Emitter, name: &str, input: &Json) {
     let (server, words) = name_words(name);
     let sends = |word: &String| SENDS.contains(&word.as_str());
     let reads = words.first().is_some_and(|first| READERS.contains(&first.as_str()));
-    let grade = match (fields::posts(input), words.first().is_some_and(sends)) {
-        (true, _) | (_, true) => Grade::Certain,
-        _ if reads || !words.iter().chain(&server).any(sends) => return,
-        _ => Grade::Possible,
+    let grade = match words.first().is_some_and(sends) || fields::posts(input) {
+        true => Grade::Certain,
+        false if reads || !words.iter().chain(&server).any(sends) => return,
+        false => Grade::Possible,
     };
     let mut hosts = fields::hosts(input);
     if hosts.is_empty() {
