@@ -37,6 +37,7 @@ fn generate(out: &Path, name: &str, compile: fn(&str) -> Result<String, String>)
 }
 
 /// Where it is.
+#[allow(clippy::disallowed_methods)]
 fn linker_script(name: &str) -> String {
     let path = format!("build/{name}");
     println!("cargo:rerun-if-changed={path}");

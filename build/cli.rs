@@ -1,10 +1,7 @@
-//! Writes the shell completions and the man page from the same definitions as the program's, and packs the document
-//! that the program prints.
+//! Writes the man page from the same definitions as the program's, and packs the documents that the program prints.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
-
-use clap_complete::{Shell, generate};
 
 #[allow(dead_code)]
 #[path = "../src/cli/args.rs"]
@@ -13,25 +10,18 @@ mod args;
 /// The texts that follow the options of commands.
 const HELP: &str = "src/cli/help";
 
-/// Into OUT_DIR, packed: `hookctl.bash`, ... `failures.md` and `hookctl.1`, which `src/cli/generated.rs` embeds.
+/// The scripts that shells read.
+const SHELLS: &str = "src/cli/shells";
+
+/// Into OUT_DIR, packed: `documents`, and `failures.md` and `hookctl.1`, which `src/cli/generated.rs` embeds.
 pub fn write() -> io::Result<()> {
     println!("cargo::rerun-if-changed=src/cli/args.rs");
     println!("cargo::rerun-if-changed=src/cli/args");
     println!("cargo::rerun-if-changed=src/cli/help");
+    println!("cargo::rerun-if-changed=src/cli/shells");
     println!("cargo::rerun-if-changed=build/cli.rs");
     let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
     let out = Path::new(&out);
-    for (shell, name) in [
-        (Shell::Bash, "hookctl.bash"),
-        (Shell::Zsh, "hookctl.zsh"),
-        (Shell::Fish, "hookctl.fish"),
-        (Shell::PowerShell, "hookctl.ps1"),
-        (Shell::Elvish, "hookctl.elv"),
-    ] {
-        let mut script = Vec::new();
-        generate(shell, &mut args::Cli::command(help), "hookctl", &mut script);
-        fs::write(out.join(name), packed(&script))?;
-    }
     fs::write(out.join("documents"), packed(&documents()?))?;
     println!("cargo::rerun-if-changed=docs/failures.md");
     fs::write(out.join("failures.md"), packed(&fs::read("docs/failures.md")?))?;
@@ -47,8 +37,10 @@ fn help(name: &str) -> &'static str {
 fn documents() -> io::Result<Vec<u8>> {
     let mut files: Vec<PathBuf> =
         vec!["config/starter.toml".into(), "src/agent/opencode/plugin.js".into()];
-    for entry in fs::read_dir(HELP)? {
-        files.push(entry?.path());
+    for dir in [HELP, SHELLS] {
+        for entry in fs::read_dir(dir)? {
+            files.push(entry?.path());
+        }
     }
     files.sort();
     let mut all = String::new();

@@ -11,6 +11,10 @@ const MODEL: u8 = 0x80;
 const TOP: u8 = 0x40;
 /// How much of the name before it a name may share.
 const SHARED: usize = 0x3f;
+/// The longest name.
+const LONGEST: usize = 64;
+/// What stands behind the last name, for readers that take so many bytes at once.
+const PADDING: [u8; 8] = [0; 8];
 
 /// Writes `popular-NAME.bin` for each list into OUT_DIR.
 pub fn generate(out: &Path) {
@@ -31,7 +35,7 @@ fn pack(text: &str) -> Result<Vec<u8>, String> {
     for line in text.lines() {
         let name = line.trim_start_matches(['+', '~']);
         let plain = name.bytes().all(|b| b.is_ascii_graphic());
-        if !plain || name.is_empty() || name <= last {
+        if !plain || name.is_empty() || name.len() > LONGEST || name <= last {
             return Err(format!("`{line}` is no name, or stands in the wrong place"));
         }
         let same = name.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
@@ -46,5 +50,6 @@ fn pack(text: &str) -> Result<Vec<u8>, String> {
         *packed.last_mut().expect("it has a character") |= 0x80;
         last = name;
     }
+    packed.extend(PADDING);
     Ok(packed)
 }

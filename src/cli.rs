@@ -19,6 +19,7 @@ pub mod agents;
 pub mod args;
 pub mod bridge;
 pub mod check;
+mod complete;
 pub mod doctor;
 pub mod events;
 mod exact;
@@ -49,6 +50,7 @@ pub mod terminal;
 pub mod test;
 pub mod trust;
 pub mod uninstall;
+mod upgrade;
 mod written;
 mod zone;
 
@@ -100,7 +102,12 @@ impl Context {
         let color = match global.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => io::stdout().is_terminal() && env::get(env::NO_COLOR).is_none(),
+            Color::Auto => {
+                let plain = env::get(env::NO_COLOR).is_some();
+                io::stdout().is_terminal()
+                    && !plain
+                    && env::get(env::TERM).as_deref() != Some("dumb")
+            }
         };
         Ok(Context { paths, global, cwd, root, color })
     }
@@ -108,8 +115,20 @@ impl Context {
     /// # Errors
     /// Where `--config` names no directory.
     pub fn check_config(&self) -> Result<()> {
-        let why = self.paths.check_config_directory(self.global.config.as_deref());
-        why.map_or(Ok(()), |why| Err(anyhow::Error::msg(why)))
+        let named = self.global.config.as_deref();
+        if let Some(why) = self.paths.check_config_directory(named) {
+            let absent = named.is_some_and(|named| named != "" && !self.paths.config.exists());
+            let mend = if absent { ". `hookctl init --config DIR` makes one" } else { "" };
+            anyhow::bail!("{why}{mend}");
+        }
+        let denied = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+        if named.is_some() && self.paths.config.read_dir().is_err_and(denied) {
+            let name = self.paths.config.display();
+            anyhow::bail!(
+                "--config {name} cannot be read: make it yours (`chown`, `chmod 700`), or name another"
+            );
+        }
+        Ok(())
     }
 
     /// The config.toml that `--config` was to name, where there is none.
@@ -120,29 +139,45 @@ impl Context {
         (!file.exists() && !beside.exists()).then_some(file)
     }
 
-    /// What is read of a state that somebody named is there, and is a directory.
+    /// The state that somebody named is a directory that can be read, and is there unless the command makes it.
     fn check_state(&self, command: &CliCommand) -> Result<()> {
         let Some(state) = &self.global.state else { return Ok(()) };
-        let reads = match command {
-            CliCommand::Log(_)
-            | CliCommand::Memory(_)
-            | CliCommand::Resume(_)
-            | CliCommand::Allow(_)
-            | CliCommand::Deny(_)
-            | CliCommand::Stats(_)
-            | CliCommand::Report(_) => true,
-            CliCommand::Replay(args) => args.paths.is_empty(),
-            CliCommand::Suggest(args) => args.paths.is_empty(),
-            CliCommand::Test(args) => args.journal,
-            CliCommand::Trust(args) => args.list,
+        let makes = match command {
+            CliCommand::Install(_)
+            | CliCommand::Uninstall(_)
+            | CliCommand::Migrate(_)
+            | CliCommand::Pause(_)
+            // What a hook started has nobody to tell.
+            | CliCommand::Flush(_)
+            // These neither read nor write it.
+            | CliCommand::Init(_)
+            | CliCommand::Ping(_)
+            | CliCommand::Serve(_)
+            | CliCommand::ClaudeHook(_)
+            | CliCommand::ClineHook(_)
+            | CliCommand::GeminiHook(_)
+            | CliCommand::OpencodeHook(_)
+            | CliCommand::DroidHook(_)
+            | CliCommand::AllHook(_) => true,
+            CliCommand::Trust(args) => !args.list,
+            CliCommand::Events(args) => args.edits(),
             _ => false,
         };
         let name = state.display();
-        match state.metadata() {
-            Ok(meta) if meta.is_dir() => Ok(()),
-            Ok(_) => anyhow::bail!("--state {name} is a file: name the directory of the journal"),
-            Err(_) if reads => anyhow::bail!("--state {name}: there is no such directory"),
-            Err(_) => Ok(()),
+        match state.read_dir().map(drop).map_err(|error| error.kind()) {
+            Ok(()) => Ok(()),
+            // The default one need not be there: it comes with the first event.
+            Err(io::ErrorKind::NotFound) if makes || self.paths.is_own_state() => Ok(()),
+            Err(io::ErrorKind::NotFound) => anyhow::bail!(
+                "--state {name}: there is no such directory. Name the one that the entries of the agents name \
+                 (`hookctl status` shows them), or leave --state out"
+            ),
+            Err(io::ErrorKind::NotADirectory) => {
+                anyhow::bail!("--state {name} is a file: name the directory of the journal")
+            }
+            Err(_) => anyhow::bail!(
+                "--state {name} cannot be read: make it yours (`chown`, `chmod 700`), or name another"
+            ),
         }
     }
 
@@ -171,9 +206,7 @@ impl Context {
             | CliCommand::Uninstall(_)
             | CliCommand::Init(_)
             | CliCommand::Migrate(_) => true,
-            CliCommand::Events(args) => {
-                !matches!(args.command, None | Some(args::EventsCommand::List(_)))
-            }
+            CliCommand::Events(args) => args.edits(),
             CliCommand::ClaudeHook(args)
             | CliCommand::ClineHook(args)
             | CliCommand::GeminiHook(args)
@@ -221,8 +254,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
     let command = match cli.command {
-        Some(CliCommand::Completions(args)) => return print(&generated::completions(args.shell)?),
+        Some(CliCommand::Completions(args)) => return print(generated::completions(args.shell)),
         Some(CliCommand::Man(_)) => return print(&generated::man()?),
+        Some(CliCommand::Complete(args)) => return complete::run(cli.global, &args),
         Some(other) => other,
         None => return start(cli.global),
     };
@@ -239,9 +273,9 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
     if needs_config {
         context.check_config()?;
     }
+    context.check_home(&command)?;
     context.check_state(&command)?;
     context.tell_missing_config(&command);
-    context.check_home(&command)?;
     match command {
         CliCommand::Install(args) => install::run(&context, &args, report),
         CliCommand::Uninstall(args) => uninstall::run(&context, &args, report),
@@ -252,7 +286,7 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
         CliCommand::Check(args) => check::run(&context, &args),
         CliCommand::Explain(args) => explain::run(&context, &args),
         CliCommand::Test(args) => test::run(&context, &args),
-        CliCommand::Trust(args) => trust::run(&context, &args),
+        CliCommand::Trust(args) => trust::run(&context, &args, report),
         CliCommand::Pause(args) => pause::run(&context, &args, report),
         CliCommand::Resume(_) => pause::resume(&context, report),
         CliCommand::Packs(args) => packs::run(&context, &args),
@@ -262,13 +296,14 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
         CliCommand::Allow(_) => exact::run(&context, Verb::Allow, report),
         CliCommand::Deny(_) => exact::run(&context, Verb::Deny, report),
         CliCommand::Stats(args) => stats::run(&context, &args),
-        CliCommand::Report(args) => page::run(&context, &args),
+        CliCommand::Report(args) => page::run(&context, &args, report),
         CliCommand::Import(args) => import::run(&context, &args, report),
         CliCommand::Init(args) => init::run(&context, &args, report),
         CliCommand::Ping(args) => ping::run(&context, &args, report),
         CliCommand::Flush(args) => flush::run(&context, &args, report),
-        CliCommand::Memory(args) => memory::run(&context, &args),
+        CliCommand::Memory(args) => memory::run(&context, &args, report),
         CliCommand::Migrate(args) => migrate::run(&context, &args, report),
+        CliCommand::Upgrade(_) => upgrade::run(report),
         CliCommand::Serve(args) => serve::run(&context, &args),
         CliCommand::ClaudeHook(args) => bridge::run(&context, "claude", &args),
         CliCommand::ClineHook(args) => bridge::run(&context, "cline", &args),
@@ -277,7 +312,10 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
         CliCommand::DroidHook(args) => bridge::run(&context, "droid", &args),
         CliCommand::AllHook(args) => bridge::run_all(&context, &args),
         // The hook path is taken before this; its arguments are here for their help.
-        CliCommand::Hook(_) | CliCommand::Completions(_) | CliCommand::Man(_) => Ok(Exit::Ok),
+        CliCommand::Hook(_)
+        | CliCommand::Complete(_)
+        | CliCommand::Completions(_)
+        | CliCommand::Man(_) => Ok(Exit::Ok),
     }
 }
 
@@ -390,7 +428,7 @@ pub fn display_path(context: &Context, path: &Path) -> String {
         Ok(rest) => format!("~/{}", rest.display()),
         Err(_) => path.display().to_string(),
     };
-    flatten_lines(&text)
+    flatten_lines(&files::portable_text(&text))
 }
 
 /// Prints a line to stderr.

@@ -65,9 +65,12 @@ fn notifier(program: &Path, text: &str) -> Command {
     command
 }
 
-/// The text is an argument of the script, never a part of it.
 #[cfg(target_os = "macos")]
-fn notifier(program: &Path, text: &str) -> Command {
+use notifier_of_macos as notifier;
+
+/// The text is an argument of the script, never a part of it.
+#[cfg(any(test, target_os = "macos"))]
+fn notifier_of_macos(program: &Path, text: &str) -> Command {
     let mut command = Command::new(program);
     command.args(["-e", "on run argv"]);
     command.args(["-e", "display notification (item 2 of argv) with title (item 1 of argv)"]);
@@ -145,5 +148,23 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         assert!(!show_notification(&[dir.path().to_str().unwrap()], "x"));
         assert!(!show_notification(&[], "x"));
+    }
+}
+
+#[cfg(test)]
+mod macos_tests {
+    use super::*;
+
+    #[test]
+    fn the_text_is_no_part_of_the_script() {
+        let text = "-e \" & (do shell script \"x\")";
+        let command = notifier_of_macos(Path::new("/usr/bin/osascript"), text);
+        let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy()).collect();
+        // What follows the first argument that is no option is the script's.
+        let [.., script, title, last] = &args[..] else { panic!("{args:?}") };
+        assert_eq!((&**script, &**title, &**last), ("end run", TITLE, text));
+        assert!(args[..args.len() - 2].iter().all(|arg| !arg.contains("shell")));
+        let variables: Vec<_> = command.get_envs().map(|(name, _)| name).collect();
+        assert!(variables.iter().all(|name| *name == crate::env::HOME), "{variables:?}");
     }
 }

@@ -40,6 +40,8 @@ pub const LINES: &str = "LINES";
 pub const PAGER: &str = "PAGER";
 /// The time zone of the machine's people.
 pub const TZ: &str = "TZ";
+/// What the terminal is: `dumb` has no colours.
+pub const TERM: &str = "TERM";
 /// <https://no-color.org>: set and not empty = no colours.
 pub const NO_COLOR: &str = "NO_COLOR";
 

@@ -7,11 +7,13 @@
 //!
 //! What hookctl keeps for itself ([`read_state`]) counts only where nobody else could have put it there.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime};
 
 #[cfg(unix)]
 #[path = "files/map.rs"]
@@ -215,6 +217,34 @@ pub fn find_lost_directory(_: &Path) -> Option<io::Error> {
     None
 }
 
+/// Where the path leads once all links are followed, as people and other programs write it.
+///
+/// # Errors
+/// Where nothing is there, or the system does not say.
+#[allow(clippy::disallowed_methods)]
+pub fn real_path(path: &Path) -> io::Result<PathBuf> {
+    let real = fs::canonicalize(path)?;
+    Ok(if cfg!(windows) { plain_path(real) } else { real })
+}
+
+/// Windows resolves a path to its verbatim form, `\\?\C:\x`, which many programs do not know, and which
+/// equals no other spelling of the same file.
+fn plain_path(path: PathBuf) -> PathBuf {
+    let Some(rest) = path.to_str().and_then(|text| text.strip_prefix(r"\\?\")) else { return path };
+    match (rest.as_bytes(), rest.strip_prefix(r"UNC\")) {
+        (_, Some(share)) => format!(r"\\{share}").into(),
+        ([_, b':', b'\\', ..], _) => rest.into(),
+        // A volume without a letter has no other name.
+        _ => path,
+    }
+}
+
+/// A path as it is written for people and for every shell of this system: a POSIX shell on Windows would take its
+/// backslashes out.
+pub fn portable_text(path: &str) -> Cow<'_, str> {
+    if cfg!(windows) { path.replace('\\', "/").into() } else { path.into() }
+}
+
 /// Takes away what has that name, whatever it is.
 ///
 /// # Errors
@@ -353,6 +383,38 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(draft);
     }
     written
+}
+
+/// For how long a draft lies that nobody may be writing any more: its writer was killed.
+const DRAFT: Duration = Duration::from_secs(3600);
+
+/// How long a file of that name is kept where only drafts are to go; None = for ever.
+pub fn draft_keep(name: &str) -> Option<Duration> {
+    name.ends_with(".tmp").then_some(DRAFT)
+}
+
+/// Takes away files of a directory that are older than `keep` says of their names; None = it stays. At most so many are
+/// looked at, each time from another one on: the first ones may be young for ever. What is dated in the future, as by a clock that was wrong, is dated now: else it would stay until then.
+pub fn sweep_directory(dir: &Path, most: usize, keep: impl Fn(&str) -> Option<Duration>) {
+    let now = SystemTime::now();
+    let limit_of =
+        |entry: fs::DirEntry| keep(&entry.file_name().to_string_lossy()).zip(Some(entry));
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let all: Vec<(Duration, fs::DirEntry)> = entries.filter_map(limit_of).collect();
+    let nanos = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let start = (nanos / 1000) as usize % all.len().max(1);
+    for (limit, entry) in all.iter().cycle().skip(start).take(most.min(all.len())) {
+        let meta = entry.metadata().ok().filter(Metadata::is_file);
+        let Some(modified) = meta.and_then(|meta| meta.modified().ok()) else { continue };
+        match now.duration_since(modified) {
+            Ok(age) if age <= *limit => {}
+            Ok(_) => drop(fs::remove_file(entry.path())),
+            Err(_) => {
+                let opened = open_regular(&entry.path(), OpenOptions::new().write(true), false);
+                let _ = opened.map(|(file, _)| file.set_modified(now));
+            }
+        }
+    }
 }
 
 /// Makes a directory that only its owner can look into, and those that lead there.
@@ -552,4 +614,24 @@ fn is_sticky(_: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_ours(_: &Path, _: &Metadata) -> Result<(), Refusal> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verbatim_path_of_windows_is_written_as_others_write_it() {
+        for (path, plain) in [
+            (r"\\?\C:\Users\me\hookctl.exe", r"C:\Users\me\hookctl.exe"),
+            (r"\\?\Z:\", r"Z:\"),
+            (r"\\?\UNC\server\share\x", r"\\server\share\x"),
+            (r"\\?\Volume{1-2}\x", r"\\?\Volume{1-2}\x"),
+            (r"C:\x", r"C:\x"),
+            (r"\\server\share", r"\\server\share"),
+            ("/home/me", "/home/me"),
+        ] {
+            assert_eq!(plain_path(path.into()), Path::new(plain), "{path}");
+        }
+    }
 }

@@ -27,6 +27,8 @@ pub struct HookOptions {
     pub server: Typed,
     /// `--debug`: tell on stderr what happens.
     pub debug: bool,
+    /// `--plugin`: a plugin of the agent's started this, maybe beside its settings.
+    pub plugin: bool,
     /// What was not understood of the command line.
     pub unknown: Vec<String>,
 }
@@ -53,6 +55,8 @@ impl HookOptions {
             let (flag, inline) = split(&text);
             if text == "--debug" {
                 options.debug = true;
+            } else if text == "--plugin" {
+                options.plugin = true;
             } else if !OWN.contains(&flag) && server::of_flag(flag).is_none() {
                 options.unknown.push(text.into_owned());
             } else if let Some(value) = inline.or_else(|| args.next()) {

@@ -12,7 +12,7 @@ use crate::agent::{self, Agent, EventSpec, Output};
 use crate::config::Config;
 use crate::desktop;
 use crate::dialect::{Ending, Note, Request};
-use crate::effect::{Place, own};
+use crate::effect::{Place, own, windows};
 use crate::event::{Event, Kind, KindSet};
 use crate::flags::HookOptions;
 use crate::held;
@@ -30,6 +30,7 @@ use crate::settings::beside;
 use crate::settings::place::settings_files;
 use crate::stdin::{self, Input};
 use crate::text;
+use crate::turn::Turn;
 use crate::verdict::Verb;
 use crate::watchdog;
 
@@ -58,18 +59,21 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
     let deadline = options.deadline(start);
     watchdog::set_deadline(options.last_moment(start));
     let bytes = stdin::read(deadline, LARGEST);
+    let paths = Paths::discover(options.config.clone(), options.state.clone());
+    let turn = paths
+        .as_ref()
+        .map_or(Turn::Alone, |paths| Turn::take(&options, paths, &bytes.bytes, deadline));
+    if let Turn::Second(output) = &turn {
+        return write_answer(output);
+    }
     watchdog::begin_analysis();
     let Handled { output, mut line, journal, told, unread } =
-        handle_input(&options, &bytes, start, deadline);
+        handle_input(&options, paths, &bytes, start, deadline);
     if options.debug {
         print_stderr(&format!("hookctl: {}", serde_json::to_string(&line).unwrap_or_default()));
     }
-    let status = watchdog::write_answer(
-        &output.stdout,
-        &output.stderr,
-        output.status,
-        output.refusal.as_deref(),
-    );
+    turn.finish(&output, line.decision != "silent" || line.rewritten);
+    let status = write_answer(&output);
     let unread = unread
         .and_then(|unread| Told::from_unreadable(bytes, unread.agent, unread.kind, &unread.paths));
     if let Some(told) = told.or(unread) {
@@ -79,6 +83,12 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
         journal::append(&path, &config, line);
     }
     status
+}
+
+/// Prints it, and returns the exit status.
+fn write_answer(output: &Output) -> u8 {
+    let refusal = output.refusal.as_deref();
+    watchdog::write_answer(&output.stdout, &output.stderr, output.status, refusal)
 }
 
 /// What came of an event.
@@ -99,11 +109,11 @@ struct Unread {
 
 fn handle_input(
     options: &HookOptions,
+    paths: Result<Paths, String>,
     bytes: &Input,
     start: Instant,
     deadline: Instant,
 ) -> Handled {
-    let paths = Paths::discover(options.config.clone(), options.state.clone());
     let (agent, parsed) = parse_input(options, bytes);
     let kind = parsed.as_ref().map_or_else(Unreadable::kind, |event| Some(event.kind));
     if let Some(kind) = kind {
@@ -308,7 +318,7 @@ pub fn session_place(event: &Event, paths: &Paths) -> Place {
     };
     let session = event.str_field("cwd").map(Path::new).filter(|session| session.is_absolute());
     let project = paths::project_root(session.unwrap_or(&cwd), &paths.home);
-    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let text = windows::native_text;
     let session = Session::new(&paths.state, &event.session, event.agent, &text(&project));
     Place {
         cwd: text(&cwd),

@@ -49,5 +49,6 @@ pub mod threads;
 mod tokens;
 pub mod trial;
 pub mod trust;
+pub mod turn;
 pub mod verdict;
 pub mod watchdog;

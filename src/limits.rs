@@ -120,6 +120,9 @@ bounds! {
     /// addresses of a server
     /// a fault
     ADDRESSES: usize = 10;
+    /// faults of a file's grammar: each is told with its line
+    /// not told; the file is broken in any case
+    SYNTAX_FAULTS: usize = 100;
     /// characters of a line with a fault that the fault's report shows
     /// cut
     FAULTY_LINE: usize = 200;
@@ -127,7 +130,7 @@ bounds! {
     /// the rest is not compared
     HINTED: usize = 64;
     /// short-lived notes that one event looks at to remove what is old
-    /// the next event goes on, once those are gone
+    /// a later event looks at others
     SWEPT: usize = 200;
     /// bytes of a text in the journal
     /// cut
@@ -303,6 +306,9 @@ bounds! {
     /// bytes of a shell script that are looked at
     /// the rest is not seen, with a note
     SCRIPT_TEXT: usize = 32 << 10;
+    /// words of a shell script or recipe line that are parsed; a command counts as three more, a comment's as a quarter
+    /// the rest is not seen, with a note
+    SCRIPT_WORDS: usize = 3500;
     /// scripts that scripts run
     /// they are opaque, with a note
     SCRIPT_DEPTH: usize = 4;

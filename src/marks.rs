@@ -247,7 +247,9 @@ impl Session {
             lines.push(b'\n');
         }
         if before.is_empty() {
-            sweep(path.parent().unwrap_or(path));
+            // What sessions left that are out of use.
+            let dir = path.parent().unwrap_or(path);
+            files::sweep_directory(dir, limits::SWEPT, |_| Some(KEPT));
         }
         append(path, &lines).map(|()| new).map_err(|error| describe(path, &error))
     }
@@ -324,15 +326,6 @@ fn read_lines(bytes: &[u8]) -> Option<Vec<KeptMark>> {
 fn age_of(meta: &Metadata) -> Duration {
     let modified = meta.modified().ok();
     modified.and_then(|time| SystemTime::now().duration_since(time).ok()).unwrap_or_default()
-}
-
-/// Takes away what sessions left that are out of use.
-fn sweep(dir: &Path) {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten().take(limits::SWEPT) {
-        if entry.metadata().is_ok_and(|meta| age_of(&meta) > KEPT) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
 }
 
 /// All marks that are kept, for people: of the sessions whose ids begin so. What is not understood is left out.

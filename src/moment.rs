@@ -116,6 +116,28 @@ impl Moment {
     }
 }
 
+/// Seconds since the machine started, asleep or not, by a clock that nobody sets. None where there is no such clock.
+pub fn uptime() -> Option<u64> {
+    #[cfg(unix)]
+    {
+        use rustix::time::{ClockId, clock_gettime};
+        // Elsewhere the monotonic clock goes on while the machine sleeps.
+        #[cfg(target_os = "linux")]
+        const CLOCK: ClockId = ClockId::Boottime;
+        #[cfg(not(target_os = "linux"))]
+        const CLOCK: ClockId = ClockId::Monotonic;
+        u64::try_from(clock_gettime(CLOCK).tv_sec).ok()
+    }
+    #[cfg(not(unix))]
+    None
+}
+
+/// Is a span of so many seconds that began at that uptime over by now, whatever a clock says that was set back? What
+/// began before the machine started again is not known to be.
+pub fn is_over(began: Option<u64>, seconds: u64, now: Option<u64>) -> bool {
+    began.zip(now).is_some_and(|(began, now)| now.saturating_sub(began) >= seconds)
+}
+
 /// The day of a date, from 1970; None for one that no calendar has. Counted in years that begin with March, so that
 /// the day that only some have is their last.
 pub fn day_number(year: i64, month: i64, day: i64) -> Option<i64> {

@@ -89,6 +89,11 @@ impl Claim {
     }
 }
 
+/// Takes the note away: the next claim is the first.
+pub fn forget(notes: &Path, key: &str) {
+    let _ = fs::remove_file(notes.join(format!("once-{key}")));
+}
+
 /// Says something once for each `key`: true the first time, and where that cannot be noted.
 pub fn first_time(notes: &Path, key: &str) -> bool {
     let made = files::create_private(&notes.join(format!("said-{key}")));
@@ -117,18 +122,11 @@ fn file_age(meta: &fs::Metadata) -> Option<Duration> {
     Some(SystemTime::now().duration_since(modified).unwrap_or_else(|error| error.duration()))
 }
 
+/// What is old goes, and beside the notes what those left that were killed while they wrote.
 fn sweep_old_notes(notes: &Path) {
-    let Ok(entries) = fs::read_dir(notes) else { return };
-    for entry in entries.flatten().take(limits::SWEPT) {
-        let path = entry.path();
-        let name = entry.file_name();
-        let mine = name.to_str().is_some_and(|n| n.starts_with("once-"));
-        let limit = if mine { OLD } else { OLD * 24 * 7 };
-        let age = fs::symlink_metadata(&path).ok().and_then(|meta| file_age(&meta));
-        if age.is_some_and(|age| age > limit) {
-            let _ = fs::remove_file(path);
-        }
-    }
+    let keep = |name: &str| Some(if name.starts_with("once-") { OLD } else { OLD * 24 * 7 });
+    files::sweep_directory(notes, limits::SWEPT, keep);
+    files::sweep_directory(notes.parent().unwrap_or(notes), limits::SWEPT, files::draft_keep);
 }
 
 #[cfg(test)]

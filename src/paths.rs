@@ -9,7 +9,12 @@ use crate::env;
 use crate::names::roots::{OWN, SHARED, SYSTEM};
 
 /// The managed layer: rules of the machine's administrator.
-pub const MANAGED_CONFIG: &str = "/etc/hookctl/config.toml";
+pub const MANAGED_CONFIG: &str = if cfg!(windows) {
+    // Where only administrators write; a name without a drive would be one on whichever drive is current.
+    "C:/Program Files/hookctl/config.toml"
+} else {
+    "/etc/hookctl/config.toml"
+};
 /// The user's file inside the config directory.
 pub const CONFIG_FILE: &str = "config.toml";
 /// The settings of the server protocol, beside it.
@@ -63,6 +68,11 @@ impl Paths {
             state: home.join(".local/state/hookctl"),
             home,
         }
+    }
+
+    /// Is the state where this platform has it?
+    pub fn is_own_state(&self) -> bool {
+        self.state == platform_directories(&self.home).1
     }
 
     /// Is the home what HOME says, and not what the system knows of the account?

@@ -1,12 +1,16 @@
 //! What an agent writes to a hook's stdin: read in time, whatever the agent does.
 
 use std::io;
+use std::time::{Duration, Instant};
+
 #[cfg(unix)]
-use std::time::Duration;
-use std::time::Instant;
+#[path = "stdin/poll.rs"]
+mod platform;
+#[cfg(not(unix))]
+#[path = "stdin/thread.rs"]
+mod platform;
 
 /// An agent that says nothing more for this long has said everything.
-#[cfg(unix)]
 const IDLE: Duration = Duration::from_secs(5);
 
 /// What came in on stdin.
@@ -37,8 +41,9 @@ pub fn read(deadline: Instant, largest: usize) -> Input {
     let mut input = Input::default();
     // Past the limit, what comes is read and dropped: the agent's write must not fail.
     let mut dropped = Vec::new();
+    let mut stdin = platform::Stdin::open();
     loop {
-        if !wait_readable(deadline) {
+        if !stdin.wait_readable(deadline.saturating_duration_since(Instant::now()).min(IDLE)) {
             input.end = InputEnd::Open;
             break;
         }
@@ -49,7 +54,7 @@ pub fn read(deadline: Instant, largest: usize) -> Input {
         }
         // Every page that is touched costs two microseconds, so the room grows with the payload.
         let room = if target.len() < 4 << 10 { 4 << 10 } else { 64 << 10 };
-        match read_some(target, room) {
+        match stdin.read_some(target, room) {
             Ok(0) => break,
             Ok(_) => input.oversized |= full,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -62,49 +67,4 @@ pub fn read(deadline: Instant, largest: usize) -> Input {
     input.oversized |= input.bytes.len() > largest;
     input.bytes.truncate(largest);
     input
-}
-
-/// With less room than that, in bytes, a read is not worth its call: the buffer grows.
-#[cfg(unix)]
-const LEAST: usize = 512;
-
-/// Appends what one read gives, at least `room` bytes of it if they are there.
-#[cfg(unix)]
-fn read_some(target: &mut Vec<u8>, room: usize) -> io::Result<usize> {
-    if target.capacity() - target.len() < LEAST {
-        target.reserve(room);
-    }
-    Ok(rustix::io::read(io::stdin(), rustix::buffer::spare_capacity(target))?)
-}
-
-#[cfg(not(unix))]
-fn read_some(target: &mut Vec<u8>, room: usize) -> io::Result<usize> {
-    use io::Read as _;
-    let start = target.len();
-    target.resize(start + room, 0);
-    let read = io::stdin().lock().read(&mut target[start..]);
-    target.truncate(start + read.as_ref().copied().unwrap_or(0));
-    read
-}
-
-/// Waits until there is something to read. A stdin that stays open must not hold the agent up.
-#[cfg(unix)]
-fn wait_readable(deadline: Instant) -> bool {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let left = deadline.saturating_duration_since(Instant::now()).min(IDLE);
-    let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-    let stdin = io::stdin();
-    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
-    loop {
-        match poll(&mut fds, Some(&timeout)) {
-            Ok(ready) => return ready > 0,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return true,
-        }
-    }
-}
-
-#[cfg(not(unix))]
-fn wait_readable(deadline: Instant) -> bool {
-    Instant::now() < deadline
 }

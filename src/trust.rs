@@ -1,6 +1,7 @@
 //! Trust: a project's file may loosen only after a human has approved its exact content, and that
 //! of the project's own programs that it names.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
@@ -107,7 +108,7 @@ impl Store {
 
     /// Was any content of the file approved?
     pub fn has_file(&self, file: &Path) -> bool {
-        file.to_str().is_some_and(|name| self.files.contains_key(name))
+        file_key(file).is_some_and(|name| self.files.contains_key(&*name))
     }
 
     /// Is this exact content of the file approved, with all that it runs as it was?
@@ -117,7 +118,7 @@ impl Store {
 
     /// The same, and why not.
     pub fn approval_state(&self, file: &Path, text: &str) -> TrustState {
-        let Some(entry) = file.to_str().and_then(|name| self.files.get(name)) else {
+        let Some(entry) = file_key(file).and_then(|name| self.files.get(&*name)) else {
             return TrustState::Unknown;
         };
         if entry.hash != sha256_hex(text.as_bytes()) {
@@ -132,6 +133,11 @@ impl Store {
     }
 }
 
+/// What a file is noted as.
+pub fn file_key(file: &Path) -> Option<Cow<'_, str>> {
+    file.to_str().map(files::portable_text)
+}
+
 impl TrustEntry {
     /// Is everything that the file's commands run as it was?
     fn pins_are_unchanged(&self) -> bool {
@@ -140,7 +146,7 @@ impl TrustEntry {
             found.is_err_and(|e| matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
         };
         let leads = |(name, real): (&String, &String)| {
-            Path::new(name).canonicalize().is_ok_and(|now| now == Path::new(real))
+            files::real_path(Path::new(name)).is_ok_and(|now| now == Path::new(real))
         };
         let same =
             |(path, known): (&String, &String)| hash_of(Path::new(path)).as_ref() == Some(known);
@@ -214,7 +220,7 @@ fn listing_of(dir: &Path, names: Option<&str>) -> Option<String> {
 
 /// Where a link leads, and what is there.
 fn link_of(path: &Path) -> String {
-    let real = path.canonicalize().unwrap_or_else(|_| PathBuf::from("nowhere"));
+    let real = files::real_path(path).unwrap_or_else(|_| PathBuf::from("nowhere"));
     format!("{}\0{}", real.display(), hash_of(&real).unwrap_or_default())
 }
 

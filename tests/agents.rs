@@ -242,7 +242,7 @@ fn one_rule_file_in_every_client() {
         }
         text.push('\n');
     }
-    common::made::check_part("README.md", "verdicts", &text);
+    common::made::check_part("docs/agents.md", "verdicts", &text);
 }
 
 /// Puts the command where the payload has one, and says in how many places. A key that holds a line is one that the

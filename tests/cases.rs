@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use hookctl::agent;
 use hookctl::config::{self, Config};
+use hookctl::effect::windows;
 use hookctl::hook;
 use hookctl::judge::{self, JudgeContext, Mode, Situation};
 use hookctl::paths::Paths;
@@ -155,8 +156,9 @@ fn tar(names: &[String]) -> Vec<u8> {
 
 fn check(file: &File, case: &Case) -> Result<(), String> {
     let temp = tempfile::tempdir().map_err(|e| e.to_string())?;
-    let root = fs::canonicalize(temp.path()).map_err(|e| e.to_string())?;
-    let subst = |text: &str| text.replace("{{ROOT}}", &root.to_string_lossy());
+    let root = hookctl::files::real_path(temp.path()).map_err(|e| e.to_string())?;
+    let shown = hookctl::files::portable_text(&root.to_string_lossy()).into_owned();
+    let subst = |text: &str| text.replace("{{ROOT}}", &shown);
     let put = |name: &str, text: &str| {
         let path = root.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -219,7 +221,7 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
                     &source.file,
                     String::new(),
                 );
-                store.files.insert(path.to_string_lossy().into(), entry);
+                store.files.insert(trust::file_key(&path).unwrap().into_owned(), entry);
             }
         }
         fs::create_dir_all(&paths.state).unwrap();
@@ -231,8 +233,9 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
     let agent = agent::detect_agent(&payload, None);
     let event = agent.parse(payload, None);
     let mut place = hook::session_place(&event, &paths);
-    if place.project != root.join("project").to_string_lossy() && case.cwd.is_none() {
-        place.project = root.join("project").to_string_lossy().into();
+    let project = windows::native_text(&root.join("project"));
+    if place.project != project && case.cwd.is_none() {
+        place.project = project;
     }
     let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
     place.programs = config.programs();

@@ -1,13 +1,10 @@
 //! `hookctl check` as a process.
 
-#![cfg(unix)]
-
 mod cli;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
-use cli::World;
+use cli::{World, system};
 use serde_json::Value;
 
 /// The codes with their lines, as `--json` prints them.
@@ -217,18 +214,19 @@ fn every_layer_is_checked_and_files_by_name() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs modes of files")]
 fn s3_47_what_cannot_be_read_or_trusted_names_cause_and_remedy() {
     let world = World::with("");
     let done = world.run(&["check", "nowhere.toml"]);
     assert_eq!(done.code, 2);
     assert!(done.out.contains("there is no such file"), "{}", done.out);
-    fs::set_permissions(world.user(), fs::Permissions::from_mode(0o666)).unwrap();
+    system::set_mode(world.user(), 0o666);
     let done = world.run(&["check"]);
     assert_eq!(done.code, 1);
     assert!(done.out.contains("chmod go-w"), "{}", done.out);
     let status = world.run(&["status", "--json"]).json();
     assert_eq!(status["config_faults"].as_array().unwrap().len(), 1, "{status}");
-    fs::set_permissions(world.user(), fs::Permissions::from_mode(0o600)).unwrap();
+    system::set_mode(world.user(), 0o600);
     fs::write(world.user(), b"# \xff\n").unwrap();
     let done = world.run(&["check"]);
     assert_eq!(done.code, 1);
@@ -291,11 +289,108 @@ fn s3_53_a_file_of_a_newer_version_is_told_with_its_line_and_what_to_do() {
             found.as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect();
         assert_eq!(found, Vec::from_iter(code), "version = {version}");
     }
+    for (wanted, code) in [
+        ("\">=0.1\"", None),
+        ("\">= 0.0.9\"", None),
+        ("\"0\"", None),
+        ("\">=99.1\"", Some("newer-version")),
+        ("\"99\"", Some("newer-version")),
+        ("\"0.1.0.0\"", Some("newer-version")),
+        ("\"~1\"", Some("newer-version")),
+        ("\"\"", Some("newer-version")),
+        ("99", Some("wrong-type")),
+    ] {
+        let world = World::with(&format!("requires = {wanted}\n"));
+        let found = world.run(&["check", "--json"]).json();
+        let found: Vec<&str> =
+            found.as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect();
+        assert_eq!(found, Vec::from_iter(code), "requires = {wanted}");
+    }
+    let world = World::with("requires = \">=99\"\nnew_key = 1\n");
+    let done = world.run(&["check"]);
+    let text = done.out + &done.err;
+    let (wants, key) = (text.find("wants hookctl >=99"), text.find("unknown key `new_key`"));
+    assert!(wants.is_some() && wants < key, "{text}");
     let world = World::with("# mine\nversion = 2\n");
     let done = world.run(&["check"]);
     assert_eq!(done.code, 1);
     let text = done.out + &done.err;
     for part in ["config.toml:2:11", "install a newer hookctl", "write the file in version 1"] {
         assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn a_rule_that_stands_twice_is_told_with_both_places() {
+    for (rules, places) in [
+        (
+            "[rule.a]\ncommand = \"x\"\ndeny = \"x\"\n\n[rule.b]\ncommand = \"x\"\ndeny = \"x\"\n\n[rule.a]\n\
+             command = \"y\"\ndeny = \"y\"\n",
+            &[(9, Some(1))][..],
+        ),
+        // In one table a key stands twice, in the next it does not.
+        (
+            "[rule.a]\ndeny = \"x\"\ncommand = \"x\"\ndeny = \"y\"\n\n[rule.b]\ndeny = \"y\"\n",
+            &[(4, Some(2))],
+        ),
+        (
+            "[rule.a]\ndeny = \"x\"\n[rule.a]\ndeny = \"y\"\n[rule.b]\nask = \"x\"\nask = \"y\"\n[rule.a]\n",
+            &[(3, Some(1)), (7, Some(6)), (8, Some(3))],
+        ),
+        ("[rule]\na = { deny = \"x\" }\n[rule.b]\n[rule]\n", &[(4, Some(1))]),
+    ] {
+        let world = World::with(rules);
+        let told = world.run(&["check"]);
+        assert_eq!(told.code, 1, "{}", told.out);
+        let found = world.run(&["check", "--json"]).json();
+        let found = found.as_array().unwrap();
+        assert_eq!(found.len(), places.len(), "{rules}: {}", told.out);
+        for (finding, (line, first)) in found.iter().zip(places) {
+            assert_eq!(finding["line"], *line, "{}", told.out);
+            let first = first.map(|first| format!("stands at config.toml:{first} already"));
+            let hint = finding["hint"].as_str().unwrap_or_default();
+            assert!(first.is_none_or(|first| hint.contains(&first)), "{hint}");
+        }
+    }
+}
+
+/// What `init` writes, with the `#` taken away from each line that is no prose.
+fn uncommented(text: &str) -> Vec<String> {
+    let plain = |line: &str| match line.strip_prefix('#') {
+        Some(rest) if !rest.starts_with(' ') && !rest.is_empty() => format!("{rest}\n"),
+        _ => String::new(),
+    };
+    text.split("\n\n").map(|block| block.lines().map(plain).collect::<String>()).collect()
+}
+
+#[test]
+fn what_init_writes_holds_when_it_is_uncommented() {
+    for args in [&["init"][..], &["init", "--project"]] {
+        let world = World::new();
+        assert_eq!(world.run(args).code, 0);
+        let file = match args.len() {
+            1 => world.user(),
+            _ => world.project().join(".hookctl.toml"),
+        };
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert_eq!(world.run(&["check", "--json"]).out.trim(), "[]", "as it is written");
+        // What an example runs is the user's own.
+        for dir in [world.project(), world.user().parent().unwrap().into()] {
+            world.write(&dir.join("hooks/check.sh"), "exit 0\n");
+        }
+        let mut blocks = uncommented(&text);
+        blocks.retain(|block| !block.is_empty());
+        assert!(blocks.len() > 12, "{blocks:?}");
+        for block in blocks.iter().chain([&blocks.join("\n")]) {
+            world.write(&file, block);
+            let done = world.run(&["check", "--json"]);
+            let found = done.json();
+            let mut found = found.as_array().unwrap().iter();
+            // That a project's rules wait for trust is no fault.
+            let fault = found.find(|one| one["severity"] != "info");
+            assert_eq!((done.code, fault), (0, None), "{block}: {}", done.err);
+        }
+        let tests = world.run(&["test"]);
+        assert_eq!(tests.code, 0, "{}{}", tests.out, tests.err);
     }
 }

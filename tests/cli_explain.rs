@@ -1,10 +1,8 @@
 //! `hookctl explain` as a process.
 
-#![cfg(unix)]
-
 mod cli;
 
-use cli::World;
+use cli::{World, system};
 use serde_json::{Value, json};
 
 const RULES: &str = "[rule.no-push]\ncommand = \"git push\"\ndeny = \"Not from here.\"\n\
@@ -277,12 +275,13 @@ fn s3_44_failures_as_json_too() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn the_program_under_another_name_is_told_by_its_file() {
     let world = World::with("");
     let own = env!("CARGO_BIN_EXE_hookctl");
     let project = world.project();
     std::fs::copy(own, project.join("copy")).unwrap();
-    std::os::unix::fs::symlink(own, project.join("soft")).unwrap();
+    system::symlink(own, project.join("soft")).unwrap();
     // Where the file systems differ there is no such link.
     let hard = std::fs::hard_link(own, project.join("hard")).is_ok();
     std::fs::copy("/bin/sh", project.join("other")).unwrap();

@@ -1,15 +1,14 @@
 //! `hookctl import`, `stats` and `report` as processes.
 
-#![cfg(unix)]
-
 mod cli;
 
 use std::fs;
 
-use cli::World;
+use cli::{World, system};
 use serde_json::json;
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn permissions_become_rules_on_effects() {
     let world = World::new();
     let settings = json!({
@@ -47,6 +46,7 @@ fn permissions_become_rules_on_effects() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn scripts_and_other_guards() {
     let world = World::new();
     let script = world.project().join("guard.sh");
@@ -129,6 +129,7 @@ fn stats_count() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs symbolic links")]
 fn the_page_replaces_only_its_own() {
     let world = World::new();
     journal(&world);
@@ -146,7 +147,7 @@ fn the_page_replaces_only_its_own() {
         "{}",
         kept.err
     );
-    std::os::unix::fs::symlink(world.user(), world.project().join("link.html")).unwrap();
+    system::symlink(world.user(), world.project().join("link.html")).unwrap();
     world.write(&world.user(), "profile = \"guard\"\n");
     assert_eq!(world.run(&["report", "-o", "link.html"]).code, 2);
     assert_eq!(world.run(&["report", "-o", "/dev/null/x.html"]).code, 2);

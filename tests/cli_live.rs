@@ -5,13 +5,13 @@
 mod cli;
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use cli::{BIN, Done, World, finish};
+use cli::{BIN, Done, World, finish, system};
 use serde_json::{Value, json};
 
 /// What Claude Code would do, as `~/does` has it. `ask TOOL COMMAND` has hookctl judge a call.
@@ -43,7 +43,7 @@ impl Live {
         }
         let client = live.bin().join("claude");
         live.world.write(&client, CLIENT);
-        fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).unwrap();
+        system::set_mode(&client, 0o755);
         live.does(does);
         // What a project's entries name.
         symlink(BIN, live.bin().join("hookctl")).unwrap();

@@ -1,17 +1,14 @@
 //! `hookctl trust`, `pause`, `resume`, `log` and `init` as processes, on terminals where humans
 //! are asked for.
 
-#![cfg(unix)]
-
 mod cli;
 
 use std::fs;
 use std::io::Read as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cli::World;
+use cli::{World, finish, system};
 use serde_json::{Value, json};
 
 const PROJECT: &str = "[rule.no-push]\ncommand = \"git push\"\ndeny = \"x\"\n\
@@ -19,7 +16,7 @@ const PROJECT: &str = "[rule.no-push]\ncommand = \"git push\"\ndeny = \"x\"\n\
                        [rule.fmt]\non = \"PostToolUse\"\nrun = \"sh tools/fmt.sh\"\n";
 
 fn mode(path: &Path) -> u32 {
-    fs::metadata(path).unwrap().permissions().mode() & 0o777
+    system::mode(path)
 }
 
 fn ls(world: &World) -> String {
@@ -36,6 +33,7 @@ fn project() -> World {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn trust_shows_asks_and_holds_until_the_content_changes() {
     let world = project();
     assert_eq!(ls(&world), "");
@@ -72,6 +70,7 @@ fn trust_shows_asks_and_holds_until_the_content_changes() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn trust_and_pause_are_for_humans() {
     let world = project();
     for args in [&["trust"][..], &["pause"], &["pause", "1m"]] {
@@ -87,10 +86,11 @@ fn trust_and_pause_are_for_humans() {
 }
 
 /// A process tree above hookctl, as a script of each kind builds it; `$@` is the command.
+#[cfg(target_os = "linux")]
 fn below(world: &World, tree: &str, args: &[&str], typed: &str) -> cli::Done {
     let script = world.home().join("bin/claude");
     world.write(&script, tree);
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    system::set_mode(&script, 0o755);
     let mut command = world.command("python3");
     command.args(["-c", cli::ORPHAN, script.to_str().unwrap(), cli::BIN]).args(args);
     command.env("PTY", cli::PTY).env("HOLDER", HOLDER);
@@ -98,6 +98,7 @@ fn below(world: &World, tree: &str, args: &[&str], typed: &str) -> cli::Done {
 }
 
 /// Holds a terminal, on which an orphan in a session of its own runs what follows.
+#[cfg(target_os = "linux")]
 const HOLDER: &str = "
 import os, pty, sys
 m, s = pty.openpty()
@@ -127,6 +128,7 @@ sys.exit(code)
 
 #[cfg(target_os = "linux")]
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn no_agent_may_stand_behind_what_loosens() {
     let spawned = "python3 -c \"$PTY\" \"$@\"; exit $?\n";
     for (tree, why) in [
@@ -162,6 +164,7 @@ fn no_agent_may_stand_behind_what_loosens() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn a_human_types_what_is_lost() {
     let world = World::with("[rule.x]\ncommand = \"ls\"\ndeny = \"x\"\n");
     for typed in ["y\n", "yes\n", "\n", "pause\n", "pause 11m\n", "PAUSE 10m\n"] {
@@ -206,6 +209,7 @@ fn a_pause_that_nobody_could_have_made_pauses_nothing() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn trust_shows_all_that_will_hold() {
     let world = World::new();
     world.write(&world.project().join("tools/fmt.sh"), "exit 0\n");
@@ -248,10 +252,11 @@ fn trust_shows_all_that_will_hold() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn nothing_that_is_trusted_leaves_the_project_by_links() {
     let world = World::new();
     world.write(&world.home().join("else/x.sh"), "exit 0\n");
-    std::os::unix::fs::symlink("../else", world.project().join("out")).unwrap();
+    system::symlink("../else", world.project().join("out")).unwrap();
     for rule in [
         "run = \"./out/x.sh\"",
         "context = { file = \"out/x.sh\" }",
@@ -268,6 +273,7 @@ fn nothing_that_is_trusted_leaves_the_project_by_links() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn faults_are_not_trusted_and_escapes_are_shown_as_such() {
     let world = World::new();
     world.project_file("[rule.x]\ncomand = \"ls\"\nallow = \"x\"\n");
@@ -281,6 +287,7 @@ fn faults_are_not_trusted_and_escapes_are_shown_as_such() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn pause_lets_pass_and_resume_ends_it() {
     let world = World::with("[rule.no-ls]\ncommand = \"ls\"\ndeny = \"x\"\n");
     assert!(ls(&world).contains("\"deny\""));
@@ -464,6 +471,7 @@ fn log_tells_the_time_of_the_local_clocks() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn a_long_log_goes_to_the_pager_of_a_terminal_alone() {
     let world = World::new();
     let all: String =
@@ -471,7 +479,7 @@ fn a_long_log_goes_to_the_pager_of_a_terminal_alone() {
     world.write(&world.state().join("journal.jsonl"), &all);
     let pager = world.home().join("pager");
     world.write(&pager, "#!/bin/sh\nprintf 'PAGED '; wc -l\n");
-    std::fs::set_permissions(&pager, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    system::set_mode(&pager, 0o700);
     let env = [("PAGER", pager.to_str().unwrap()), ("LINES", "24")];
     let paged = world.on_terminal_with(&["log", "-n", "0"], "", &env).out;
     assert!(paged.contains("PAGED 200"), "{paged}");
@@ -526,6 +534,7 @@ fn log_follows_through_a_rotation_and_ends_with_its_reader() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs modes of files")]
 fn init_writes_a_starter_that_check_finds_sound() {
     let world = World::new();
     let done = world.run(&["init"]);
@@ -770,6 +779,7 @@ fn s3_44_what_edits_settings_tells_it_as_one_object() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn s3_44_what_does_something_else_tells_it_as_one_object() {
     let world = World::new();
     let made = told(&world, &["init"]);
@@ -792,6 +802,14 @@ fn s3_44_what_does_something_else_tells_it_as_one_object() {
     let paused: Value = serde_json::from_str(object).unwrap();
     assert!(paused["paused_until"].as_u64().unwrap() > 1_000_000_000, "{paused}");
     assert_eq!(told(&world, &["resume"])["was_paused"], true);
+
+    // Of a build in its checkout.
+    let newer = told(&world, &["upgrade"]);
+    assert_eq!(
+        (&newer["by"], &newer["run"]),
+        (&json!("checkout"), &json!("git pull && ./install.sh"))
+    );
+    assert!(newer["program"].as_str().unwrap().ends_with("hookctl"), "{newer}");
 
     assert_eq!(message(&told(&world, &["ping"])).0, "error");
     assert_eq!(message(&told(&world, &["flush", "nobody"])).0, "error");
@@ -848,10 +866,345 @@ fn doctor_names_a_fix_for_each_finding_and_makes_the_safe_ones() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn without_a_command_it_says_what_to_do_next() {
     let world = World::new();
     let shown = world.on_terminal(&[], "").out;
     for part in ["NOT in effect", "Next:", "hookctl install", "hookctl doctor"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
+}
+
+#[test]
+#[cfg(unix)]
+fn another_hookctl_and_a_plugin_are_told() {
+    let world = World::new();
+    let other = world.home().join("other/hookctl");
+    world.write(&other, "#!/bin/sh\necho hookctl 0.0.9\n");
+    system::set_mode(&other, 0o755);
+    let path = format!("{}:/usr/bin:/bin", other.parent().unwrap().display());
+    let status = |more: &[&str]| {
+        let mut command = world.start(&["status", "--json", "--offline"]);
+        command.args(more).env("PATH", &path);
+        finish(command, b"").json()
+    };
+    let told = |status: &Value, words: &str| {
+        let notes = status["notes"].as_array().unwrap();
+        notes.iter().any(|note| note.as_str().unwrap().contains(words))
+    };
+    assert!(told(&status(&[]), "another hookctl is ~/other/hookctl"), "{}", status(&[]));
+    assert!(told(&status(&["--verify"]), "another hookctl (hookctl 0.0.9) is"));
+    // A copy is no other.
+    fs::copy(env!("CARGO_BIN_EXE_hookctl"), &other).unwrap();
+    assert!(!told(&status(&[]), "another hookctl"));
+
+    let settings = world.home().join(".claude/settings.json");
+    // What a project says switches nothing on, and may switch it off.
+    let project = world.project().join(".claude/settings.json");
+    world.write(&project, &json!({ "enabledPlugins": { "hookctl@x": true } }).to_string());
+    assert!(!told(&status(&[]), "its plugin"));
+    world.write(&settings, &json!({ "enabledPlugins": { "hookctl@x": true } }).to_string());
+    assert!(told(&status(&[]), "its plugin hookctl@x"));
+    world.write(&project, &json!({ "enabledPlugins": { "hookctl@x": false } }).to_string());
+    let off = status(&[]);
+    assert_eq!(off["in_effect"], false, "{off}");
+    assert!(
+        off["problems"][0].as_str().unwrap().contains("project settings switch the plugin off")
+    );
+    fs::remove_file(&project).unwrap();
+    for (plugins, on) in [
+        (json!({ "hookctl@hookctl": true }), true),
+        (json!({ "hookctl@hookctl": false }), false),
+        (json!({ "other@hookctl": true }), false),
+    ] {
+        world.write(&settings, &json!({ "enabledPlugins": plugins }).to_string());
+        let status = status(&[]);
+        assert_eq!(status["in_effect"], on, "{status}");
+        assert_eq!(told(&status, "its plugin hookctl@hookctl"), on, "{status}");
+    }
+}
+
+#[test]
+fn options_of_every_command_stand_in_one_help() {
+    let world = World::new();
+    let whole = world.run(&["--help"]).out;
+    assert_eq!(whole.matches("--state <DIR>").count(), 1, "{whole}");
+    let commands = whole.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names: Vec<&str> = commands
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(names.len() > 25 && !names.contains(&"complete"), "{names:?}");
+    for name in names.iter().filter(|name| **name != "help") {
+        let help = world.run(&[name, "--help"]);
+        assert_eq!(help.code, 0, "{name}");
+        assert!(
+            !help.out.contains("--state <DIR>") && !help.out.contains("--color <WHEN>"),
+            "{name}"
+        );
+        assert_eq!(
+            help.out.matches("`hookctl --help` tells of them").count(),
+            1,
+            "{name}: {}",
+            help.out
+        );
+    }
+    for (args, holds) in [
+        (&["packs", "show", "--help"][..], "tells of them"),
+        (&["hook", "--help"], "tells of them"),
+        (&["help", "log"], "tells of them"),
+    ] {
+        let help = world.run(args).out;
+        assert!(help.contains(holds) && !help.contains("--config <DIR>"), "{args:?}: {help}");
+    }
+    // They hold there all the same, before and behind.
+    let state = world.home();
+    let state = state.to_str().unwrap();
+    for args in [
+        &["--state", state, "log", "--json"][..],
+        &["log", "--json", "--state", state],
+        &["packs", "--color", "never", "show", "git", "--state", state],
+        &["packs", "show", "git", "--color=always"],
+    ] {
+        let done = world.run(args);
+        assert!(done.code < 2, "{args:?}: {}", done.err);
+    }
+    assert_eq!(world.run(&["packs", "show", "git", "--color=loud"]).code, 2);
+}
+
+/// What the shells are told at the end of those words.
+fn completed(world: &World, words: &[&str]) -> Vec<String> {
+    let done = world.run(&[&["complete", "--"], words].concat());
+    assert_eq!((done.code, &*done.err), (0, ""), "{words:?}");
+    done.out.lines().map(|line| line.split('\t').next().unwrap().to_string()).collect()
+}
+
+#[test]
+fn completions_know_ids() {
+    let world = World::with(
+        "[rule.my-own]\ncommand = \"x\"\ndeny = \"x\"\n[remote.approvals]\nurl = \"http://127.0.0.1:9\"\n",
+    );
+    world.project_file("[rule.of-project]\ncommand = \"x\"\ndeny = \"x\"\n");
+    let other = world.home().join("other");
+    world.write(&other.join("config.toml"), "[rule.elsewhere]\ncommand = \"x\"\ndeny = \"x\"\n");
+    let other = other.to_str().unwrap();
+    let user = world.user();
+    let dir = user.parent().unwrap().to_str().unwrap();
+    for (words, holds, lacks) in [
+        (
+            &[""][..],
+            &["status", "log", "serve", "completions"][..],
+            &["cline-hook", "complete", "--json"][..],
+        ),
+        (&["sta"], &["status", "stats"], &["log"]),
+        (
+            &["log", "--rule", ""],
+            &["my-own", "of-project", "force-push-anywhere"],
+            &["elsewhere", "git"],
+        ),
+        (&["log", "--rule", "my"], &["my-own"], &["of-project"]),
+        (&["log", "--rule=m"], &["--rule=my-own"], &["--rule=of-project"]),
+        (&["log", "--rule", "=", "my"], &["my-own"], &["of-project"]),
+        (&["log", "--rule", "="], &["my-own", "of-project"], &[]),
+        (&["--config", other, "log", "--rule", ""], &["elsewhere", "of-project"], &["my-own"]),
+        (&["log", "--config", dir, "-n", "3", "--rule", "\"\""], &["my-own"], &["elsewhere"]),
+        (&["packs", "show", ""], &["git", "force-push-anywhere"], &["my-own", "list"]),
+        (&["packs", ""], &["list", "show"], &["git"]),
+        (&["ping", ""], &["approvals"], &["server"]),
+        (&["flush", "app"], &["approvals"], &[]),
+        (&["install", "--agent", ""], &["claude", "codex", "gemini"], &[]),
+        (&["install", "--agent", "claude,ge"], &["claude,gemini"], &["gemini", "claude,codex"]),
+        (&["install", "--scope", ""], &["user", "project", "local"], &[]),
+        (&["events", "enable", "Pre"], &["PreToolUse", "PreCompact"], &["Stop"]),
+        (&["events", "disable", "Stop", "--agent", "ge"], &["gemini"], &[]),
+        (&["explain", "--event", "St"], &["Stop"], &["PreToolUse"]),
+        (&["log", "--decision", ""], &["deny", "passed", "rewritten"], &[]),
+        (&["log", "-"], &["--since", "--help", "--state", "--color"], &["--all"]),
+        (&["hook", "--"], &["--timeout-ms", "--debug"], &["--json"]),
+        (&["flush", "--"], &["--json"], &["--quiet"]),
+        (&["agents", ""], &["claude", "qwen"], &[]),
+        (&["completions", ""], &["bash", "zsh", "fish", "powershell", "elvish"], &[]),
+        (&["status", ""], &["--verify", "--json"], &[]),
+        (&["status", "--color", ""], &["auto", "always", "never"], &[]),
+        (&["help", "sta"], &["status"], &[]),
+        // Files, which shells know better.
+        (&["check", ""], &[], &["--json"]),
+        (&["log", "--state", ""], &[], &["log"]),
+        (&["explain", "--", "-"], &[], &["--json"]),
+        (&["bogus", "--bogus", "x"], &[], &["log"]),
+    ] {
+        let found = completed(&world, words);
+        for one in holds {
+            assert!(found.contains(&one.to_string()), "{words:?} lacks {one}: {found:?}");
+        }
+        for one in lacks.iter().filter(|one| !holds.contains(one)) {
+            assert!(!found.contains(&one.to_string()), "{words:?} has {one}: {found:?}");
+        }
+        assert!(!holds.is_empty() || found.is_empty(), "{words:?}: {found:?}");
+    }
+    // What cannot be read costs nothing but its ids.
+    world.write(&world.user(), "[rule.\u{1b}[2J");
+    assert!(completed(&world, &["log", "--rule", ""]).contains(&"force-push-anywhere".to_string()));
+    assert!(completed(&world, &["--config", "/nowhere", "log", "--rule", "f"]).len() > 1);
+}
+
+/// A shell with hookctl in its PATH runs that.
+fn in_shell(world: &World, shell: &str, args: &[&str], script: &str) -> Option<String> {
+    let path =
+        format!("{}:/usr/local/bin:/usr/bin:/bin", Path::new(cli::BIN).parent().unwrap().display());
+    let mut command = world.command(shell);
+    command.args(args).arg(script).env("PATH", path);
+    let Ok(output) = command.output() else {
+        eprintln!("no {shell} here: not checked");
+        return None;
+    };
+    Some(
+        String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr),
+    )
+}
+
+#[test]
+fn completions_work_in_real_shells() {
+    let world = World::with("[rule.my-own]\ncommand = \"x\"\ndeny = \"x\"\n");
+    let ask = "source <(hookctl completions bash); ask() { COMP_WORDS=(hookctl \"$@\"); COMP_CWORD=$#; \
+               COMPREPLY=(); _hookctl; printf '<%s>' \"${COMPREPLY[@]}\"; echo; }\n";
+    let said = in_shell(
+        &world,
+        "bash",
+        &["--norc", "-c"],
+        &format!(
+            "{ask} ask sta; ask log --rule my; ask log --rule = my; ask install --agent claude,ge; ask check ''"
+        ),
+    );
+    if let Some(said) = said {
+        assert_eq!(said, "<status><stats>\n<my-own>\n<my-own>\n<claude,gemini>\n<>\n");
+    }
+    let zsh = "autoload -Uz compinit; compinit -u -D; source <(hookctl completions zsh)\n\
+               _describe() { print -r -- ${(P)2}; }; _files() { print FILES; }\n\
+               ask() { words=(hookctl \"$@\"); CURRENT=$#words; _hookctl; }\n\
+               ask log --rule my; ask log --since 1; ask check ''";
+    if let Some(said) = in_shell(&world, "zsh", &["-f", "-c"], zsh) {
+        assert_eq!(said, "my-own:user rule\n1d: 1w:\nFILES\n");
+    }
+    let fish = "hookctl completions fish | source; complete -C 'hookctl log --rule my'; complete -C 'hookctl stat'";
+    if let Some(said) = in_shell(&world, "fish", &["-c"], fish) {
+        assert!(said.starts_with("my-own\tuser rule\n") && said.contains("status\t"), "{said}");
+    }
+}
+
+#[test]
+fn a_state_or_a_config_that_is_not_there_is_told_with_what_mends_it() {
+    let world = World::new();
+    let file = world.home().join("file");
+    world.write(&file, "x");
+    let file = file.to_str().unwrap();
+    let absent = "/nowhere/at-all";
+    for command in [
+        &["log"][..],
+        &["status"],
+        &["doctor"],
+        &["stats"],
+        &["memory"],
+        &["check"],
+        &["packs"],
+        &["explain", "ls"],
+        &["test"],
+        &["replay"],
+        &["suggest"],
+        &["trust", "--list"],
+        &["agents"],
+        &["events"],
+        &["resume"],
+        &["report", "-o", "x.html"],
+        &["allow", "--last"],
+    ] {
+        for (option, path, told) in [
+            ("--state", absent, "there is no such directory. Name the one"),
+            ("--state", file, "is a file: name the directory of the journal"),
+            (
+                "--config",
+                absent,
+                "there is no such directory. `hookctl init --config DIR` makes one",
+            ),
+            ("--config", file, "is a file: name the directory of config.toml"),
+        ] {
+            if command[0] == "replay" && option == "--config" {
+                continue;
+            }
+            let done = world.run(&[command, &[option, path]].concat());
+            assert_eq!(done.code, 2, "{command:?} {option} {path}: {}{}", done.out, done.err);
+            let wanted = format!("{option} {path}");
+            assert!(
+                done.err.contains(&wanted) && done.err.contains(told),
+                "{command:?}: {}",
+                done.err
+            );
+        }
+    }
+    // The default one comes with the first event, whether it is named or not.
+    let state = world.state();
+    let own = ["--state", state.to_str().unwrap()];
+    for command in [&["check"][..], &["explain", "ls"], &["packs"], &["stats"]] {
+        assert_eq!(
+            world.run(&[command, &own].concat()).code,
+            world.run(command).code,
+            "{command:?}"
+        );
+    }
+    // The hook answers whatever is wrong with them; it makes a state that is not there.
+    let absent = world.home().join("absent");
+    let absent = absent.to_str().unwrap();
+    let payload = json!({ "hook_event_name": "PreToolUse", "session_id": "s", "cwd": world.project(),
+        "tool_name": "Bash", "tool_input": { "command": "rm -rf ~" } });
+    for (option, path) in
+        [("--state", absent), ("--state", file), ("--config", absent), ("--config", file)]
+    {
+        let done = world.feed(&["hook", option, path], payload.to_string().as_bytes());
+        assert!(done.code == 0 || done.code == 2, "{option} {path}");
+        assert!(done.out.contains("\"deny\""), "{option} {path}: {}", done.out);
+    }
+}
+
+#[test]
+fn what_edits_tells_programs_what_it_did() {
+    let world = project();
+    world.on_terminal(&["trust"], "trust project\n");
+    let done = world.run(&["trust", "--revoke", "--json"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(done.json()["revoked"][0], json!(world.project().join(".hookctl.toml")));
+    assert_eq!(world.run(&["trust", "--revoke", "--json"]).json()["revoked"], json!([]));
+    let done = world.run(&["trust", "--json"]);
+    assert_eq!((done.code, done.json()["ok"].clone(), &*done.err), (2, json!(false), ""));
+    let cleared = world.run(&["memory", "clear", "--json"]).json();
+    assert_eq!((&cleared["command"], &cleared["removed"]), (&json!("memory"), &json!(0)));
+    let page = world.home().join("report.html");
+    let args = ["report", "--json", "-o", page.to_str().unwrap()];
+    world.write(&world.state().join("journal.jsonl"), "");
+    let none = world.run(&args);
+    assert_eq!((none.code, none.json()["messages"][0]["level"].clone()), (1, json!("note")));
+    ls(&world);
+    let done = world.run(&args).json();
+    assert_eq!(
+        (&done["file"], &done["events"], &done["ok"]),
+        (&json!(page), &json!(1), &json!(true))
+    );
+}
+
+#[test]
+fn samples_of_verify_are_nobodys_calls() {
+    let world = World::new();
+    let line = |session: &str, what: &str| {
+        let line = json!({ "time": "2026-11-10T10:00:00.000Z", "agent": "claude", "event": "PreToolUse", "session": session,
+            "cwd": world.project(), "tool": "Bash", "what": what, "decision": "deny", "rule": "delete-root", "ms": 0.5 });
+        format!("{line}\n")
+    };
+    let both = line("s", "rm -rf /usr") + &line("hookctl-verify", "rm -rf /");
+    world.write(&world.state().join("journal.jsonl"), &both);
+    assert_eq!(world.run(&["stats", "--json"]).json()["events"], 1);
+    assert_eq!(world.run(&["replay", "--json"]).json()["calls"], 1);
+    let last = world.on_terminal(&["deny", "--last"], "no\n");
+    assert!(last.out.contains("Bash rm -rf /usr in"), "{}", last.out);
+    // The log has them, marked.
+    assert!(world.run(&["log"]).out.contains("rm -rf /  (verify sample)"));
 }

@@ -1,7 +1,5 @@
 //! `hookctl packs` as a process.
 
-#![cfg(unix)]
-
 mod cli;
 
 use cli::World;

@@ -1,13 +1,11 @@
 //! `hookctl replay` as a process: past calls are judged as the hook judges them.
 
-#![cfg(unix)]
-
 mod cli;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cli::World;
+use cli::{World, system};
 use serde_json::{Value, json};
 
 const RULES: &str = "[rule.no-main]\ncommand = \"git push origin main\"\ndeny = \"Not main.\"\n\
@@ -204,6 +202,7 @@ fn nothing_to_read_is_said() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs symbolic links")]
 fn hostile_transcripts_do_no_harm() {
     let world = World::new();
     let dir = world.home().join(".claude/projects/x");
@@ -213,8 +212,8 @@ fn hostile_transcripts_do_no_harm() {
     let lone = good.replace("\"1\"", "\"2\"").replace("rm -rf", "\\ud800 rm -rf");
     world.write(&dir.join("b.jsonl"), &format!("\u{feff}{lone}"));
     world.write(&dir.join("\u{1b}[31mc.jsonl"), "nothing\n");
-    std::os::unix::fs::symlink("/", dir.join("root")).unwrap();
-    std::os::unix::fs::symlink(dir.join("a.jsonl"), dir.join("link.jsonl")).unwrap();
+    system::symlink("/", dir.join("root")).unwrap();
+    system::symlink(dir.join("a.jsonl"), dir.join("link.jsonl")).unwrap();
     let fifo = dir.join("fifo.jsonl");
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     let done = world.run(&["replay", "-v"]);

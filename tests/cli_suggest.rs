@@ -1,12 +1,10 @@
 //! `hookctl suggest`, `allow` and `deny` as processes.
 
-#![cfg(unix)]
-
 mod cli;
 
 use std::fs;
 
-use cli::World;
+use cli::{World, system};
 use serde_json::{Value, json};
 
 /// Numbers that look like chance, and are the same each time.
@@ -155,6 +153,7 @@ fn journal_of(world: &World, lines: &[String]) {
 const OWN: &str = "# mine\n[rule.ask-make]\ncommand = \"make\"\nask = \"make?\" # why";
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn the_last_stopped_call_becomes_an_exact_rule() {
     let world = World::with(OWN);
     journal_of(
@@ -189,7 +188,7 @@ fn the_last_stopped_call_becomes_an_exact_rule() {
     // Behind a link, as dotfiles are kept; nothing of the file is lost.
     let real = world.home().join("dotfiles.toml");
     fs::rename(world.user(), &real).unwrap();
-    std::os::unix::fs::symlink(&real, world.user()).unwrap();
+    system::symlink(&real, world.user()).unwrap();
     let yes = world.on_terminal(&["allow", "--last"], "allow this\n");
     assert_eq!(yes.code, 0, "{}", yes.out);
     assert!(yes.out.contains("+[rule.allow-cat-notes-txt"), "{}", yes.out);
@@ -213,6 +212,7 @@ fn the_last_stopped_call_becomes_an_exact_rule() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn an_allow_that_would_not_help_is_not_written() {
     let world = World::with(OWN);
     journal_of(&world, &[line(&world, "PreToolUse", "make x", "ask", "user:ask-make")]);
@@ -234,6 +234,7 @@ fn an_allow_that_would_not_help_is_not_written() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn suggestions_are_accepted_one_by_one() {
     let world = World::with("profile = \"guard\"\n");
     let mut lines = Vec::new();

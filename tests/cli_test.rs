@@ -1,7 +1,5 @@
 //! `hookctl test` as a process.
 
-#![cfg(unix)]
-
 mod cli;
 
 use cli::World;

@@ -205,7 +205,7 @@ fn judge(path: &Path, faults: &mut Vec<String>) -> Tally {
     let file: File = toml::from_str(&fs::read_to_string(path).unwrap())
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let home = fs::canonicalize(root.path()).unwrap().join("home");
+    let home = hookctl::files::real_path(root.path()).unwrap().join("home");
     let project = home.join("project");
     put(&project, &file.files);
     let moved = |text: &str| text.replace("/home/dev", &home.to_string_lossy());

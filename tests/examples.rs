@@ -81,7 +81,7 @@ struct Stage {
 impl Stage {
     fn new(example: &Path, programs: &Value) -> Stage {
         let dir = tempfile::tempdir().expect("a directory");
-        let real = dir.path().canonicalize().expect("its path");
+        let real = hookctl::files::real_path(dir.path()).expect("its path");
         let home = real.join("home");
         let project = home.join("project");
         let config = home.join(".config/hookctl");

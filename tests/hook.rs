@@ -306,6 +306,7 @@ fn s4_05_session_end_is_quick_and_prints_nothing() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn s4_05_session_end_is_quick_whatever_its_rules_run() {
     let rules = ["hook = \"sleep 20\"", "when = { run = \"sleep 20\" }\nnotify = \"x\""];
     let rules: Vec<String> = rules
@@ -326,6 +327,7 @@ fn s4_05_session_end_is_quick_whatever_its_rules_run() {
 
 /// Nobody waits for what runs at a session's end; it ends by itself, at the latest at its limit.
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn s4_05_what_runs_at_a_sessions_end_is_not_waited_for() {
     let home = Home::new(
         "[rule.slow]\non = \"SessionEnd\"\nrun = \"sleep 1.5; cat > ../done\"\n\
@@ -351,6 +353,7 @@ fn s4_05_what_runs_at_a_sessions_end_is_not_waited_for() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn law_5_a_command_of_a_rule_ends_before_the_deadline() {
     let home = Home::new("[rule.slow]\ntool = \"Read\"\nrun = \"sleep 20\"\ndeny = \"slow\"\n");
     let start = Instant::now();
@@ -368,6 +371,7 @@ fn s3_41_debug_goes_to_stderr_never_to_stdout() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn sx_11_a_second_registration_repeats_no_side_effect() {
     let home = Home::new(
         "[rule.run]\ntool = \"Read\"\nrun = \"echo x >> ../count; sleep 0.3; false\"\ndeny = \"ran\"\n",
@@ -404,6 +408,7 @@ fn sx_09_one_redacted_line_for_each_decision() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn what_a_command_was_not_asked_is_in_the_journal() {
     let home = Home::new(
         "[rule.no]\neffect = \"delete\"\npath = \"./\"\nunless = { when = { run = \"test {path} != x\" } }\ndeny = \"no\"\n",
@@ -458,6 +463,7 @@ fn a_file_that_others_can_write_is_refused() {
 /// `$ARGUMENTS` is the payload, the others are what they are called: in texts as values, in scripts as variables, on
 /// every event.
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn s4_20_placeholders_of_prompts_in_texts_and_scripts() {
     let names = ["ARGUMENTS", "PROMPT", "TRANSCRIPT_PATH", "CLAUDE_PROJECT_DIR"];
     let text = names.map(|name| format!("{name}=<${name}>")).join(" ");
@@ -470,7 +476,7 @@ fn s4_20_placeholders_of_prompts_in_texts_and_scripts() {
          [rule.reason]\ntool = \"Bash\"\ndeny = \"$TRANSCRIPT_PATH of $CLAUDE_PROJECT_DIR: $ARGUMENTS\"\n"
     );
     let home = Home::new(&rules);
-    let project = home.path().join("project").canonicalize().unwrap();
+    let project = hookctl::files::real_path(&home.path().join("project")).unwrap();
     fs::create_dir_all(project.join(".git")).unwrap();
     let project = project.to_str().unwrap();
     let transcript = "/t/$(touch x) 'é'.jsonl";
@@ -513,11 +519,12 @@ fn s4_20_placeholders_of_prompts_in_texts_and_scripts() {
 
 /// What the client sets for its hooks reaches what rules run.
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn s4_21_the_clients_variables_reach_commands_of_rules() {
     let rules = "[rule.env]\non = \"SessionStart\"\ncontext = { run = 'echo \"plugin=$CLAUDE_PLUGIN_ROOT \
                  remote=$CLAUDE_CODE_REMOTE env=$CLAUDE_ENV_FILE project=$CLAUDE_PROJECT_DIR\"' }\n";
     let home = Home::new(rules);
-    let project = home.path().join("project").canonicalize().unwrap();
+    let project = hookctl::files::real_path(&home.path().join("project")).unwrap();
     fs::create_dir_all(project.join(".git")).unwrap();
     let payload = json!({"hook_event_name": "SessionStart", "session_id": "s", "source": "startup",
         "cwd": project});
@@ -716,4 +723,68 @@ fn text_of_others_controls_and_hides_nothing() {
     for args in [&["log"][..], &["log", "--json"]] {
         is_clean(&String::from_utf8(home.run(args, b"").stdout).unwrap());
     }
+}
+
+#[test]
+fn two_registrations_judge_once() {
+    let rules = "[rule.no]\ncommand = \"rm no\"\ndeny = \"not that\"\n\
+                 [rule.word]\ncommand = \"ls word\"\ncontext = \"a word\"\n";
+    let home = Home::new(rules);
+    let event = |command: &str, id: &str| {
+        json!({ "hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/", "tool_name": "Bash",
+                "tool_input": { "command": command }, "tool_use_id": id })
+        .to_string()
+    };
+    let run = |plugin: bool, payload: &str| {
+        let args = ["hook", "--event", "PreToolUse", "--plugin"];
+        let output = home.run(&args[..if plugin { 4 } else { 3 }], payload.as_bytes());
+        assert_lawful(&output, false, payload);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let judged = || home.journal().lines().count();
+    // Without a plugin nothing is waited for or kept.
+    let denied = run(false, &event("rm no", "0"));
+    assert!(denied.contains("not that"));
+    assert_eq!(run(false, &event("rm no", "0")), denied);
+    assert_eq!(judged(), 2);
+    for first in [true, false] {
+        let payload = event("rm no", &format!("{first}"));
+        assert_eq!(run(first, &payload), denied);
+        let before = judged();
+        assert_eq!(run(!first, &payload), denied, "the second answers the same");
+        assert_eq!(judged(), before, "and judges nothing");
+        // Another event that looks the same is judged, by whomever.
+        assert_eq!(run(first, &payload), denied);
+        assert_eq!(judged(), before + 1);
+        assert_eq!(run(first, &payload), denied);
+        assert_eq!(judged(), before + 2);
+    }
+    // What decides nothing is told once.
+    let word = event("ls word", "w");
+    assert!(run(true, &word).contains("a word"));
+    assert_eq!(run(false, &word).trim_end(), "{}");
+    // Another judge is another guard: with another config, or for other bytes.
+    let before = judged();
+    run(true, &event("rm no", "x"));
+    let other = tempfile::tempdir().unwrap();
+    let config = other.path().to_str().unwrap();
+    let payload = event("rm no", "x");
+    let output =
+        home.run(&["hook", "--event", "PreToolUse", "--config", config], payload.as_bytes());
+    assert!(output.stdout.is_empty());
+    run(false, &event("rm no", "y"));
+    assert_eq!(judged(), before + 3);
+    // At the same moment, as clients start them.
+    let before = judged();
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            for plugin in [true, false] {
+                let (run, event, denied) = (&run, &event, &denied);
+                scope.spawn(move || {
+                    assert_eq!(run(plugin, &event("rm no", &format!("n{number}"))), *denied);
+                });
+            }
+        }
+    });
+    assert_eq!(judged(), before + 8);
 }

@@ -60,7 +60,7 @@ impl World {
     }
 
     fn root(&self) -> PathBuf {
-        self.dir.path().canonicalize().unwrap()
+        hookctl::files::real_path(self.dir.path()).unwrap()
     }
 
     fn home(&self) -> PathBuf {
@@ -636,6 +636,13 @@ fn sx_10_dry_run_prints_the_edit_and_writes_nothing() {
     assert!(done.out.contains("-  \"a\": 1\n+  \"a\": 1,\n+  \"hooks\": {"), "{}", done.out);
     assert_eq!(fs::metadata(world.user()).unwrap().ino(), before.ino());
     assert!(!world.home().join(".local").exists());
+    let head = "1 file would change; nothing was written.\n  Claude Code    ~/.claude/settings.json: 12 entries added\n\n--- ";
+    assert!(done.out.starts_with(head), "{}", done.out);
+    // What many edits come to stands before the first of them.
+    let many = world.ok(&["install", "--dry-run", "--agent", "claude,gemini,codex"]).out;
+    assert!(many.starts_with("3 files would change; nothing was written.\n"), "{many}");
+    assert_eq!(many.lines().position(|line| line.starts_with("--- ")), Some(5), "{many}");
+    assert!(many.contains("~/.gemini/settings.json: new, 7 entries added"), "{many}");
     world.ok(&["install"]);
     let text = fs::read_to_string(world.user()).unwrap();
     assert!(world.ok(&["install", "--dry-run"]).out.contains("nothing to do"));
@@ -805,7 +812,7 @@ fn sx_11_scopes_and_their_entries() {
         ])
     );
     let program = entries(&settings, "Stop")[0]["command"].as_str().unwrap().to_string();
-    assert_eq!(Path::new(&program), Path::new(BIN).canonicalize().unwrap());
+    assert_eq!(Path::new(&program), hookctl::files::real_path(Path::new(BIN)).unwrap());
 
     world.ok(&["uninstall"]);
     assert!(!world.project().join(".claude").exists());
@@ -1060,7 +1067,7 @@ fn verify_runs_the_registered_command_line() {
         copy(&source, &program);
     };
     let text = fs::read_to_string(world.user()).unwrap();
-    let this = Path::new(BIN).canonicalize().unwrap().display().to_string();
+    let this = hookctl::files::real_path(Path::new(BIN)).unwrap().display().to_string();
     world.put(&world.user(), &text.replace(&this, &program.display().to_string()));
     let verify = || {
         let done = world.run(&["status", "--verify", "--json"]);
@@ -1092,7 +1099,7 @@ fn help_completions_and_man_page_are_there() {
     let world = World::new();
     assert!(world.ok(&["--help"]).out.contains("Examples:"));
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        assert!(world.ok(&["completions", shell]).out.contains("uninstall"), "{shell}");
+        assert!(world.ok(&["completions", shell]).out.contains(" complete -- "), "{shell}");
     }
     let page = world.ok(&["man"]).out;
     assert!(page.starts_with(".ie") && page.contains("HOOKCTL INSTALL"), "{page}");
@@ -1235,7 +1242,7 @@ fn s3_18_each_agent_gets_entries_in_its_own_form() {
                 words.collect::<Vec<_>>().join(" ")
             }
         };
-        let program = Path::new(BIN).canonicalize().unwrap().display().to_string();
+        let program = hookctl::files::real_path(Path::new(BIN)).unwrap().display().to_string();
         assert!(line.starts_with(&format!("{program} hook --agent {agent} --event ")), "{line}");
         assert!(line.contains(" --config /") && line.contains(" --state /"), "{line}");
         if let Some((key, unit)) = timeout {
@@ -1508,4 +1515,45 @@ fn s3_52_hooks_of_claude_code_are_taken_to_cline() {
     let wrong = world.run(&["migrate", "cline", "claude", "--json"]);
     let told: Value = serde_json::from_str(&wrong.out).unwrap();
     assert_eq!((wrong.code, &told["ok"], wrong.err.as_str()), (2, &json!(false), ""));
+}
+
+/// Homebrew, Scoop and mise keep each version in a directory of its own, which goes with the next upgrade.
+#[test]
+fn entries_name_a_program_where_the_next_version_will_be() {
+    for (version, link) in [
+        ("brew/Cellar/hookctl/0.1.0", "brew/opt/hookctl"),
+        ("scoop/apps/hookctl/0.1.0", "scoop/apps/hookctl/current"),
+        ("mise/installs/hookctl/0.1.0", "mise/installs/hookctl/latest"),
+    ] {
+        let world = World::new();
+        let (version, link) = (world.root().join(version), world.root().join(link));
+        let registered = |program: &Path| {
+            assert!(world.command_of(program, &["install"]).output().unwrap().status.success());
+            let settings = world.json(&world.user());
+            PathBuf::from(entries(&settings, "PreToolUse")[0]["command"].as_str().unwrap())
+        };
+        let program = version.join("bin/hookctl");
+        copy(Path::new(BIN), &program);
+        // No such name, and one of another version.
+        assert_eq!(registered(&program), program);
+        let other = version.with_file_name("0.0.9");
+        copy(Path::new(BIN), &other.join("bin/hookctl"));
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(&other, &link).unwrap();
+        assert_eq!(registered(&program), program);
+        fs::remove_file(&link).unwrap();
+        symlink(&version, &link).unwrap();
+        assert_eq!(registered(&program), link.join("bin/hookctl"));
+        // The next version: nothing is to be done.
+        let before = fs::read(world.user()).unwrap();
+        let next = version.with_file_name("0.2.0");
+        fs::rename(&version, &next).unwrap();
+        fs::remove_file(&link).unwrap();
+        symlink(&next, &link).unwrap();
+        let verify = world.command_of(&link.join("bin/hookctl"), &["status", "--verify"]);
+        let done = Done::from({ verify }.output().unwrap());
+        assert_eq!(done.code, 0, "{}", done.out);
+        assert_eq!(registered(&next.join("bin/hookctl")), link.join("bin/hookctl"));
+        assert_eq!(fs::read(world.user()).unwrap(), before);
+    }
 }

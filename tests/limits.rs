@@ -84,6 +84,54 @@ fn too_much_in_a_file_is_a_fault_and_the_rest_holds() {
     assert_eq!(bash(&format!("{list}[rule.y]\ncommand = 'q'\ndeny = 'no'\n"), "", "q").0, "deny");
 }
 
+/// A file of a repository's that is nothing but faults is read in time that grows with its length, not with its square.
+#[test]
+#[cfg(unix)]
+fn a_file_of_faults_is_read_in_time() {
+    use hookctl::rule::{Layer, file};
+    let whole = hookctl::limits::PROJECT_FILE as usize;
+    for line in [
+        "a\n",
+        "'\n",
+        "\"\n",
+        "a = [\n",
+        "a = 'x' 'y'\n",
+        "  'x' 'y',\n",
+        "a = 1\n",
+        "[a]\n",
+        "[rule.a]\ndeny = 'x'\n",
+        "a = {b = 1}\n",
+        "a.b = 1\na = 1\n",
+        "= 1\n",
+        "[[\n",
+        "\u{1}\n",
+        "[rule.x]\ncomand = 'x'\n",
+        "x = \"\\q\"\n",
+    ] {
+        let text = line.repeat(whole / line.len());
+        let start = processor_time();
+        let read =
+            file::read_rules(&text, std::path::Path::new("/p/.hookctl.toml"), Layer::Project, None);
+        // As `hookctl check` does.
+        assert!(read.faults.iter().all(|fault| !fault.to_report("x", &text).is_empty()));
+        let took = processor_time().saturating_sub(start);
+        assert!(
+            !read.faults.is_empty() && took < std::time::Duration::from_secs(8),
+            "{line:?}: {took:?}"
+        );
+    }
+}
+
+/// What this thread has used: a machine that is busy is no reason.
+#[cfg(unix)]
+fn processor_time() -> std::time::Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    std::time::Duration::new(
+        time.tv_sec.unsigned_abs(),
+        u32::try_from(time.tv_nsec).unwrap_or_default(),
+    )
+}
+
 #[test]
 fn a_spent_budget_asks_and_takes_nothing_from_others() {
     let hard: String = (0..499)

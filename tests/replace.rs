@@ -1,7 +1,5 @@
 //! cdev, agent-hooks and Cupcake beside hookctl: told of, refused, replaced, brought back.
 
-#![cfg(unix)]
-
 mod cli;
 #[path = "replace/restart.rs"]
 mod restart;
@@ -10,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use cli::{Done, World};
+use cli::{Done, World, system};
 use serde_json::{Value, json};
 
 const PHONE: &str =

@@ -1,10 +1,7 @@
 //! Settings files of every hand: what install writes into them, and that undo gives them back.
 
-#![cfg(unix)]
-
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use hookctl::agent::claude::ENTRIES;
@@ -20,6 +17,9 @@ use hookctl::settings::place::{self, SettingsFile};
 use hookctl::settings::survey;
 use hookctl::settings::{self, EditMode, EditOutcome, Error};
 use proptest::prelude::*;
+
+#[path = "common/system.rs"]
+mod system;
 
 const MODE: EditMode = EditMode { dry_run: false, may_loosen: true };
 
@@ -68,7 +68,7 @@ fn shaped(wanted: &WantedEntries) -> Shaped<'_> {
 
 fn place() -> Place {
     let dir = tempfile::tempdir().unwrap();
-    let home = dir.path().canonicalize().unwrap();
+    let home = hookctl::files::real_path(dir.path()).unwrap();
     let paths = Paths::below_home(home.clone());
     Place { _dir: dir, paths, file: home.join(".claude/settings.json") }
 }
@@ -358,10 +358,10 @@ proptest! {
             prop_assert!(value["hooks"][kind.name()].to_string().contains("/bin/hookctl"));
         }
 
-        let inode = fs::metadata(&place.file).unwrap().ino();
+        let inode = system::file_number(&place.file);
         let again = settings::install(&place.paths, &place.settings(), &wanted, MODE).unwrap();
         prop_assert!(!again.has_changed() && again.changes.is_empty());
-        prop_assert_eq!(fs::metadata(&place.file).unwrap().ino(), inode, "not even rewritten");
+        prop_assert_eq!(system::file_number(&place.file), inode, "not even rewritten");
 
         settings::uninstall(&place.paths, &place.settings(), None, MODE).unwrap();
         prop_assert_eq!(fs::read_to_string(&place.file).unwrap(), before);

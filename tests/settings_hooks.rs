@@ -1,17 +1,14 @@
 //! Hooks of Claude Code's settings files, run by a rule for other agents: an unmodified script must not notice who
 //! calls it.
 
-#![cfg(unix)]
-
 mod cli;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cli::World;
+use cli::{World, system};
 use serde_json::{Value, json};
 
 const USER: &str = "[rule.old]\non = \"*\"\nhook = { settings = \"~/.claude/settings.json\" }\n";
@@ -44,7 +41,7 @@ impl Stage {
         let world = World::with(rules);
         let guard = world.home().join("guard.sh");
         world.write(&guard, GUARD);
-        fs::set_permissions(&guard, fs::Permissions::from_mode(0o700)).unwrap();
+        system::set_mode(&guard, 0o700);
         Stage { world }
     }
 
@@ -103,6 +100,7 @@ fn guard() -> Value {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn a_script_judges_the_calls_of_other_agents() {
     for (agent, payload) in [
         ("codex", "codex/PreToolUse-Bash.json"),
@@ -130,6 +128,7 @@ fn a_script_judges_the_calls_of_other_agents() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn context_reaches_the_model_and_the_place_is_that_of_claude_code() {
     let stage = Stage::with_groups(guard());
     assert!(stage.bash("codex", "echo by-context").contains("mind the gap"));
@@ -139,6 +138,7 @@ fn context_reaches_the_model_and_the_place_is_that_of_claude_code() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn claude_code_runs_its_own_hooks() {
     let stage = Stage::with_groups(guard());
     let mut event = stage.event("PreToolUse", json!({ "command": "echo by-status" }));
@@ -148,6 +148,7 @@ fn claude_code_runs_its_own_hooks() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn matchers_and_filters_have_the_clients_meaning() {
     for (group, command, wanted) in [
         (json!({}), "ls", true),
@@ -179,6 +180,7 @@ fn matchers_and_filters_have_the_clients_meaning() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn other_events_are_matched_by_their_own_field() {
     let stage = Stage::new(USER);
     let group = |matcher: &str| {
@@ -193,6 +195,7 @@ fn other_events_are_matched_by_their_own_field() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn equal_commands_run_once_and_own_entries_never() {
     let hook = |command: &str| json!({ "type": "command", "command": command });
     let stage = Stage::with_groups(json!([
@@ -205,6 +208,7 @@ fn equal_commands_run_once_and_own_entries_never() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn programs_with_arguments_need_no_shell() {
     let stage = Stage::with_groups(json!([{ "hooks": [{ "type": "command", "command": "/bin/sh",
         "args": ["-c", "echo \"$0 $1\" >&2; exit 2", "${CLAUDE_PROJECT_DIR}", "$HOME"] }] }]));
@@ -213,6 +217,7 @@ fn programs_with_arguments_need_no_shell() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn what_is_only_started_decides_nothing() {
     let stage = Stage::with_groups(json!([{ "hooks": [{ "type": "command", "async": true,
         "command": "sleep 1; cat >> $HOME/seen; exit 2" }] }]));
@@ -227,6 +232,7 @@ fn what_is_only_started_decides_nothing() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn a_file_that_cannot_be_used_is_what_the_rule_says() {
     let rules = USER.to_string() + "otherwise = \"deny\"\n";
     let stage = Stage::new(&rules);
@@ -239,7 +245,7 @@ fn a_file_that_cannot_be_used_is_what_the_rule_says() {
     stage.settings(json!({ "disableAllHooks": true, "hooks": { "PreToolUse": guard() } }));
     assert!(!stage.bash("codex", "echo by-status").contains("deny"));
     let path = stage.world.home().join(".claude/settings.json");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap();
+    system::set_mode(path, 0o666);
     assert!(stage.bash("codex", "ls").contains("written by others"));
     stage.settings(
         json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "type": "http", "url": "x" }] }] } }),
@@ -248,6 +254,7 @@ fn a_file_that_cannot_be_used_is_what_the_rule_says() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn a_projects_hooks_wait_for_a_human() {
     let stage = Stage::new(PROJECT);
     let world = &stage.world;
@@ -282,6 +289,7 @@ fn a_projects_hooks_wait_for_a_human() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn a_projects_rule_and_its_hooks_are_approved_one_by_one() {
     let stage = Stage::new("");
     let world = &stage.world;
@@ -296,6 +304,7 @@ fn a_projects_rule_and_its_hooks_are_approved_one_by_one() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn a_hook_script_of_a_rule_gets_claude_codes_form_too() {
     let stage = Stage::new("[rule.x]\ntool = \"Bash\"\nhook = \"~/guard.sh\"\n");
     let payload = "gemini/BeforeTool-run_shell_command.json";
@@ -306,6 +315,7 @@ fn a_hook_script_of_a_rule_gets_claude_codes_form_too() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn claude_codes_own_event_stays_as_it_came() {
     let stage = Stage::new("[rule.x]\nhook = \"cat > $HOME/bytes\"\n");
     let event = format!(
@@ -317,6 +327,7 @@ fn claude_codes_own_event_stays_as_it_came() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn each_operation_of_one_call_is_judged_for_itself() {
     let stage = Stage::new(
         "[rule.x]\ntool = \"Write|Edit\"\nhook = \"grep -q '\\\"file_path\\\":[^,]*two' && { echo not two >&2; exit 2; }; exit 0\"\n",

@@ -13,7 +13,7 @@ use self::hooks::Hook;
 use super::fields::{is_absolute, text_field};
 use super::fingerprint::{Field, Fingerprint};
 use super::settled::{Settled, settle_answer};
-use super::wiring::{Form, Headless, Scope, ScriptForm, SettingsPlace, Wiring};
+use super::wiring::{Form, Headless, Scope, ScriptForm, SettingsPlace, Shell, Wiring};
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::event::{Event, Kind, Operation};
 use crate::text;
@@ -333,6 +333,7 @@ static WIRING: Wiring = Wiring {
 static SCRIPTS: ScriptForm = ScriptForm {
     extension: "",
     template: "#!/bin/sh\n# managed-by: hookctl (do not edit; remove with `{uninstall}`)\nexec {command}\n",
+    shell: Shell::Posix,
 };
 
 /// PowerShell hands its own standard input to what it calls.
@@ -340,4 +341,5 @@ static SCRIPTS: ScriptForm = ScriptForm {
 static SCRIPTS: ScriptForm = ScriptForm {
     extension: ".ps1",
     template: "# managed-by: hookctl (do not edit; remove with `{uninstall}`)\r\n& {command}\r\nexit $LASTEXITCODE\r\n",
+    shell: Shell::PowerShell,
 };

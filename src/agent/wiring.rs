@@ -301,6 +301,22 @@ pub enum Constant {
     Flag(bool),
 }
 
+/// What splits a command line into words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shell {
+    /// A POSIX shell.
+    Posix,
+    /// What an agent on Windows has: cmd, or the POSIX shell that comes with Git.
+    Windows,
+    /// PowerShell, behind its `&`.
+    PowerShell,
+}
+
+impl Shell {
+    /// That of agents on this system.
+    pub const LOCAL: Shell = if cfg!(windows) { Shell::Windows } else { Shell::Posix };
+}
+
 /// How the scripts of a directory are written.
 #[derive(Debug)]
 pub struct ScriptForm {
@@ -308,6 +324,8 @@ pub struct ScriptForm {
     pub extension: &'static str,
     /// The script: `{uninstall}` is how to remove it, `{command}` the command line.
     pub template: &'static str,
+    /// What reads it.
+    pub shell: Shell,
 }
 
 /// How a plugin is written.

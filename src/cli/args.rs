@@ -23,9 +23,8 @@ pub use self::hook::{BridgeArgs, HookArgs};
 pub use self::past::{ExactArgs, ImportArgs, PageArgs, ReplayArgs, StatsArgs, SuggestArgs};
 pub use self::server::{FlushArgs, MemoryArgs, PingArgs, ServeArgs, ServerArgs};
 
-use self::table::{
-    CommandForm, CommandRow, More, OptionRow, OptionValue, Options, Texts, ValueKind,
-};
+pub use self::table::{CommandForm, CommandRow, More, OptionRow, Options, ValueKind};
+use self::table::{OptionValue, Texts};
 
 options! {
     /// Rules for what coding agents may do, judged at every hook event.
@@ -45,7 +44,9 @@ impl Cli {
             .about(env!("CARGO_PKG_DESCRIPTION"))
             .after_help(texts(Cli::AFTER))
             .max_term_width(100);
+        // They stand in the help of the whole alone.
         table::with_options(command, Cli::OPTIONS, texts)
+            .mut_subcommands(|command| table::with_hidden(command, Global::OPTIONS))
     }
 
     /// What was typed.
@@ -63,12 +64,12 @@ impl Cli {
 options! {
     /// Options of every command.
     #[derive(Clone)]
-    pub struct Global {
+    pub struct Global(HEADING = "Options of every command") {
         /// Directory of the user's config.toml [default: ~/.config/hookctl].
         config: Option<PathBuf> = "DIR" [More::Global],
         /// Directory of journal, trust and backups [default: ~/.local/state/hookctl].
         state: Option<PathBuf> = "DIR" [More::Global],
-        /// Colours: `auto` is a terminal without NO_COLOR.
+        /// Colours: `auto` (on a terminal without NO_COLOR), `always` or `never`.
         color: Color = "WHEN" [More::Global, More::Default("auto")],
     }
 }
@@ -156,6 +157,10 @@ commands! {
         DroidHook(BridgeArgs) = "droid-hook" Hidden,
         /// Whether each agent's events are handed on (`hookctl all status`).
         AllHook(BridgeArgs) = "all-hook" Hidden,
+        /// Say how to get a newer hookctl, in the way that this one was installed.
+        Upgrade(UpgradeArgs) = "upgrade" Listed,
+        /// What the shells' completions ask: what can stand at the end of a command line.
+        Complete(CompleteArgs) = "complete" Foreign,
         /// Print the completions for a shell.
         Completions(CompletionsArgs) = "completions" Listed,
         /// Print the man page.
@@ -299,6 +304,13 @@ options! {
     }
 }
 
+impl EventsArgs {
+    /// Are events switched?
+    pub fn edits(&self) -> bool {
+        !matches!(self.command, None | Some(EventsCommand::List(_)))
+    }
+}
+
 commands! {
     /// What `hookctl events` does.
     pub enum EventsCommand {
@@ -412,8 +424,8 @@ options! {
         list: bool [More::Conflicts(&["path", "revoke"])],
         /// Trust it no more.
         revoke: bool,
-        /// Print the list as JSON.
-        json: bool [More::Requires("list")],
+        /// With --list a JSON list, with --revoke one object.
+        json: bool,
     }
 }
 
@@ -430,6 +442,14 @@ options! {
 options! {
     /// `hookctl resume`.
     pub struct ResumeArgs {
+        /// Print one JSON object.
+        json: bool,
+    }
+}
+
+options! {
+    /// `hookctl upgrade`.
+    pub struct UpgradeArgs {
         /// Print one JSON object.
         json: bool,
     }
@@ -499,6 +519,14 @@ options! {
         force: bool,
         /// Print one JSON object.
         json: bool,
+    }
+}
+
+options! {
+    /// `hookctl complete`.
+    pub struct CompleteArgs {
+        /// The words up to the cursor, without the program's name; the last is what it is in, and may be empty.
+        words: Vec<OsString> = "WORD" [More::Rest],
     }
 }
 

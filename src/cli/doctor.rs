@@ -39,6 +39,8 @@ const REMEDIES: &[(&str, &str, bool)] = &[
     ("more than one scope", "hookctl uninstall --scope SCOPE", false),
     ("if hookctl itself fails", "hookctl install --fail-closed", false),
     ("nothing that hookctl kept counts", "chmod go-w the state directory", false),
+    ("switch the plugin off", "hookctl install", false),
+    ("another hookctl", "keep one of them: `hookctl upgrade` says how this one came", false),
     ("self-protection", "hookctl packs: take out that [override]", false),
 ];
 /// What writes the entries of an agent anew, where it has some.

@@ -1,10 +1,11 @@
-//! The texts that the build packs, unpacked: completions and the man page, which it makes from the command
-//! line's definitions, and a document.
+//! The texts that the build packs, unpacked: the man page, which it makes from the command line's definitions, the
+//! shells' completions, and a document.
 
 use anyhow::{Context as _, Result};
 use miniz_oxide::inflate::decompress_to_vec;
 
 use super::args::Shell;
+use crate::documents::document;
 
 macro_rules! text {
     ($name:literal) => {
@@ -12,18 +13,15 @@ macro_rules! text {
     };
 }
 
-/// The completions for that shell.
-///
-/// # Errors
-/// Where the program itself is damaged.
-pub(super) fn completions(shell: Shell) -> Result<String> {
-    match shell {
-        Shell::Bash => text!("hookctl.bash"),
-        Shell::Zsh => text!("hookctl.zsh"),
-        Shell::Fish => text!("hookctl.fish"),
-        Shell::Powershell => text!("hookctl.ps1"),
-        Shell::Elvish => text!("hookctl.elv"),
-    }
+/// The completions for that shell, which ask `hookctl complete`.
+pub(super) fn completions(shell: Shell) -> &'static str {
+    document(match shell {
+        Shell::Bash => "completions.bash",
+        Shell::Zsh => "completions.zsh",
+        Shell::Fish => "completions.fish",
+        Shell::Powershell => "completions.ps1",
+        Shell::Elvish => "completions.elv",
+    })
 }
 
 /// The man page.

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::args::{InstallArgs, SettingsScope};
 use super::others;
 use super::report::{Level, Report};
-use super::{BOLD, Context, Exit, human, make_visible, scope, serve};
+use super::terminal::{NARROWEST, columns, text_columns};
+use super::{BOLD, Context, Exit, display_path, human, make_visible, scope, serve};
 use crate::agent::{Agent, default_agent};
 use crate::config::Config;
 use crate::settings::beside::{self, InstalledProgram, install_command as again};
@@ -39,9 +40,10 @@ pub(super) fn run(context: &Context, args: &InstallArgs, report: &mut Report) ->
     };
     let alone = agents.len() == 1;
     let mut worst = Exit::Ok;
+    let mut plan = Plan::default();
     for agent in agents {
         let mut row = AgentRow::new(agent, args);
-        let exit = match install_agent(context, args, agent, report, &mut row) {
+        let exit = match install_agent(context, args, agent, report, &mut row, &mut plan) {
             Ok(exit) => exit,
             Err(error) => {
                 let title = if alone { String::new() } else { format!("{}: ", agent.title()) };
@@ -53,6 +55,7 @@ pub(super) fn run(context: &Context, args: &InstallArgs, report: &mut Report) ->
         report.push("agents", serde_json::to_value(&row)?);
         worst = if exit as u8 > worst as u8 { exit } else { worst };
     }
+    report.tell(&plan.describe())?;
     match &args.serve {
         Some(at) if worst == Exit::Ok && !args.dry_run => serve::install(context, at, report),
         _ => Ok(worst),
@@ -139,6 +142,7 @@ fn install_agent(
     agent: &'static dyn Agent,
     report: &mut Report,
     row: &mut AgentRow,
+    plan: &mut Plan,
 ) -> Result<Exit> {
     let places = scope::scope_files(context, agent, args.scope)?;
     let mark = human::detect_agent();
@@ -185,7 +189,7 @@ fn install_agent(
     // Before anything is written it is known whether all can be, and what goes.
     let planned = edits.run(EditMode { dry_run: true, may_loosen: true })?;
     if args.dry_run {
-        report.tell(&planned.all().map(unified_diff).collect::<String>())?;
+        plan.take(context, agent, &planned);
         row.take(Outcome::Planned, &wanted, &planned);
         return Ok(Exit::Ok);
     }
@@ -367,6 +371,66 @@ fn read_elsewhere(context: &Context, agent: &dyn Agent) -> Vec<String> {
         )
     };
     scope::read_files(context, agent).into_iter().map(twice).collect()
+}
+
+/// What `--dry-run` tells: first what it comes to, then each edit.
+#[derive(Debug, Default)]
+struct Plan {
+    changed: usize,
+    lines: Vec<String>,
+    diffs: String,
+}
+
+impl Plan {
+    fn take(&mut self, context: &Context, agent: &dyn Agent, planned: &Done) {
+        for outcome in planned.all() {
+            let changed = outcome.has_changed();
+            self.changed += usize::from(changed);
+            let what = match (&outcome.before, changed) {
+                (_, false) => "nothing to do".to_string(),
+                (None, _) => format!("new, {}", count_changes(outcome)),
+                (Some(_), _) => count_changes(outcome),
+            };
+            let file = display_path(context, &outcome.target.named);
+            self.lines.push(format!("  {:<14} {file}: {what}\n", agent.title()));
+            if changed {
+                // People see lines, whatever ends them.
+                self.diffs += &format!("\n{}", unified_diff(outcome).replace("\r\n", "\n"));
+            }
+        }
+    }
+
+    fn describe(&self) -> String {
+        let head = match (self.lines.is_empty(), self.changed) {
+            (true, _) => return String::new(),
+            (_, 0) => "Nothing would change.\n".to_string(),
+            (_, 1) => "1 file would change; nothing was written.\n".to_string(),
+            (_, many) => format!("{many} files would change; nothing was written.\n"),
+        };
+        format!("{head}{}{}", self.lines.concat(), self.diffs)
+    }
+}
+
+/// How many entries an edit adds, replaces and takes out.
+fn count_changes(outcome: &EditOutcome) -> String {
+    type IsKind = fn(&Change) -> bool;
+    let kinds: [(&str, IsKind); 4] = [
+        ("added", |change| matches!(change, Change::Added(_) | Change::PutBack { .. })),
+        ("replaced", |change| matches!(change, Change::Replaced { .. })),
+        ("removed", |change| matches!(change, Change::Removed(_))),
+        ("of other programs taken out", |change| matches!(change, Change::TakenOut { .. })),
+    ];
+    let mut text = String::new();
+    for (what, is) in kinds {
+        let count = outcome.changes.iter().filter(|change| is(change)).count();
+        let name = if count == 1 { "entry" } else { "entries" };
+        let _ = match (count, text.is_empty()) {
+            (0, _) => Ok(()),
+            (_, true) => write!(text, "{count} {name} {what}"),
+            (_, false) => write!(text, ", {count} {what}"),
+        };
+    }
+    if text.is_empty() { "its text".into() } else { text }
 }
 
 /// The edits of one install.
@@ -580,11 +644,14 @@ pub(super) fn left_out(outcome: &EditOutcome) -> Vec<String> {
     outcome.changes.iter().filter_map(left).collect()
 }
 
-/// Is it in a build or temporary directory?
+/// Names of directories whose content goes by itself: a build's, npx's, caches (uvx and pipx run from there).
+const PASSING: [&str; 4] = ["target", "_npx", ".cache", "Caches"];
+
+/// Is it in a build, cache or temporary directory?
 fn is_passing(program: &Path) -> bool {
     let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
     temporary.iter().any(|dir| program.starts_with(dir))
-        || program.components().any(|part| part.as_os_str() == "target")
+        || program.components().any(|part| PASSING.iter().any(|name| part.as_os_str() == *name))
 }
 
 /// Why an edit that loosens is refused to an agent.
@@ -621,12 +688,16 @@ pub(super) fn count_removed(outcome: &EditOutcome) -> usize {
     outcome.changes.iter().filter(|change| matches!(change, Change::Removed(_))).count()
 }
 
-/// Words in lines of that width.
+/// Words in lines of that width behind the indent, or of what a narrower terminal has.
 pub(super) fn fold_words(words: &[&str], width: usize, indent: &str) -> String {
+    let room =
+        columns().map_or(width, |columns| columns.saturating_sub(indent.len()).max(NARROWEST));
+    let width = width.min(room);
     let mut text = String::new();
     let mut column = 0;
     for word in words {
-        if column > 0 && column + word.len() > width {
+        let taken = text_columns(word);
+        if column > 0 && column + taken > width {
             text.push('\n');
             text.push_str(indent);
             column = 0;
@@ -634,7 +705,7 @@ pub(super) fn fold_words(words: &[&str], width: usize, indent: &str) -> String {
             text.push(' ');
         }
         text.push_str(word);
-        column += word.len() + 1;
+        column += taken + 1;
     }
     text
 }

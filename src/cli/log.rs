@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::args::LogArgs;
 use super::pause::sum_durations;
@@ -31,7 +31,7 @@ use crate::verdict::Verb;
 mod verify;
 
 /// What a line's decision can be, and what else can be asked for.
-const DECISIONS: &[&str] =
+pub(super) const DECISIONS: &[&str] =
     &["halt", "deny", "defer", "ask", "allow", "silent", "failed", "passed", "rewritten"];
 /// How many are shown where nothing else is said.
 const SHOWN: usize = 20;
@@ -85,7 +85,7 @@ impl ProjectFilter<'_> {
             }
             _ => std::path::absolute(text)?,
         };
-        let path = path.canonicalize().unwrap_or(path);
+        let path = files::real_path(&path).unwrap_or(path);
         Ok(ProjectFilter::Directory(if text == "." { context.root.clone() } else { path }))
     }
 
@@ -441,7 +441,7 @@ fn is_rewritten(line: &Value) -> bool {
 }
 
 /// Is it a sample of `status --verify`, which no agent asked for?
-pub(super) fn is_sample(line: &Value) -> bool {
+pub(super) fn is_sample(line: &Map<String, Value>) -> bool {
     let is = |key: &str, wanted: &str| line.get(key).and_then(Value::as_str) == Some(wanted);
     is("session", SAMPLE_SESSION) || is("rule", "project:live-check")
 }
@@ -518,7 +518,7 @@ impl View<'_> {
 
     /// The project's name; the agent where it is not the usual one, and what is no call at all.
     fn describe_place(&self, line: &Value) -> String {
-        if is_sample(line) {
+        if line.as_object().is_some_and(is_sample) {
             return "(verify sample)".into();
         }
         let field = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();

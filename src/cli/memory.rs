@@ -7,10 +7,8 @@ use anyhow::{Context as _, Result};
 
 use super::args::MemoryArgs;
 use super::args::server::MemoryCommand;
-use super::{
-    Context, Exit, FAINT, GREEN, RED, flatten_lines, human, one_line, print, print_json,
-    print_stderr,
-};
+use super::report::{Level, Report};
+use super::{Context, Exit, FAINT, GREEN, RED, flatten_lines, human, one_line, print, print_json};
 use crate::marks;
 use crate::moment::Moment;
 use crate::remote::breaker::unix_milliseconds;
@@ -24,14 +22,14 @@ const WIDTH: usize = 80;
 ///
 /// # Errors
 /// Where a file cannot be removed, or stdout not written.
-pub fn run(context: &Context, args: &MemoryArgs) -> Result<Exit> {
+pub(super) fn run(context: &Context, args: &MemoryArgs, report: &mut Report) -> Result<Exit> {
     let state = &context.paths.state;
     let mut all = memory::valid_answers(state);
     all.retain(|one| args.session.as_ref().is_none_or(|name| one.session.starts_with(name)));
     match &args.command {
         Some(MemoryCommand::Marks(_)) => list_marks(context, args),
-        Some(MemoryCommand::Unmark(_)) => take_marks(context, args),
-        Some(MemoryCommand::Clear(_)) => clear_answers(context, args, &all),
+        Some(MemoryCommand::Unmark(_)) => take_marks(context, args, report),
+        Some(MemoryCommand::Clear(_)) => clear_answers(context, args, &all, report),
         None | Some(MemoryCommand::List(_)) if args.json => print_json(&all),
         None | Some(MemoryCommand::List(_)) => print(&list_answers(context, &all)),
     }
@@ -58,9 +56,9 @@ fn list_marks(context: &Context, args: &MemoryArgs) -> Result<Exit> {
     print(if all.is_empty() { "no session has marks\n" } else { &text })
 }
 
-fn take_marks(context: &Context, args: &MemoryArgs) -> Result<Exit> {
+fn take_marks(context: &Context, args: &MemoryArgs, report: &mut Report) -> Result<Exit> {
     if let Some(why) = human::not_human() {
-        print_stderr(&format!("error: {why}"));
+        report.say(Level::Error, why);
         return Ok(Exit::Failed);
     }
     let state = &context.paths.state;
@@ -73,18 +71,27 @@ fn take_marks(context: &Context, args: &MemoryArgs) -> Result<Exit> {
     let count = marks::all_marks(state, session).len();
     let cleared = marks::clear_marks(state, session);
     cleared.with_context(|| format!("cannot take away the marks in {}", state.display()))?;
-    print(&format!("{count} marks taken away\n"))
+    report.set("removed", count);
+    report.tell(&format!("{count} marks taken away\n"))?;
+    Ok(Exit::Ok)
 }
 
-fn clear_answers(context: &Context, args: &MemoryArgs, all: &[RememberedAnswer]) -> Result<Exit> {
+fn clear_answers(
+    context: &Context,
+    args: &MemoryArgs,
+    all: &[RememberedAnswer],
+    report: &mut Report,
+) -> Result<Exit> {
     let state = &context.paths.state;
     let cleared = memory::clear_sessions(state, args.session.as_deref().unwrap_or_default());
     cleared.with_context(|| format!("cannot clear the memory in {}", state.display()))?;
-    print(&match all.len() {
+    report.set("removed", all.len());
+    report.tell(&match all.len() {
         0 => "nothing was remembered\n".to_string(),
         1 => "1 answer forgotten: the human is asked again\n".to_string(),
         count => format!("{count} answers forgotten: the humans are asked again\n"),
-    })
+    })?;
+    Ok(Exit::Ok)
 }
 
 fn list_answers(context: &Context, all: &[RememberedAnswer]) -> String {

@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use anyhow::{Context as _, Result, bail};
 
 use super::args::PageArgs;
+use super::report::{Level, Report};
 use super::stats::{BUCKETS, Figures, OUTCOMES, Outcomes, SHOWN, describe, largest};
-use super::{Context, Exit, display_path, make_visible, print, print_stderr};
+use super::{Context, Exit, display_path, make_visible};
 use crate::files;
 use crate::moment::Moment;
 
@@ -24,7 +25,7 @@ const ROW: usize = 24;
 ///
 /// # Errors
 /// Where it cannot be written, or another file is there.
-pub(super) fn run(context: &Context, args: &PageArgs) -> Result<Exit> {
+pub(super) fn run(context: &Context, args: &PageArgs, report: &mut Report) -> Result<Exit> {
     let path = std::path::absolute(&args.output)?;
     let name = display_path(context, &path);
     match files::read_head(&path, START.len() as u64) {
@@ -36,12 +37,16 @@ pub(super) fn run(context: &Context, args: &PageArgs) -> Result<Exit> {
     }
     let figures = Figures::read(context, args.since.as_deref())?;
     if figures.events == 0 {
-        print_stderr(&format!("nothing found in {}", context.paths.journal().display()));
+        let text = format!("nothing found in {}", context.paths.journal().display());
+        report.say(Level::Note, text);
         return Ok(Exit::Found);
     }
     files::replace_file(&path, render_page(&figures).as_bytes())
         .with_context(|| format!("cannot write {name}"))?;
-    print(&format!("Wrote {name}: open it in a browser.\n"))
+    report.set("file", path.display().to_string());
+    report.set("events", figures.events);
+    report.tell(&format!("Wrote {name}: open it in a browser.\n"))?;
+    Ok(Exit::Ok)
 }
 
 fn render_page(figures: &Figures) -> String {

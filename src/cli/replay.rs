@@ -35,6 +35,9 @@ struct Replayed {
     calls: usize,
     open: usize,
     rejected: usize,
+    /// What the user is known to have been asked about and to have said yes to, and how much of it would pass unasked.
+    prompts: usize,
+    saved: usize,
     sessions: BTreeSet<String>,
     projects: BTreeSet<String>,
     first: String,
@@ -88,6 +91,10 @@ impl Replayed {
         self.calls += 1;
         self.open += usize::from(now.open);
         self.rejected += usize::from(call.reply == Reply::No);
+        if call.asked == Some(true) && call.reply == Reply::Yes {
+            self.prompts += 1;
+            self.saved += usize::from(now.verb == Some(Verb::Allow));
+        }
         self.sessions.insert(call.session.clone());
         self.projects.insert(root);
         if !call.time.is_empty() {
@@ -146,6 +153,14 @@ impl Replayed {
             } else {
                 "\n"
             });
+        }
+        if self.prompts > 0 {
+            let _ = writeln!(
+                out,
+                "  {} of {} that you said yes to would not come",
+                self.saved,
+                count(self.prompts, "prompt")
+            );
         }
         if self.open > 0 {
             let _ = writeln!(
@@ -207,6 +222,8 @@ impl Replayed {
             "rules": rules,
             "open": self.open,
             "rejected": self.rejected,
+            "prompts": self.prompts,
+            "saved": self.saved,
             "rejected_and_allowed": all(&self.allowed),
             "changes": against.then(|| all(&self.changes)),
             "list": self.list,

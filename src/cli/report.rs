@@ -65,6 +65,10 @@ impl Report {
             Some(CliCommand::Flush(args)) => ("flush", args.json, false),
             Some(CliCommand::Pause(args)) => ("pause", args.json, false),
             Some(CliCommand::Resume(args)) => ("resume", args.json, false),
+            Some(CliCommand::Upgrade(args)) => ("upgrade", args.json, false),
+            Some(CliCommand::Report(args)) => ("report", args.json, false),
+            Some(CliCommand::Trust(args)) if !args.list => ("trust", args.json, false),
+            Some(CliCommand::Memory(args)) if args.edits() => ("memory", args.json, false),
             _ => ("", false, false),
         };
         Report { command, json, dry_run, messages: Vec::new(), facts: Map::new() }

@@ -1,7 +1,7 @@
 //! Where an agent keeps its settings, and what our entries in them should say.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -11,6 +11,7 @@ use crate::agent::wiring::{Scope, Wiring};
 use crate::agent::{self, Agent, EventSpec};
 use crate::config::Config;
 use crate::event::KindSet;
+use crate::files;
 use crate::rule::fault::did_you_mean;
 use crate::rule::file::server::Typed;
 use crate::settings;
@@ -167,7 +168,7 @@ pub fn needed_events(context: &Context, server: &Typed) -> Result<KindSet> {
 /// Where it cannot be told, or has a name that its entries would not be known by.
 pub fn this_program() -> Result<String> {
     let exe = std::env::current_exe()
-        .and_then(|exe| exe.canonicalize())
+        .and_then(|exe| files::real_path(&exe))
         .context("cannot tell where this program is")?;
     let stem = exe.file_stem().and_then(|stem| stem.to_str());
     if stem != Some(PROGRAM) {
@@ -176,19 +177,35 @@ pub fn this_program() -> Result<String> {
             exe.display()
         );
     }
-    exe.into_os_string()
+    lasting_place(exe)
+        .into_os_string()
         .into_string()
-        .map(|exe| as_written(&exe))
+        .map(|exe| files::portable_text(&exe).into_owned())
         .map_err(|exe| anyhow::anyhow!("{} is not valid Unicode: move it", exe.display()))
 }
 
-/// A path as every shell of this system takes it: on Windows a POSIX shell would take its backslashes out, and
-/// most programs do not know the form that the system resolves paths to.
-fn as_written(path: &str) -> String {
-    match cfg!(windows) {
-        true => path.trim_start_matches(r"\\?\").replace('\\', "/"),
-        false => path.to_string(),
-    }
+/// Below which directory package managers keep each version in one of its own, and where the one in use can be had
+/// whatever its version: Homebrew, Scoop, mise (and Nix, by its profiles). `*` is the package's name.
+const VERSIONED: [(&str, &str); 3] =
+    [("Cellar", "opt/*"), ("apps", "apps/*/current"), ("installs", "installs/*/latest")];
+
+/// The same program, whose links are followed, by a name that outlives the next upgrade, where its package manager keeps one.
+fn lasting_place(exe: PathBuf) -> PathBuf {
+    let parts: Vec<Component> = exe.components().collect();
+    let versioned = VERSIONED.iter().filter_map(|(parent, link)| {
+        let at = parts.iter().rposition(|part| part.as_os_str() == *parent)?;
+        let [package, _version, rest @ ..] = &parts[at + 1..] else { return None };
+        let mut place: PathBuf = parts[..at].iter().collect();
+        place.push(link.replace('*', package.as_os_str().to_str()?));
+        place.extend(rest);
+        Some(place)
+    });
+    let own = std::env::home_dir().map(|home| home.join(".nix-profile/bin/hookctl"));
+    let profiles = own.into_iter().chain([PathBuf::from("/run/current-system/sw/bin/hookctl")]);
+    let profiles = profiles.filter(|_| exe.starts_with("/nix/store"));
+    let same = |place: &PathBuf| files::real_path(place).is_ok_and(|real| real == exe);
+    let found = versioned.chain(profiles).find(same);
+    found.unwrap_or(exe)
 }
 
 /// What our entries in that file should be. `events` empty = the usual ones and those
@@ -288,6 +305,6 @@ fn asked_events<'n>(agent: &dyn Agent, names: &'n [String]) -> Result<HashSet<&'
 /// # Errors
 /// Where JSON cannot hold it.
 pub fn unicode(path: &Path) -> Result<String> {
-    let text = path.to_str().map(as_written);
+    let text = path.to_str().map(|path| files::portable_text(path).into_owned());
     text.with_context(|| format!("{} is not valid Unicode", path.display()))
 }

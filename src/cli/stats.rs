@@ -167,7 +167,7 @@ impl Figures {
             let line: Vec<usize> = days.iter().map(|day| day[at]).collect();
             let name = context.paint(COLOURS[at], &format!("{name:<6}"));
             let _ =
-                writeln!(out, "  {name} {:>8}  {share:>5.1} %  {}", self.all[at], sparkline(&line));
+                writeln!(out, "  {name} {:>8}  {share:>5.1} %{}", self.all[at], sparkline(&line));
         }
         let _ = writeln!(
             out,
@@ -301,12 +301,15 @@ pub(super) fn describe(outcomes: &Outcomes) -> String {
     pairs.map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Bars of one line, one for each number.
+/// Bars of one line, one for each number, where there are several to compare.
 fn sparkline(numbers: &[usize]) -> String {
+    if numbers.len() < 2 {
+        return String::new();
+    }
     let most = numbers.iter().copied().max().unwrap_or_default().max(1);
     let bar = |number: usize| match number {
         0 => ' ',
         number => char::from_u32(0x2581 + (number * 7 / most) as u32).unwrap_or(' '),
     };
-    numbers.iter().map(|number| bar(*number)).collect()
+    format!("  {}", numbers.iter().map(|number| bar(*number)).collect::<String>())
 }

@@ -32,6 +32,7 @@ mod live;
 mod servers;
 mod show;
 mod verify;
+mod versions;
 
 pub(super) use show::format_age;
 
@@ -181,7 +182,16 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     let is_other = |row: &&AgentRow| row.agent != crate::agent::default_agent().id();
     let elsewhere = agents.iter().filter(is_other).any(AgentRow::is_installed);
     said.problems.extend(agents::problems_of_others(&agents));
-    if !installed && !elsewhere {
+    let plugin = versions::enabled_plugin(&files);
+    if let Some((name, off)) = &plugin {
+        match off {
+            None => said.note(format!("Claude Code runs hookctl as its plugin {name}")),
+            Some(scope) => said.say(
+                !installed,
+                format!("the {scope} settings switch the plugin off: take {name} out of them"),
+            ),
+        }
+    } else if !installed && !elsewhere {
         said.problem("hookctl is not installed here: run `hookctl install`");
     }
     switched_off(&mut files, &mut said);
@@ -193,6 +203,7 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     if files.iter().filter(|file| file.is_ours() && file.valid).count() > 1 {
         said.note("more than one scope has hookctl: differing entries each judge");
     }
+    said.notes.extend(versions::other_programs(context, &files, args.verify));
     let mut config = Config::load(&context.paths, &context.root, None);
     said.problems.extend(apply_registered(&mut config, &files));
     let config_faults = config_faults(&config);
@@ -210,7 +221,8 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     StatusReport {
         version: env!("CARGO_PKG_VERSION"),
         agent: crate::agent::default_agent().id(),
-        in_effect: (complete || !installed && elsewhere) && said.problems.is_empty(),
+        in_effect: (complete || !installed && (elsewhere || plugin.is_some()))
+            && said.problems.is_empty(),
         agents,
         problems: said.problems,
         notes: said.notes,
@@ -372,7 +384,7 @@ fn last_event(paths: &Paths) -> Option<LastEvent> {
     file.take(TAIL).read_to_end(&mut tail).ok()?;
     let lines = tail.split(|byte| *byte == b'\n').rev();
     let mut lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    let line = lines.find(|line| line.is_object() && !log::is_sample(line))?;
+    let line = lines.find(|line| line.as_object().is_some_and(|line| !log::is_sample(line)))?;
     let text = |key: &str| line.get(key).and_then(Value::as_str);
     let told = text("time").and_then(Moment::parse).map(Moment::to_seconds);
     let time = told.unwrap_or_else(|| meta.modified().map_or(0, unix_seconds));

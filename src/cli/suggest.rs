@@ -132,6 +132,11 @@ pub(super) fn run(context: &Context, args: &SuggestArgs, report: &mut Report) ->
         print_json(
             &json!({ "prompts": prompts, "answered": maker.answered(&suggestions), "suggestions": all }),
         )?;
+    } else if prompts == 0 {
+        print_stderr(
+            "nothing to suggest yet: neither the journal nor Claude Code's transcripts tell of a prompt that you said \
+             yes to. Come back after a day's work",
+        );
     } else if suggestions.is_empty() {
         print_stderr(&format!(
             "nothing to suggest: of {prompts} prompts that you said yes to, none can be answered by a rule that \

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use crate::env;
 
 /// What is narrower is no width to wrap at, in columns.
-const NARROWEST: usize = 20;
+pub(super) const NARROWEST: usize = 20;
 
 /// The columns of what is printed: those of the terminal, or what COLUMNS says. None where nobody knows,
 /// as in a pipe: then a line is as long as its text.

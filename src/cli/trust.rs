@@ -1,6 +1,7 @@
 //! `hookctl trust`: a human reads what a project's file would run and loosen, and approves exactly
 //! that content.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::json;
 
 use super::args::TrustArgs;
+use super::report::Report;
 use super::{
     Context, Exit, GREEN, YELLOW, display_path, human, make_visible, print, print_json,
     print_stderr, write_private,
@@ -29,7 +31,7 @@ mod show;
 ///
 /// # Errors
 /// Where a file cannot be read, or the store not be written.
-pub fn run(context: &Context, args: &TrustArgs) -> Result<Exit> {
+pub(super) fn run(context: &Context, args: &TrustArgs, report: &mut Report) -> Result<Exit> {
     if args.list {
         return list_trusted(context, args.json);
     }
@@ -38,7 +40,11 @@ pub fn run(context: &Context, args: &TrustArgs) -> Result<Exit> {
     let hook_files = hook_files(context, &root);
     if args.revoke {
         let hooks = hook_files.into_iter().map(|path| (Layer::Project, path));
-        return revoke_trust(context, &files.into_iter().chain(hooks).collect::<Vec<_>>());
+        let all: Vec<_> = files.into_iter().chain(hooks).collect();
+        return revoke_trust(context, &all, report);
+    }
+    if report.is_json() {
+        bail!("who trusts a file reads it: --json is for --list and --revoke");
     }
     let sources = sources(files, &hook_files)?;
     if !are_sound(context, &sources) {
@@ -199,8 +205,8 @@ fn project_files(context: &Context, path: Option<&Path>) -> Result<Vec<(Layer, P
     let Some(path) = path else { return Ok(both(&context.root)) };
     let path = context.cwd.join(path);
     if path.is_dir() {
-        let root =
-            path.canonicalize().with_context(|| format!("cannot look into {}", path.display()))?;
+        let root = files::real_path(&path)
+            .with_context(|| format!("cannot look into {}", path.display()))?;
         return Ok(both(&paths::project_root(&root, &context.paths.home)));
     }
     let layer = match path.file_name().and_then(|name| name.to_str()) {
@@ -215,12 +221,12 @@ fn project_files(context: &Context, path: Option<&Path>) -> Result<Vec<(Layer, P
     };
     // The directory without links, as sessions name it; the file itself may be gone.
     let dir = path.parent().unwrap_or(Path::new("/"));
-    let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
+    let dir = files::real_path(dir).unwrap_or_else(|_| dir.to_path_buf());
     Ok(vec![(layer, dir.join(path.file_name().unwrap_or_default()))])
 }
 
 fn path_key(path: &Path) -> Result<String> {
-    let key = path.to_str().map(str::to_string);
+    let key = trust::file_key(path).map(Cow::into_owned);
     key.with_context(|| format!("{} is not valid Unicode: move it", path.display()))
 }
 
@@ -286,19 +292,27 @@ fn list_trusted(context: &Context, as_json: bool) -> Result<Exit> {
 }
 
 /// Takes the approval back, which anybody may: it tightens.
-fn revoke_trust(context: &Context, files: &[(Layer, PathBuf)]) -> Result<Exit> {
+fn revoke_trust(
+    context: &Context,
+    files: &[(Layer, PathBuf)],
+    report: &mut Report,
+) -> Result<Exit> {
     let mut store = Store::load(&context.paths.trust());
     let mut text = String::new();
+    report.set("revoked", json!([]));
     for (_, path) in files {
         if crate::order::take_entry(&mut store.files, &path_key(path)?).is_some() {
+            report.push("revoked", path.display().to_string().into());
             let _ = writeln!(text, "{} is trusted no more.", display_path(context, path));
         }
     }
     if text.is_empty() {
         let names: Vec<String> =
             files.iter().map(|(_, path)| display_path(context, path)).collect();
-        return print(&format!("Not trusted in the first place: {}\n", names.join(", ")));
+        report.tell(&format!("Not trusted in the first place: {}\n", names.join(", ")))?;
+        return Ok(Exit::Ok);
     }
     save_store(context, &store)?;
-    print(&text)
+    report.tell(&text)?;
+    Ok(Exit::Ok)
 }

@@ -41,6 +41,7 @@ pub fn link_count(meta: &Metadata) -> u64 {
     meta.nlink()
 }
 
+/// The same where nothing tells: one.
 #[cfg(not(unix))]
 pub fn link_count(_meta: &Metadata) -> u64 {
     1
@@ -53,6 +54,7 @@ pub fn file_id(meta: &Metadata) -> Option<Id> {
     Some((meta.dev(), meta.ino()))
 }
 
+/// The same where nothing tells.
 #[cfg(not(unix))]
 pub fn file_id(_meta: &Metadata) -> Option<Id> {
     None
@@ -65,6 +67,7 @@ pub fn is_shared(meta: &Metadata) -> bool {
     meta.is_file() && (meta.nlink() > 1 || meta.mode() & 0o111 != 0)
 }
 
+/// The same where nothing tells.
 #[cfg(not(unix))]
 pub fn is_shared(_meta: &Metadata) -> bool {
     false

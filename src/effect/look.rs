@@ -7,6 +7,7 @@ use std::fs;
 use std::io::ErrorKind;
 
 use super::{Extent, Target, path};
+use crate::files;
 use crate::glob;
 use crate::limits;
 
@@ -146,7 +147,7 @@ pub fn list_below(target: &Target) -> Option<Vec<Target>> {
         if meta.is_symlink() {
             // Whether links are followed is up to the program: one that leads within the directory
             // shows nothing new, one that leads nowhere shows nothing.
-            match fs::canonicalize(&resolved) {
+            match files::real_path(resolved.as_ref()) {
                 Ok(real) if real.starts_with(&target.resolved) => {}
                 Ok(_) => return None,
                 Err(_) => continue,
@@ -220,7 +221,7 @@ mod tests {
         fs::write(dir.path().join("x"), "").unwrap();
         std::os::unix::fs::symlink("x", dir.path().join("near")).unwrap();
         std::os::unix::fs::symlink("none", dir.path().join("gone")).unwrap();
-        let root = fs::canonicalize(dir.path()).unwrap();
+        let root = files::real_path(dir.path()).unwrap();
         assert_eq!(list_below(&target(&root, Extent::Tree)).map(|found| found.len()), Some(3));
         std::os::unix::fs::symlink("/etc", dir.path().join("link")).unwrap();
         assert_eq!(list_below(&target(dir.path(), Extent::Tree)), None);

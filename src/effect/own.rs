@@ -7,6 +7,7 @@ use super::host::host_of;
 use super::path::split;
 use super::value::Value;
 use super::{Analysis, Effect, Place, SubCommand, Target, Word, secret};
+use crate::files;
 use crate::glob;
 use crate::limits;
 use crate::names::private::{ALWAYS, TOOLS};
@@ -73,7 +74,9 @@ fn is_of_project(dir: &Path, place: &Place) -> bool {
     if dir == project {
         return true;
     }
-    let (Ok(dir), Ok(project)) = (dir.canonicalize(), project.canonicalize()) else { return false };
+    let (Ok(dir), Ok(project)) = (files::real_path(dir), files::real_path(project)) else {
+        return false;
+    };
     let mut above = dir.ancestors().take_while(|dir| *dir != project);
     dir.starts_with(&project) && !above.any(|dir| dir.join(".git").symlink_metadata().is_ok())
 }

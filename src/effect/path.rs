@@ -116,7 +116,7 @@ impl Resolver {
         }
         // Not Unicode: the link cannot be followed as text, its own name stays.
         let (answer, gone) = match std::fs::read_link(path) {
-            Ok(target) => (target.to_str().map(str::to_string), false),
+            Ok(target) => (target.to_str().map(|_| windows::native_text(&target)), false),
             Err(error) => {
                 (None, matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
             }
@@ -144,15 +144,16 @@ impl Resolver {
     /// Where an absolute path leads: every symlink followed, `..` after them. What does not exist
     /// is kept as it is written. `cwd` is what `/proc/self/cwd` means.
     pub fn resolve(&mut self, path: &str, cwd: &str) -> String {
-        let mut todo: Vec<String> = path.split('/').rev().map(str::to_string).collect();
-        let mut done = String::new();
+        let (root, rest) = windows::split_drive(path);
+        let mut todo: Vec<String> = rest.split('/').rev().map(str::to_string).collect();
+        let mut done = root.to_string();
         let mut links = 0;
         let mut missing = false;
         while let Some(part) = todo.pop() {
             match part.as_str() {
                 "" | "." => continue,
                 ".." => {
-                    done.truncate(done.rfind('/').unwrap_or(0));
+                    remove_last(&mut done);
                     missing = false;
                     continue;
                 }
@@ -173,15 +174,15 @@ impl Resolver {
                 if !Cap::Links.admits(links) {
                     break;
                 }
-                if target.starts_with('/') {
-                    done.clear();
-                } else {
-                    done.truncate(done.rfind('/').unwrap_or(0));
+                let (root, rest) = windows::split_drive(&target);
+                match root.is_empty() && !target.starts_with('/') {
+                    true => remove_last(&mut done),
+                    false => done = root.to_string(),
                 }
-                todo.extend(target.split('/').rev().map(str::to_string));
+                todo.extend(rest.split('/').rev().map(str::to_string));
             }
         }
-        if done.is_empty() {
+        if !done.contains('/') {
             done.push('/');
         }
         done
@@ -194,16 +195,29 @@ impl Resolver {
         // is its lexical form, the second the resolved one. Below a drive there is one reading.
         if let Some(lexical) = windows::canonical_path(text) {
             let other = cwd.is_empty() || windows::canonical_path(cwd).is_some();
-            let resolved = if other { lexical.clone() } else { self.resolve(&joined, cwd) };
+            let resolved = match other {
+                true if cfg!(windows) => self.resolve(&lexical, cwd),
+                true => lexical.clone(),
+                false => self.resolve(&joined, cwd),
+            };
             return Target { lexical, resolved, extent };
         }
         if let Some(lexical) = windows::canonical_path(&joined) {
-            return Target { resolved: lexical.clone(), lexical, extent };
+            let resolved =
+                if cfg!(windows) { self.resolve(&lexical, cwd) } else { lexical.clone() };
+            return Target { lexical, resolved, extent };
         }
         let lexical = normalise_path(&joined);
         let resolved =
             if joined.len() > limits::PATH { lexical.clone() } else { self.resolve(&joined, cwd) };
         Target { lexical, resolved, extent }
+    }
+}
+
+/// Takes the last component off; of a drive, nothing.
+fn remove_last(path: &mut String) {
+    if let Some(at) = path.rfind('/') {
+        path.truncate(at);
     }
 }
 

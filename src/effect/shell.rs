@@ -244,6 +244,7 @@ impl Walker<'_> {
 
     /// Parses a text and walks it, as the source of this frame.
     fn walk_text(&mut self, text: &str) {
+        let text = self.cut_to_share(text);
         if text.contains('\0') {
             self.out.emit_unknown("a NUL byte in the command", 0..0);
         }

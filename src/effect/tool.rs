@@ -14,7 +14,7 @@ use super::value::Value;
 use super::{Analysis, Extent, Grade, Place, Source, Word, path, shell};
 use crate::event::Event;
 use crate::limits::{self, Cap};
-use crate::names::tool::{QUIET, READERS, WRITERS};
+use crate::names::tool::{QUIET, READERS, SENDS, WRITERS};
 
 mod grep;
 mod server;
@@ -149,6 +149,7 @@ fn stranger(out: &mut Emitter, name: &str, input: &Json) -> Lines {
 fn by_row(out: &mut Emitter, name: &str, input: &Json, runs: bool) -> Lines {
     let Some(row) = server::find_row(name) else {
         by_fields(out, name, input, runs);
+        emit_send(out, name, input);
         return Lines::of(out, name, input, runs);
     };
     let left = server::emit_row(out, row, input);
@@ -246,14 +247,38 @@ fn with_shell(own: Analysis, told: Lines, place: &Place) -> Analysis {
 /// `get_issue`, `listUsers`, `notion-search`: a reading verb comes first, behind the server's own
 /// name at most, and no other verb stands in the name.
 fn only_reads(name: &str) -> bool {
-    let (server, tool) =
-        name.strip_prefix("mcp__").and_then(|n| n.rsplit_once("__")).unwrap_or_default();
-    let server = server.to_ascii_lowercase();
-    let words = split_name(tool);
-    let mut words = words.iter().map(String::as_str).peekable();
-    while words.next_if(|word| server.split(['_', '-']).any(|part| part == *word)).is_some() {}
-    words.next().is_some_and(|first| READERS.contains(&first))
-        && !words.any(|word| WRITERS.contains(&word))
+    let (_, words) = name_words(name);
+    words.first().is_some_and(|first| READERS.contains(&first.as_str()))
+        && !words.iter().any(|word| WRITERS.contains(&word.as_str()))
+}
+
+/// The words of an MCP server's name, and those of its tool, without its server's where others follow.
+fn name_words(name: &str) -> (Vec<String>, Vec<String>) {
+    let of_server = name.strip_prefix("mcp__").and_then(|n| n.rsplit_once("__"));
+    let (server, tool) = of_server.unwrap_or(("", name));
+    let (server, mut words) = (split_name(server), split_name(tool));
+    let lead = words.iter().take_while(|word| server.contains(word)).count();
+    words.drain(..lead.min(words.len().saturating_sub(1)));
+    (server, words)
+}
+
+/// `send_alert`, `publish`, `slack_webhook`, `{"method": "POST"}`: the call hands something to others.
+fn emit_send(out: &mut Emitter, name: &str, input: &Json) {
+    let (server, words) = name_words(name);
+    let sends = |word: &String| SENDS.contains(&word.as_str());
+    let reads = words.first().is_some_and(|first| READERS.contains(&first.as_str()));
+    let grade = match words.first().is_some_and(sends) || fields::posts(input) {
+        true => Grade::Certain,
+        false if reads || !words.iter().chain(&server).any(sends) => return,
+        false => Grade::Possible,
+    };
+    let mut hosts = fields::hosts(input);
+    if hosts.is_empty() {
+        hosts.push(None);
+    }
+    for host in hosts {
+        out.push_effect(Word::Send, grade, None, host, Source::Tool, 0..0);
+    }
 }
 
 /// The words of a name, in lower case: `write_file`, `writeFile`.

@@ -4,6 +4,7 @@
 //! a key of the registry `HKLM:/Software`. Nothing here asks the disk.
 
 use std::ops::Range;
+use std::path::Path;
 
 use super::value::Value;
 use crate::glob;
@@ -39,12 +40,47 @@ pub fn canonical_path(text: &str) -> Option<String> {
             _ => Some(join_root("/", rest)),
         };
     }
+    if cfg!(windows)
+        && let Some((root, below)) = mounted_drive(text)
+    {
+        return Some(join_root(&root, below));
+    }
     let end = root_length(text)?;
     let rest = &text[end..];
     if !(rest.is_empty() || rest.starts_with(['\\', '/'])) {
         return None;
     }
     Some(join_root(&text[..end].to_ascii_uppercase(), rest))
+}
+
+/// A path of this system as the analysis knows it.
+pub fn native_text(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if !cfg!(windows) {
+        return text.into_owned();
+    }
+    canonical_path(&text).unwrap_or_else(|| text.replace('\\', "/"))
+}
+
+/// The drive in front of a path, where there are drives, and what follows it.
+pub fn split_drive(path: &str) -> (&str, &str) {
+    let length = match path.as_bytes() {
+        [letter, b':', b'/', ..] if cfg!(windows) && letter.is_ascii_alphabetic() => 2,
+        _ => 0,
+    };
+    path.split_at(length)
+}
+
+/// The drive that the POSIX shell of Git has as `/c`, and what lies below it.
+fn mounted_drive(text: &str) -> Option<(String, &str)> {
+    let rest = text.strip_prefix('/')?;
+    let (drive, below) = rest.split_once('/').unwrap_or((rest, ""));
+    match drive.as_bytes() {
+        [letter] if letter.is_ascii_alphabetic() => {
+            Some((format!("{}:", drive.to_ascii_uppercase()), below))
+        }
+        _ => None,
+    }
 }
 
 /// A root and what lies below it, without `.`, `..` and doubled separators.
@@ -181,6 +217,15 @@ mod tests {
         assert_eq!(form(r"hklm:\Software"), "HKLM:/Software");
         for none in ["C:x", "src/x", "", "a", "::", r"\n", "http://x"] {
             assert_eq!(canonical_path(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_drive_of_the_shell_of_git() {
+        assert_eq!(mounted_drive("/c/Users/x"), Some(("C:".into(), "Users/x")));
+        assert_eq!(mounted_drive("/d"), Some(("D:".into(), "")));
+        for none in ["/", "//c/x", "/cd/x", "c/x", "/1/x"] {
+            assert_eq!(mounted_drive(none), None, "{none}");
         }
     }
 

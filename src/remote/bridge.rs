@@ -279,8 +279,8 @@ fn candidate_directories(
     }
     let mut out = vec![CandidateDirectory { dir: home.join(route.dir), shared: false }];
     // A repository's settings can set that variable: what counts is where it leads.
-    if let Ok(temporary) = env::temporary_directory().canonicalize() {
-        let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+    if let Ok(temporary) = crate::files::real_path(&env::temporary_directory()) {
+        let root = crate::files::real_path(root).unwrap_or_else(|_| root.to_path_buf());
         if root.parent().is_none() || !temporary.starts_with(root) {
             out.push(CandidateDirectory { dir: temporary.join(".a24z-hooks"), shared: true });
         }

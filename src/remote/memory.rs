@@ -8,15 +8,17 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use self::pattern::{Pattern, event_patterns};
-use crate::effect::{Analysis, Arg, Effect, Grade, Place, Target, Word};
+use crate::effect::{Analysis, Arg, Effect, Grade, Place, Target, Word, windows};
 use crate::event::Event;
 use crate::files;
 use crate::journal::redact_and_cut;
+use crate::limits;
+use crate::moment;
 use crate::order::to_set;
 use crate::redact;
 use crate::remote::breaker::unix_milliseconds;
@@ -40,6 +42,9 @@ pub struct RememberedAnswer {
     pub time: u64,
     /// Until when it holds.
     pub until: u64,
+    /// The machine's uptime when it was kept, in seconds: a clock that is set back makes no answer hold longer.
+    #[serde(default)]
+    uptime: Option<u64>,
     /// The session.
     pub session: String,
     /// The server's name.
@@ -143,8 +148,9 @@ pub fn recall_from(
     if all.is_empty() {
         return None;
     }
-    let (now, keys, does) = (unix_milliseconds(), call_keys(remote, call), effect_kinds(call));
-    all.retain(|one| keys.contains(&one.key) && one.is_valid(now));
+    let (now, uptime) = (unix_milliseconds(), moment::uptime());
+    let (keys, does) = (call_keys(remote, call), effect_kinds(call));
+    all.retain(|one| keys.contains(&one.key) && one.is_valid(now, uptime));
     let no = all.iter().find(|one| !one.allow);
     let one = no.or_else(|| all.iter().find(|one| one.covers(call, &does)))?;
     let (verb, pattern) = (one.verb(), one.pattern.clone());
@@ -165,6 +171,7 @@ impl RememberedAnswer {
         Some(RememberedAnswer {
             time,
             until: time + remote.remember.as_millis() as u64,
+            uptime: moment::uptime(),
             session: session.to_string(),
             remote: remote.name.clone(),
             server: server_key(remote),
@@ -187,8 +194,10 @@ impl RememberedAnswer {
 
     /// Does it still hold? Neither a clock that was set back nor a line that somebody changed makes it
     /// hold longer than any may.
-    fn is_valid(&self, now: u64) -> bool {
-        (self.time..self.expiry_time()).contains(&now)
+    fn is_valid(&self, now: u64, uptime: Option<u64>) -> bool {
+        let span = self.time..self.expiry_time();
+        let seconds = self.expiry_time().saturating_sub(self.time).div_ceil(1000);
+        span.contains(&now) && !moment::is_over(self.uptime, seconds, uptime)
     }
 
     /// Until when it holds.
@@ -212,11 +221,11 @@ impl RememberedAnswer {
 
 /// All answers that still hold, by session, oldest first.
 pub fn valid_answers(state: &Path) -> Vec<RememberedAnswer> {
-    let now = unix_milliseconds();
+    let (now, uptime) = (unix_milliseconds(), moment::uptime());
     let files = fs::read_dir(memory_directory(state)).into_iter().flatten().flatten();
     let mut all: Vec<RememberedAnswer> =
         files.flat_map(|file| read_answers(&file.path())).collect();
-    all.retain(|one| one.is_valid(now));
+    all.retain(|one| one.is_valid(now, uptime));
     crate::order::sort_by(&mut all, |a, b| (&a.session, a.time).cmp(&(&b.session, b.time)));
     all
 }
@@ -258,23 +267,13 @@ fn read_answers(path: &Path) -> Vec<RememberedAnswer> {
 /// not mix.
 pub(super) fn append_line(path: &Path, line: &[u8], room: u64) -> std::io::Result<()> {
     let dir = path.parent().unwrap_or(path);
-    sweep_sessions(dir);
+    // What sessions left that never ended.
+    files::sweep_directory(dir, limits::SWEPT, |_| Some(OLD));
     let mut file = files::open_to_append(path)?;
     if file.metadata()?.len() + line.len() as u64 > room {
         return Err(ErrorKind::StorageFull.into());
     }
     file.write_all(line)
-}
-
-/// Takes away what sessions left that never ended.
-fn sweep_sessions(dir: &Path) {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let modified = entry.metadata().and_then(|meta| meta.modified());
-        let age = modified.map(|time| SystemTime::now().duration_since(time).unwrap_or_default());
-        if age.is_ok_and(|age| age > OLD) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
 }
 
 /// Which server: whatever of its settings changes, it is asked anew.
@@ -390,21 +389,49 @@ fn command_recipient(analysis: &Analysis, at: usize) -> Option<String> {
 
 /// Does the call touch nothing outside of that directory?
 fn is_below(analysis: &Analysis, dir: &str) -> bool {
-    let real = fs::canonicalize(dir).ok();
-    let real = real.as_deref().and_then(Path::to_str).unwrap_or(dir);
+    let real = files::real_path(Path::new(dir)).ok();
+    let real = real.map_or_else(|| dir.to_string(), |real| windows::native_text(&real));
     let below = |path: &str, dir: &str| {
         let rest = path.strip_prefix(dir.trim_end_matches('/'));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let paths = analysis.effects.iter().filter_map(|effect| effect.path.as_ref());
     paths.into_iter().all(|path| {
-        below(&path.lexical, dir) && (below(&path.resolved, dir) || below(&path.resolved, real))
+        below(&path.lexical, dir) && (below(&path.resolved, dir) || below(&path.resolved, &real))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clock_that_is_set_makes_no_answer_hold_longer() {
+        const YEAR: u64 = 365 * 86_400_000;
+        // Given at the wall's 10,000 ms and after 500 s of the machine, for 100 s.
+        let line = serde_json::json!({
+            "time": 10_000, "until": 110_000, "uptime": 500, "session": "", "remote": "", "server": "",
+            "allow": true, "pattern": "", "whole": false, "key": "", "cwd": "", "does": [], "asks": [],
+        });
+        let answer: RememberedAnswer = serde_json::from_value(line).unwrap();
+        for (now, uptime, holds) in [
+            (10_000, Some(500), true),
+            (109_999, Some(599), true),
+            (9_999, Some(500), false),
+            (110_000, Some(599), false),
+            // Set back within its time.
+            (10_000, Some(600), false),
+            (109_999, Some(500 + YEAR), false),
+            // The machine has started again, or has no such clock.
+            (50_000, Some(3), true),
+            (50_000, None, true),
+        ] {
+            assert_eq!(answer.is_valid(now, uptime), holds, "{now} {uptime:?}");
+        }
+        // One that somebody changed.
+        let endless = RememberedAnswer { until: u64::MAX, uptime: None, ..answer };
+        assert!(!endless.is_valid(10_000 + YEAR, None));
+    }
 
     #[test]
     fn a_secret_is_not_kept_and_two_of_them_stay_two() {

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -59,31 +60,31 @@ pub struct SpoolReport {
 ///
 /// # Errors
 /// Why there is none.
-#[cfg(unix)]
 pub fn start_sender(paths: &Paths) -> io::Result<()> {
-    use std::process::{Command, Stdio};
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["flush", "--quiet", "--config"]).arg(&paths.config);
     command.arg("--state").arg(&paths.state);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    spawn_detached(&mut command)
+}
+
+/// It leaves its group itself, in [`detach`].
+#[cfg(unix)]
+fn spawn_detached(command: &mut Command) -> io::Result<()> {
     command.spawn().map(drop)
 }
 
-/// Sends here and now, for two seconds at most: a process would hold the agent's pipes open, since
-/// handles are inherited here whether they are named or not.
-///
-/// # Errors
-/// Why nothing can be sent.
-#[cfg(not(unix))]
-pub fn start_sender(paths: &Paths) -> io::Result<()> {
-    let (sender, receiver) = crate::threads::channel();
-    let paths = paths.clone();
-    crate::threads::thread_builder().spawn(move || {
-        flush_spools(&paths, Spool::all_spools(&paths.spool()), false);
-        sender.send(());
-    })?;
-    let _ = receiver.recv_timeout(Duration::from_secs(2));
-    Ok(())
+/// In no console and no group of the agent's, and not in its job, which may end with all that is in it: where the job
+/// lets it go.
+#[cfg(windows)]
+fn spawn_detached(command: &mut Command) -> io::Result<()> {
+    use std::os::windows::process::CommandExt as _;
+    /// `DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP`
+    const DETACHED: u32 = 0x0000_0208;
+    /// `CREATE_BREAKAWAY_FROM_JOB`
+    const BREAKAWAY: u32 = 0x0100_0000;
+    let mut spawn = |flags| command.creation_flags(flags).spawn().map(drop);
+    spawn(DETACHED | BREAKAWAY).or_else(|_| spawn(DETACHED))
 }
 
 /// Becomes independent of whoever started this process: what ends its group or its terminal does

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bridge::{Flags, InputFault};
 use crate::files::{self, Refusal};
+use crate::limits;
 use crate::rule::Layer;
 use crate::trust;
 
@@ -28,6 +29,8 @@ const LARGEST: usize = 1 << 20;
 const ANY: u64 = 64 << 20;
 /// What is not yet complete after this long was left by somebody who was killed.
 const ABANDONED: Duration = Duration::from_secs(60);
+/// So long what cannot be read is kept for people to look at.
+const UNREADABLE: Duration = Duration::from_secs(7 * 86_400);
 
 /// What a server is to be told: all but headers, tokens and signatures, which come from the config
 /// when it is sent.
@@ -212,17 +215,13 @@ impl Spool {
         }
     }
 
+    /// Takes away what the killed left, and what could not be read for long.
     fn sweep_abandoned(&self) {
-        for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let old = || {
-                let modified = entry.metadata().and_then(|meta| meta.modified());
-                modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED))
-            };
-            if path.extension().is_some_and(|end| end == "tmp") && old() {
-                let _ = fs::remove_file(path);
-            }
-        }
+        files::sweep_directory(&self.dir, limits::SWEPT, |name| match name.rsplit_once('.')?.1 {
+            "tmp" => Some(ABANDONED),
+            "bad" => Some(UNREADABLE),
+            _ => None,
+        });
     }
 }
 

@@ -204,6 +204,7 @@ impl Form<'_> {
     fn surely_means(&self, command: &SubCommand, bases: &Bases) -> bool {
         self.match_command(command) == Truth::Yes
             && !self.is_led_back(command)
+            && self.holds_list(command)
             && self.very_file().is_none_or(|file| {
                 let called = command.file.as_ref();
                 called.is_some_and(|called| {
@@ -259,18 +260,21 @@ impl Form<'_> {
         let says = |item: &Item<'_>| matches!(item, Item::Operand(word) if *word != "*");
         let named =
             self.items.len() >= scope.named && self.items.iter().take(scope.named).all(says);
-        let Some(list) = scope.list.filter(|list| self.items.len() > *list) else { return named };
-        if self.items.contains(&Item::Gap) {
-            return named;
-        }
+        named && self.holds_list(command)
+    }
+
+    /// Where the pattern names an item of a list (`git push origin BRANCH`), is that all of the list?
+    fn holds_list(&self, command: &SubCommand) -> bool {
+        let scope = &command.scope;
+        let list = scope.list.filter(|list| self.items.len() > *list);
+        let Some(list) = list.filter(|_| !self.items.contains(&Item::Gap)) else { return true };
         let operands = command.operands.iter().map(|at| &command.args[*at]);
         let each = |(item, arg): (&Item<'_>, &Arg)| match (item, &arg.text) {
             (Item::Operand(word), Some(text)) => !glob::is_glob(text) && is_one(word, text),
             _ => false,
         };
         let wider = scope.wider.is_some_and(|name| self.options.iter().all(|o| o.name != name));
-        named
-            && !wider
+        !wider
             && command.operands.len() == self.items.len()
             && self.items.iter().zip(operands).skip(list).all(each)
     }

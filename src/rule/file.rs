@@ -87,6 +87,7 @@ const HIGHEST: u8 = 100;
 /// The keys at the top of a file, and what each means.
 pub const TOP_KEYS: &[(&str, &str)] = &[
     ("version", "the version of this form: 1, as where it is not said"),
+    ("requires", "the oldest hookctl that may read this file: \">=0.2\""),
     ("profile", "observe, guard or strict"),
     ("autopilot", "allow harmless read-only, build and test commands: true, or a table of lists"),
     ("soft_deny", "true: refuse a call without ending the run, where an agent can be made to"),
@@ -154,20 +155,32 @@ impl RuleFile {
     }
 }
 
-/// The header or the key of the line at that place, and the last line above it that has the same.
+/// The header or the key of the line at that place, and the line above it that has the same: of a key in its own table,
+/// of a header anywhere.
 fn first_place(text: &str, at: usize) -> Option<(&str, usize)> {
     let key = |line: &'_ str| {
         line.split(" #").next().map_or(0..0, |line| {
-            let header = line.trim_start().starts_with('[');
-            0..if header { line.len() } else { line.find('=').unwrap_or(0) }
+            let end = if is_header(line) { line.len() } else { line.find('=').unwrap_or(0) };
+            0..end
         })
     };
     let above = text.get(..at)?.matches('\n').count() + 1;
     let mut lines: Vec<&str> =
         text.lines().take(above).map(|line| line[key(line)].trim()).collect();
     let own = lines.pop().filter(|own| !own.is_empty())?;
-    let line = lines.iter().rposition(|line| *line == own)?;
-    Some((own, line + 1))
+    let mut upwards = lines.iter().rev().take_while(|line| is_header(own) || !is_header(line));
+    let line = upwards.position(|line| *line == own)?;
+    Some((own, lines.len() - line))
+}
+
+fn is_header(line: &str) -> bool {
+    line.trim_start().starts_with('[')
+}
+
+/// The duplicate keys that only follow from one: those of a table whose header stands twice are added to what the parser
+/// last read, whatever that is.
+fn follows(text: &str, table: usize, at: usize) -> bool {
+    text.get(table..at).is_some_and(|between| !between.lines().skip(1).any(is_header))
 }
 
 /// Reads a rule file of that layer. `only` is the event at hand: other events' rules are read, but
@@ -176,12 +189,20 @@ pub fn read_rules(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> 
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut r = file_reader(text, path, layer, only);
     r.private = !errors.is_empty() && text.contains("[remote");
-    for error in errors {
+    let mut twice: Option<usize> = None;
+    for error in errors.into_iter().take(limits::SYNTAX_FAULTS) {
         let span = error.span().unwrap_or(0..0);
-        let first = first_place(text, span.start).filter(|_| error.message() == "duplicate key");
+        let duplicate = error.message() == "duplicate key";
+        if duplicate && twice.is_some_and(|table| follows(text, table, span.start)) {
+            continue;
+        }
+        let first = if duplicate { first_place(text, span.start) } else { None };
+        twice = first.filter(|(key, _)| is_header(key)).map(|_| span.start);
         let fault = r.add_error("syntax", error.message().to_string(), span);
         if let Some((key, line)) = first {
-            fault.with_hint(format!("`{key}` stands in line {line} already"));
+            let place = path.file_name().unwrap_or_default().display();
+            let mend = if is_header(key) { ": give one of the two another id" } else { "" };
+            fault.with_hint(format!("`{key}` stands at {place}:{line} already{mend}"));
         }
     }
     if !r.faults.is_empty() {
@@ -260,6 +281,7 @@ fn read_top_level(
         // A rule's faults cost that rule's events, not the whole file.
         "rule" => return read_rules_table(value, layer, file, r),
         "version" => check_version(value, r),
+        "requires" => check_required(value, r),
         "profile" => file.profile = read_profile(value, layer, r),
         "autopilot" => file.autopilot = read_autopilot(value, layer, r),
         "soft_deny" => {
@@ -309,6 +331,33 @@ fn check_version(value: &Item<'_>, r: &mut Reader<'_>) {
         r.add_error("newer-version", message, value.span())
             .with_hint("install a newer hookctl, or write the file in version 1 and say so");
     }
+}
+
+/// What the file was written for: an older program would only stumble over a key that it does not know.
+fn check_required(value: &Item<'_>, r: &mut Reader<'_>) {
+    let Some((text, span)) = r.string(value) else { return };
+    let own = env!("CARGO_PKG_VERSION");
+    match version_numbers(text.trim_start_matches(">=")) {
+        None => {
+            r.add_error("newer-version", format!("`{text}` is no version"), span)
+                .with_hint("write \">=0.2\" or \"0.2.1\": this one and all newer ones");
+        }
+        Some(wanted) if version_numbers(own).is_some_and(|own| own < wanted) => {
+            let message = format!("the file wants hookctl {text}, and this is {own}");
+            r.add_error("newer-version", message, span)
+                .with_hint("`hookctl upgrade` says how to get a newer one");
+        }
+        Some(_) => {}
+    }
+}
+
+/// A version of up to three numbers; those that are not said are 0.
+fn version_numbers(text: &str) -> Option<[u32; 3]> {
+    let mut numbers = [0; 3];
+    for (at, part) in text.trim().split('.').enumerate() {
+        *numbers.get_mut(at)? = part.parse().ok()?;
+    }
+    Some(numbers)
 }
 
 fn unknown_at_top(key: &Key<'_>, r: &mut Reader<'_>) {

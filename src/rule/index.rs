@@ -7,11 +7,13 @@
 
 use std::path::Path;
 use std::rc::Rc;
+use std::time::Duration;
 
 use toml::de::DeTable;
 
 use crate::event::{Kind, KindSet};
 use crate::files;
+use crate::limits;
 
 use super::concern::{self, Concern, RuleQuery};
 use super::file::{self, Remote, RuleFile};
@@ -27,6 +29,8 @@ const END: &[u8] = b"\n--\n";
 const SUM: usize = 80;
 /// Files with fewer rules and nothing else that is cut out are read as fast without.
 const FEWEST: usize = 4;
+/// Older than this it is made anew: the file that it is of may be gone.
+const UNUSED: Duration = Duration::from_secs(90 * 86_400);
 
 /// An index, as its own bytes: those of the file that an earlier event left, or of what this one has made.
 #[derive(Debug, Clone, Copy)]
@@ -208,6 +212,9 @@ pub fn make_index(state: &Path, path: &Path, layer: Layer, text: &str) -> Option
     let index = build_index(path, layer, text)?;
     // For its owner's eyes only: it holds a copy of the file. Without it the next event reads all.
     let _ = files::replace_file(&target, &index.to_file(path.to_str()?));
+    // Those of files that are gone, or used no more: one that is missing is made anew.
+    let keep = |name: &str| files::draft_keep(name).or(Some(UNUSED));
+    files::sweep_directory(target.parent()?, limits::SWEPT, keep);
     Some(index)
 }
 

@@ -11,8 +11,7 @@ use super::concern::{self, Concern, RuleQuery};
 use super::packed::{self, Table};
 use super::signature::Signature;
 use super::{Layer, Rule, file};
-use crate::effect::Analysis;
-use crate::effect::Guarded;
+use crate::effect::{Analysis, Guarded, windows};
 use crate::paths::Paths;
 
 /// A shipped rule and what the build knows of it.
@@ -55,7 +54,7 @@ fn written_patterns() -> &'static [&'static str] {
 
 /// What guards this machine, with the directories of this run.
 pub fn guarded_files(paths: &Paths) -> Guarded {
-    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let text = windows::native_text;
     // By their bytes: nearly always they are where they belong, and nothing is made of them.
     let home = paths.home.as_os_str().as_encoded_bytes();
     let at = |dir: &Path, own: &str| {

@@ -1,7 +1,6 @@
 //! The hooks' end: the user's `config.toml` names the server, so that a human is asked where the agent would ask its
 //! own user.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
@@ -57,7 +56,7 @@ impl Connection {
 pub fn connect(paths: &Paths, connection: &Connection) -> Result<Connected> {
     let named = paths.user_config();
     // Behind a link, as people keep their dotfiles.
-    let file = fs::canonicalize(&named).unwrap_or_else(|_| named.clone());
+    let file = files::real_path(&named).unwrap_or_else(|_| named.clone());
     let old = match files::read_text(&file, LARGEST) {
         Ok(text) => text,
         Err(_) if !file.exists() => String::new(),
@@ -113,6 +112,8 @@ fn check(path: &Path, text: &str) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn home(text: Option<&str>) -> (tempfile::TempDir, Paths, Connection) {

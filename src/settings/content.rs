@@ -22,7 +22,7 @@ pub(super) fn own_content(place: &SettingsFile, wanted: &WantedEntries) -> Optio
     match place.form {
         Form::Entries(_) => None,
         Form::Scripts(form) => {
-            let line = wanted.line(wanted.event_named(place.event?)?);
+            let line = wanted.line(wanted.event_named(place.event?)?, form.shell);
             Some(form.template.replace("{uninstall}", &uninstall).replace("{command}", &line))
         }
         Form::Plugin(form) => Some(plugin_content(form, wanted)),
@@ -113,7 +113,7 @@ fn own_command(form: Form, text: &str) -> Option<(String, Vec<String>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::wiring::ScriptForm;
+    use crate::agent::wiring::{ScriptForm, Shell};
 
     #[test]
     fn what_is_ours_says_so_in_its_head() {
@@ -124,7 +124,8 @@ mod tests {
 
     #[test]
     fn the_call_is_found_again() {
-        let script = Form::Scripts(&ScriptForm { extension: "", template: "" });
+        let script =
+            Form::Scripts(&ScriptForm { extension: "", template: "", shell: Shell::LOCAL });
         let plugin = Form::Plugin(&PluginForm { template: "", line: "const C = " });
         for (form, text) in [
             (script, "#!/bin/sh\n# managed-by: hookctl\nexec '/a b/hookctl' hook --agent cline\n"),

@@ -14,6 +14,8 @@ use crate::paths::Paths;
 const LARGEST: u64 = 64 << 20;
 /// How many backups of one file are kept.
 const BACKUPS: usize = 5;
+/// What the names of temporary files begin with.
+const PREFIX: &str = ".hookctl-";
 /// How long a chain of symbolic links may be.
 const MAX_LINKS: usize = 40;
 
@@ -78,7 +80,7 @@ impl SettingsTarget {
 
 /// The path with the links of its existing part resolved.
 fn canonical_path(path: &Path) -> PathBuf {
-    if let Ok(real) = fs::canonicalize(path) {
+    if let Ok(real) = files::real_path(path) {
         return real;
     }
     match (path.parent(), path.file_name()) {
@@ -135,16 +137,23 @@ pub fn back_up(paths: &Paths, target: &SettingsTarget, bytes: &[u8]) -> Result<(
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |since| since.as_nanos());
-    write_file(&dir.join(format!("{key}-{now:020}-{name}")), bytes, None)?;
-    let entries = fs::read_dir(&dir).map_err(|error| Error::io_error("read", &dir, error))?;
     let prefix = format!("{key}-");
+    let entries = fs::read_dir(&dir).map_err(|error| Error::io_error("read", &dir, error))?;
     let mut copies: Vec<PathBuf> = entries
         .flatten()
         .filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix))
         .map(|entry| entry.path())
         .collect();
     crate::order::sort(&mut copies);
-    for old in copies.iter().rev().skip(BACKUPS) {
+    // Behind them all, also where a clock was set back: the oldest ones go.
+    let time_of = |copy: &PathBuf| {
+        let name = copy.file_name()?.to_str()?.strip_prefix(&prefix)?.split('-').next()?;
+        name.parse::<u128>().ok()
+    };
+    let last = copies.last().and_then(time_of).unwrap_or_default();
+    let number = now.max(last.saturating_add(1));
+    write_file(&dir.join(format!("{prefix}{number:020}-{name}")), bytes, None)?;
+    for old in copies.iter().rev().skip(BACKUPS - 1) {
         // A backup too many harms nobody.
         let _ = fs::remove_file(old);
     }
@@ -200,7 +209,7 @@ fn prepare_temporary(
     let dir = path.parent().unwrap_or(Path::new("/"));
     let fail = |error| Error::io_error("write in", dir, error);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".hookctl-").suffix(".tmp");
+    builder.prefix(PREFIX).suffix(".tmp");
     #[cfg(unix)]
     if let Some(None) = like {
         use std::os::unix::fs::PermissionsExt;
@@ -208,6 +217,9 @@ fn prepare_temporary(
         let mode = if bytes.starts_with(b"#!") { 0o777 } else { 0o666 };
         builder.permissions(fs::Permissions::from_mode(mode));
     }
+    // What those left that were killed.
+    let keep = |name: &str| name.strip_prefix(PREFIX).and_then(files::draft_keep);
+    files::sweep_directory(dir, usize::MAX, keep);
     let mut temporary = builder.tempfile_in(dir).map_err(fail)?;
     temporary.write_all(bytes).map_err(fail)?;
     if let Some(Some(meta)) = like {

@@ -9,10 +9,11 @@ use serde_json::{Map, Value, json};
 use super::edit::Doc;
 use super::survey::{Own, Role, survey_hooks};
 use crate::agent::EventSpec;
-use crate::agent::wiring::{CallForm, Constant, EntryForm, FailClosed, Matcher, Nesting};
+use crate::agent::wiring::{CallForm, Constant, EntryForm, FailClosed, Matcher, Nesting, Shell};
 use crate::event::Kind;
 use crate::json::{JsonFault, Node};
 use crate::rule::file::server::{self, Typed};
+use crate::text::quote_for_shell;
 
 pub use crate::script::line::PROGRAM;
 
@@ -74,20 +75,41 @@ pub fn constant_value(constant: Constant) -> Value {
     }
 }
 
-/// The words as one line that the shell of this system splits into them again.
-pub fn shell_line<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
-    words.into_iter().map(quoted_word).collect::<Vec<_>>().join(" ")
+/// The words as one line that the shell splits into them again.
+pub fn shell_line<'w>(shell: Shell, words: impl IntoIterator<Item = &'w str>) -> String {
+    let quoted = |(at, word): (usize, &'w str)| shell.quote_word(word, at == 0);
+    words.into_iter().enumerate().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-fn quoted_word(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_string();
-    }
-    match cfg!(windows) {
-        // No file name holds a double quote there.
-        true => format!("\"{word}\""),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+impl Shell {
+    fn quote_word(self, word: &str, is_program: bool) -> String {
+        let special = match self {
+            Shell::Posix => "_-./:=@%+,",
+            // cmd takes what follows a slash in a program's name for an option.
+            Shell::Windows if is_program => "_-.:",
+            Shell::Windows => "_-./:=@+",
+            // A comma makes a list there, `@` begins one.
+            Shell::PowerShell => "_-./:=+",
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || special.contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            return word.to_string();
+        }
+        match self {
+            Shell::Posix => quote_for_shell(word),
+            // No file name holds a double quote there.
+            Shell::Windows => format!("\"{word}\""),
+            Shell::PowerShell => {
+                let mut text = String::from("'");
+                for c in word.chars() {
+                    // Typographic quotes end a text as well.
+                    let ends = matches!(c, '\'' | '\u{2018}'..='\u{201b}');
+                    text.extend(ends.then_some(c));
+                    text.push(c);
+                }
+                text + "'"
+            }
+        }
     }
 }
 
@@ -121,9 +143,10 @@ impl WantedEntries {
     }
 
     /// The whole call for that event as one line for a shell.
-    pub fn line(&self, event: &WantedEvent) -> String {
+    pub fn line(&self, event: &WantedEvent, shell: Shell) -> String {
         let args = self.arguments(Some(event));
-        shell_line(std::iter::once(self.command.as_str()).chain(args.iter().map(String::as_str)))
+        let words = std::iter::once(self.command.as_str()).chain(args.iter().map(String::as_str));
+        shell_line(shell, words)
     }
 
     /// The names of the events.
@@ -155,7 +178,7 @@ impl Shaped<'_> {
                 entry.insert("args".into(), wanted.arguments(Some(event)).into());
             }
             CallForm::Line => {
-                entry.insert("command".into(), wanted.line(event).into());
+                entry.insert("command".into(), wanted.line(event, Shell::LOCAL).into());
             }
             CallForm::List => {
                 let all = std::iter::once(command.to_string());
@@ -631,6 +654,37 @@ mod tests {
         let created = created_by_install(&doc, &doc, shaped(&wanted()));
         let changes = install_hooks(&mut doc, shaped(&wanted()), &created).unwrap();
         (doc.text(), changes)
+    }
+
+    #[test]
+    fn each_shell_reads_the_words_that_were_meant() {
+        let words = ["C:/Program Files/it's/hookctl.exe", "hook", "--state", "C:/a,b", ""];
+        let line = |shell| shell_line(shell, words);
+        assert_eq!(
+            line(Shell::Posix),
+            r"'C:/Program Files/it'\''s/hookctl.exe' hook --state C:/a,b ''"
+        );
+        assert_eq!(
+            line(Shell::Windows),
+            r#""C:/Program Files/it's/hookctl.exe" hook --state "C:/a,b" """#
+        );
+        assert_eq!(
+            line(Shell::PowerShell),
+            "'C:/Program Files/it''s/hookctl.exe' hook --state 'C:/a,b' ''"
+        );
+        for (shell, word, quoted) in [
+            // A program's name in cmd ends at a slash.
+            (Shell::Windows, "C:/x/hookctl.exe", "\"C:/x/hookctl.exe\""),
+            (Shell::Windows, "C:/a&b", "\"C:/a&b\""),
+            (Shell::Windows, "C:/a^b", "\"C:/a^b\""),
+            (Shell::PowerShell, "C:/x/hookctl.exe", "C:/x/hookctl.exe"),
+            (Shell::PowerShell, "C:/$x/`y", "'C:/$x/`y'"),
+            (Shell::PowerShell, "C:/a\u{2019};b", "'C:/a\u{2019}\u{2019};b'"),
+            (Shell::PowerShell, "@x", "'@x'"),
+            (Shell::PowerShell, "(x)", "'(x)'"),
+        ] {
+            assert_eq!(shell_line(shell, [word]), quoted, "{shell:?}");
+        }
     }
 
     #[test]

@@ -11,6 +11,8 @@ use crate::script::line::{is_assignment, split_words};
 
 /// Words before a program that run what follows them.
 const BEFORE: &[&str] = &["exec", "env", "command", "nohup"];
+/// What the system itself looks for behind a program's name.
+const ENDINGS: &[&str] = if cfg!(windows) { &["", ".exe", ".com", ".cmd", ".bat"] } else { &[""] };
 /// What ends a word where no blank does.
 const ENDS: [char; 5] = [';', '&', '|', '(', ')'];
 
@@ -78,7 +80,7 @@ impl Roots {
     /// Where that word of a command leads. A bare name is looked for in PATH, which may be another for the
     /// client: not to find it says nothing.
     pub fn find_lead(&self, word: &str) -> Lead {
-        if !word.contains('/') {
+        if !word.contains(['/', std::path::MAIN_SEPARATOR]) {
             return resolve_program(word).map_or(Lead::Unknown, Lead::File);
         }
         let Some(path) = self.expand_word(word) else { return Lead::Unknown };
@@ -100,6 +102,7 @@ impl Roots {
             path = format!("{home}/{rest}");
         }
         let shells = path.starts_with('~')
+            || cfg!(windows) && path.contains('%')
             || path.contains(['$', '`', '*', '?', '[', '{', '<', '>', '"', '\'', '\n'])
             || path.contains(ENDS);
         (!shells).then(|| self.project.join(path))
@@ -118,10 +121,21 @@ pub fn is_there(file: &Path) -> bool {
 pub fn resolve_program(command: &str) -> Option<PathBuf> {
     let path = Path::new(command);
     if path.components().count() > 1 {
-        return path.exists().then(|| path.to_path_buf());
+        return spellings(path).find(|path| path.exists());
     }
     let dirs = env::get_path(env::PATH)?;
-    std::env::split_paths(&dirs).map(|dir| dir.join(command)).find(|file| is_executable(file))
+    let mut files = std::env::split_paths(&dirs).flat_map(|dir| spellings(&dir.join(command)));
+    files.find(|file| is_executable(file))
+}
+
+/// The files that a program of that name may be.
+fn spellings(program: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let name = program.as_os_str().to_os_string();
+    ENDINGS.iter().map(move |ending| {
+        let mut name = name.clone();
+        name.push(ending);
+        name.into()
+    })
 }
 
 /// Can this file be run?

@@ -8,6 +8,7 @@ use crate::act;
 use crate::effect::program::table::{self, Class, Special};
 use crate::effect::{self, Analysis, Extent, Grade, Place, Source, SubCommand, Target, Word};
 use crate::env;
+use crate::files;
 use crate::glob;
 use crate::names::pins::SYSTEM;
 use crate::rule::file::RuleFile;
@@ -41,7 +42,7 @@ pub(super) fn add_script_pins<'s>(
 
 /// Does the path, links followed, lie in the project?
 pub fn stays_in(root: &Path, path: &Path) -> bool {
-    match (root.canonicalize(), path.canonicalize()) {
+    match (files::real_path(root), files::real_path(path)) {
         (Ok(root), Ok(path)) => path.starts_with(root),
         // What is not there leads nowhere.
         _ => clean_path(path).starts_with(root),
@@ -145,14 +146,14 @@ impl Pins<'_> {
             return self
                 .note_unpinned(format!("{}: its name is not valid Unicode", path.display()));
         };
-        let Ok(real) = path.canonicalize() else {
+        let Ok(real) = files::real_path(path) else {
             if usage == Use::Run {
                 self.entry.absent.insert(name.to_string());
             }
             return;
         };
         let inner = path.starts_with(self.root);
-        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.to_path_buf());
+        let root = files::real_path(self.root).unwrap_or_else(|_| self.root.to_path_buf());
         let expected =
             path.strip_prefix(self.root).map_or(path.to_path_buf(), |rest| root.join(rest));
         if real != expected {

@@ -21,7 +21,7 @@ fn fill(root: &Path, files: &[&str]) {
 /// What a rule with that script pins, in a project with these files.
 fn pinned(files: &[&str], script: &str) -> TrustEntry {
     let dir = tempfile::tempdir().unwrap();
-    let root = dir.path().canonicalize().unwrap();
+    let root = crate::files::real_path(dir.path()).unwrap();
     fill(&root, files);
     let (_, text, read) = read(&root, script);
     let mut entry = approval_entry(&root, &text, &read, String::new());
@@ -41,7 +41,7 @@ fn pinned(files: &[&str], script: &str) -> TrustEntry {
 #[test]
 fn s3_58_a_command_with_a_directory_pins_what_lies_there() {
     let dir = tempfile::tempdir().unwrap();
-    let root = dir.path().canonicalize().unwrap();
+    let root = crate::files::real_path(dir.path()).unwrap();
     fill(&root, &["x.sh", "d/x.sh", "d/sub/y.sh"]);
     let read = |keys: &str| {
         let text = format!("[rule.x]\nhook = {{ {keys} }}\n");
@@ -203,7 +203,7 @@ fn what_changes_ends_the_trust() {
     ];
     for (script, change) in changes {
         let dir = tempfile::tempdir().unwrap();
-        let root = &dir.path().canonicalize().unwrap();
+        let root = &crate::files::real_path(dir.path()).unwrap();
         fill(root, &["x.sh", "d/y", "h/y", "h/1.sh", "bin/tool", "Makefile"]);
         symlink("x.sh", root.join("link")).unwrap();
         symlink("d", root.join("dirlink")).unwrap();
@@ -224,7 +224,7 @@ fn what_changes_ends_the_trust() {
 fn links_that_lead_out_are_told() {
     use std::os::unix::fs::symlink;
     let dir = tempfile::tempdir().unwrap();
-    let base = dir.path().canonicalize().unwrap();
+    let base = crate::files::real_path(dir.path()).unwrap();
     let root = base.join("project");
     fill(&base, &["project/x.sh", "else/x.sh"]);
     symlink("../else", root.join("out")).unwrap();

@@ -1,5 +1,7 @@
 //! The watchdog where there are no signals: a thread that looks at the time. A crash is not seen.
 
+#![allow(unsafe_code)]
+
 use std::io::{self, Write as _};
 use std::sync::Mutex;
 use std::thread;
@@ -11,6 +13,8 @@ static END: Mutex<Option<Instant>> = Mutex::new(None);
 const PULSE: Duration = Duration::from_millis(20);
 
 pub(super) fn start_watching() {
+    #[cfg(windows)]
+    keep_streams();
     let _ = crate::threads::thread_builder().spawn(|| {
         loop {
             thread::sleep(PULSE);
@@ -21,6 +25,25 @@ pub(super) fn start_watching() {
             }
         }
     });
+}
+
+/// Whatever is started from here on has none of the agent's pipes: Windows hands on every handle that may be
+/// inherited, named or not, and an agent waits until the last process has closed its end.
+#[cfg(windows)]
+fn keep_streams() {
+    use std::ffi::c_void;
+    use std::os::windows::io::AsRawHandle as _;
+    /// `HANDLE_FLAG_INHERIT`
+    const INHERIT: u32 = 1;
+    unsafe extern "system" {
+        fn SetHandleInformation(handle: *mut c_void, mask: u32, flags: u32) -> i32;
+    }
+    let streams =
+        [io::stdin().as_raw_handle(), io::stdout().as_raw_handle(), io::stderr().as_raw_handle()];
+    for stream in streams {
+        // SAFETY: a system call on a handle of this process; one that is none is refused.
+        unsafe { SetHandleInformation(stream, INHERIT, 0) };
+    }
 }
 
 pub(super) fn set_clock(left: Duration) {

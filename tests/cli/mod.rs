@@ -4,11 +4,13 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+
+#[path = "../common/system.rs"]
+pub mod system;
 
 pub const BIN: &str = env!("CARGO_BIN_EXE_hookctl");
 
@@ -72,7 +74,7 @@ impl World {
     }
 
     pub fn home(&self) -> PathBuf {
-        self.dir.path().canonicalize().unwrap()
+        hookctl::files::real_path(self.dir.path()).unwrap()
     }
 
     pub fn project(&self) -> PathBuf {
@@ -90,7 +92,7 @@ impl World {
     pub fn write(&self, path: &Path, text: &str) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+        system::set_mode(path, 0o600);
     }
 
     pub fn project_file(&self, text: &str) -> PathBuf {
@@ -100,7 +102,10 @@ impl World {
     }
 
     pub fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
+        let mut command = match program {
+            BIN => system::hookctl(program, &self.home()),
+            _ => Command::new(program),
+        };
         command.current_dir(self.project()).env("HOME", self.home());
         for name in hookctl::env::AGENT_MARKS {
             command.env_remove(name);

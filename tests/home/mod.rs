@@ -4,6 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+#[path = "../common/system.rs"]
+pub mod system;
+
 /// A home with an empty project and that `config.toml`.
 pub fn make(config: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
@@ -18,19 +21,14 @@ pub fn put(home: &Path, name: &str, text: &str) {
     fs::create_dir_all(&dir).unwrap();
     let file = dir.join(name);
     fs::write(&file, text).unwrap();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-    }
+    system::set_mode(&file, 0o600);
 }
 
 /// hookctl in that home's project, its streams piped.
 pub fn command(home: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hookctl"));
+    let mut command = system::hookctl(env!("CARGO_BIN_EXE_hookctl"), home);
     command
         .args(args)
-        .env("HOME", home)
         .env_remove("CLAUDE_PROJECT_DIR")
         .current_dir(home.join("project"))
         .stdin(Stdio::piped())

@@ -135,7 +135,7 @@ impl Pairs {
 
     /// Is the human asked about the first, what comes of the second, and are they asked about it?
     fn both(&self, session: usize, seen: &Value, then: &Value) -> (bool, String, bool) {
-        let cwd = self.project.path().canonicalize().unwrap();
+        let cwd = hookctl::files::real_path(self.project.path()).unwrap();
         let cwd = cwd.to_str().unwrap();
         let at = |payload: &Value| {
             let mut payload = payload.clone();
@@ -318,7 +318,7 @@ fn who_said_yes_to_as_much_is_not_asked_again() {
 #[test]
 fn s0_18_files_are_alike_below_the_sessions_directory_alone() {
     let project = tempfile::tempdir().unwrap();
-    let cwd = project.path().canonicalize().unwrap();
+    let cwd = hookctl::files::real_path(project.path()).unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), cwd.join("link")).unwrap();
     let server = Server::start(vec![session("allow", "Write(*.py)")]);

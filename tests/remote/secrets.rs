@@ -62,7 +62,7 @@ fn sx_07_a_command_prints_the_token_once_for_each_event() {
     }
     assert_eq!(server.seen().len(), 2);
     let runs = std::fs::read_to_string(home.path().join("runs")).unwrap();
-    let dir = home.path().canonicalize().unwrap();
+    let dir = hookctl::files::real_path(home.path()).unwrap();
     assert_eq!(runs.lines().collect::<Vec<_>>(), [dir.to_str().unwrap()], "once, at home");
     // A relative program is meant from the file's directory.
     let home = Home::new(&forward(&server.url, "token_command = \"./tok a\""));

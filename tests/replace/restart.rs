@@ -224,6 +224,7 @@ fn after_a_restart_its_own_entries_stay() {
 /// What stands in an entry's place: the command, how its program goes, and whether the entry is
 /// brought back then.
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn gone_is_what_was_there_and_is_not_any_more() {
     type Go = fn(&World);
     let delete: Go = |world| fs::remove_file(world.home().join(".cdev/hooks/p.sh")).unwrap();
@@ -242,7 +243,7 @@ fn gone_is_what_was_there_and_is_not_any_more() {
     };
     let unreadable: Go = |world| {
         let file = world.home().join(".cdev/hooks/p.sh");
-        fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();
+        system::set_mode(file, 0o000);
     };
     let cases: &[(&str, Go, bool)] = &[
         // As it is written, and what goes.
@@ -287,14 +288,9 @@ fn gone_is_what_was_there_and_is_not_any_more() {
                 [".cdev/hooks/p.sh", "real.sh", "bin/node", "conf.json", "project/.cdev/hooks/q.sh"]
             {
                 world.write(&home.join(file), "#!/bin/sh\n");
-                fs::set_permissions(
-                    home.join(file),
-                    std::os::unix::fs::PermissionsExt::from_mode(0o755),
-                )
-                .unwrap();
+                system::set_mode(home.join(file), 0o755);
             }
-            std::os::unix::fs::symlink(home.join("real.sh"), home.join(".cdev/hooks/link.sh"))
-                .unwrap();
+            system::symlink(home.join("real.sh"), home.join(".cdev/hooks/link.sh")).unwrap();
             let command = command.replace("{H}", home.to_str().unwrap());
             let command = command.replace("{P}", world.project().to_str().unwrap());
             let mut entry = json!({"type": "command", "command": command});
@@ -336,6 +332,7 @@ fn gone_is_what_was_there_and_is_not_any_more() {
 
 /// Of several entries each for itself, in the file's own bytes and in what others wrote since.
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn what_is_there_comes_back_beside_what_is_gone() {
     for edited in [false, true] {
         for whole_group in [false, true] {

@@ -18,6 +18,8 @@ options! {
         timeout: Option<String> = "SECONDS",
         /// Tell on stderr how the decision came about.
         debug: bool,
+        /// Of an agent's plugin: what its settings start as well judges only once.
+        plugin: bool,
         /// The user's server.
         server: ServerArgs,
     }

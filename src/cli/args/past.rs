@@ -63,6 +63,8 @@ options! {
         output: PathBuf = "FILE" [More::Short('o'), More::Required],
         /// Only this far back: 30m, 2h, 7d.
         since: Option<String> = "DURATION",
+        /// Print one JSON object.
+        json: bool,
     }
 }
 

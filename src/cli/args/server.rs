@@ -65,6 +65,13 @@ options! {
     }
 }
 
+impl MemoryArgs {
+    /// Is something taken away?
+    pub fn edits(&self) -> bool {
+        matches!(self.command, Some(MemoryCommand::Clear(_) | MemoryCommand::Unmark(_)))
+    }
+}
+
 commands! {
     /// What `hookctl memory` does.
     pub enum MemoryCommand {

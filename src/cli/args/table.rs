@@ -301,10 +301,21 @@ fn read_command(row: &'static CommandRow, texts: Texts) -> Command {
         .hide(row.form != CommandForm::Listed)
         .disable_help_flag(row.form == CommandForm::Foreign)
         .disable_help_subcommand(true);
-    if !row.after.is_empty() {
-        command = command.after_help(texts(row.after));
+    if row.form != CommandForm::Foreign {
+        let text = if row.after.is_empty() { "" } else { texts(row.after) };
+        command = command.after_help(format!("{ELSEWHERE}{text}"));
     }
     with_options(command, row.options, texts)
+}
+
+/// What every command's help says of the options that stand in none of them.
+const ELSEWHERE: &str =
+    "--config, --state and --color hold for every command: `hookctl --help` tells of them.\n\n";
+
+/// The command with those options, told of in no help.
+pub fn with_hidden(command: Command, rows: &'static [OptionRow]) -> Command {
+    let hidden = |row| read_option(row).hide(true);
+    rows.iter().fold(command, |command, row| command.arg(hidden(row)))
 }
 
 fn read_option(row: &'static OptionRow) -> Arg {
@@ -317,7 +328,12 @@ fn read_option(row: &'static OptionRow) -> Arg {
         ValueKind::Path | ValueKind::Paths => Some(clap::value_parser!(PathBuf)),
         ValueKind::Words => Some(clap::value_parser!(OsString)),
         ValueKind::Number(first, last) => Some(clap::value_parser!(u32).range(first..=last).into()),
-        ValueKind::Choice(words) => Some(possible_values(words).into()),
+        ValueKind::Choice(words) => {
+            // Of an option of every command, its own words say what it can be.
+            let global = row.more.iter().any(|more| matches!(more, More::Global));
+            arg = arg.hide_possible_values(global);
+            Some(possible_values(words).into())
+        }
         ValueKind::Flag
         | ValueKind::Text
         | ValueKind::Texts

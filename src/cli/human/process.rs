@@ -149,12 +149,17 @@ mod linux {
 #[cfg(all(unix, not(target_os = "linux")))]
 pub(super) fn read_process(pid: u32) -> Option<Process> {
     use std::process::Command;
-    let ask = |what: &str| {
+    process_of_ps(pid, |what| {
         let out =
             Command::new("/bin/ps").args(["-o", what, "-p", &pid.to_string()]).output().ok()?;
-        Some(String::from_utf8_lossy(&out.stdout).trim().to_string())
-            .filter(|text| !text.is_empty())
-    };
+        Some(String::from_utf8_lossy(&out.stdout).into_owned())
+    })
+}
+
+/// A process of that number as `ps -o WHAT` tells of it.
+#[cfg(any(test, all(unix, not(target_os = "linux"))))]
+fn process_of_ps(pid: u32, ps: impl Fn(&str) -> Option<String>) -> Option<Process> {
+    let ask = |what| ps(what).map(|text| text.trim().to_string()).filter(|text| !text.is_empty());
     let parent = ask("ppid=")?.parse().ok()?;
     let program = ask("comm=");
     let args: Vec<String> =
@@ -180,4 +185,28 @@ pub(super) fn read_process(_pid: u32) -> Option<Process> {
 #[cfg(not(unix))]
 pub(super) fn related_processes(_pid: u32) -> Vec<u32> {
     Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ps_of_macos_prints_is_a_process() {
+        let ps = |what: &str| match what {
+            "ppid=" => Some("  501\n".to_string()),
+            "comm=" => Some("/Applications/A B.app/Contents/MacOS/claude\n".to_string()),
+            "args=" => Some("node /usr/local/bin/claude -p x\n".to_string()),
+            _ => None,
+        };
+        let process = process_of_ps(700, ps).unwrap();
+        assert_eq!((process.pid, process.parent), (700, 501));
+        let program = "/Applications/A B.app/Contents/MacOS/claude";
+        assert_eq!(process.program.as_deref(), Some(program));
+        assert_eq!(process.names, [program, "node"]);
+        assert!(process.candidate_paths().any(|path| path == "/usr/local/bin/claude"));
+        // Of one that has ended it prints nothing.
+        assert_eq!(process_of_ps(700, |_| Some("\n".to_string())), None);
+        assert_eq!(process_of_ps(700, |_| None), None);
+    }
 }

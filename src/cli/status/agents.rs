@@ -150,7 +150,7 @@ pub(super) fn agent_version(wiring: &Wiring) -> Option<String> {
 }
 
 /// The first line that a program says of its version.
-fn program_version(name: &str) -> Option<String> {
+pub(super) fn program_version(name: &str) -> Option<String> {
     let mut command = Command::new(program::resolve_program(name)?);
     command.arg("--version");
     let answer = run_command(command, String::new()).ok()?;

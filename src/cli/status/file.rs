@@ -9,6 +9,7 @@ use super::super::Context;
 use super::super::scope;
 use super::guards::is_world_writable;
 use crate::event::Kind;
+use crate::files;
 use crate::rule::file::server::Typed;
 use crate::settings::hooks::{Shaped, WantedEntries, WantedEvent};
 use crate::settings::place::SettingsFile;
@@ -281,12 +282,12 @@ impl FileReport {
 
 fn inspect_binary(command: &str) -> Binary {
     let file = program::resolve_program(command);
-    let this = std::env::current_exe().and_then(|exe| exe.canonicalize()).ok();
+    let this = std::env::current_exe().and_then(|exe| files::real_path(&exe)).ok();
     Binary {
         path: command.to_string(),
         exists: file.is_some(),
         executable: file.as_deref().is_some_and(program::is_executable),
-        current: file.as_deref().and_then(|file| file.canonicalize().ok()) == this,
+        current: file.as_deref().and_then(|file| files::real_path(file).ok()) == this,
         writable_by_others: file.as_deref().is_some_and(is_world_writable),
     }
 }

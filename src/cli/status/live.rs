@@ -362,7 +362,7 @@ impl Canary {
             .prefix("hookctl-live-")
             .tempdir_in(env::temporary_directory())?;
         let token = format!("hookctl-canary-{:08x}", random_number() as u32);
-        let canary = Canary { root: dir.path().canonicalize()?, _dir: dir, token };
+        let canary = Canary { root: files::real_path(dir.path())?, _dir: dir, token };
         // A project's file may deny without anybody's trust. A rule of one's own beside it changes nothing.
         let rule = format!(
             "[rule.live-check]\ncommand = \"{}\"\ndeny = \"This is hookctl's check of its hook: the call is \

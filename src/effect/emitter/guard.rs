@@ -352,10 +352,10 @@ impl Emitter<'_> {
             return false;
         }
         let Some(dirs) = self.place.env.and_then(|env| env("PATH")) else { return false };
-        let found = dirs
-            .split(':')
+        let name = if cfg!(windows) { format!("{name}.exe") } else { name.to_string() };
+        let found = std::env::split_paths(&dirs)
             .take_while(|_| limits::spend_look())
-            .map(|dir| path::join(dir, name))
+            .map(|dir| path::join(&dir.to_string_lossy(), &name))
             .find(|path| fs::metadata(path).is_ok_and(|meta| meta.is_file()));
         found.is_some_and(|path| {
             let real = self.resolver.resolve(&path, "/");

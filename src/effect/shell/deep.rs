@@ -20,6 +20,40 @@ pub(super) fn why_not(text: &str) -> Option<&'static str> {
     }
 }
 
+/// The lines of a text that hold so many words, and how many they hold: a command is three more, a substitution five.
+/// What stands behind a `#` at the beginning of a line is a quarter.
+pub(super) fn first_words(text: &str, most: usize) -> (usize, usize) {
+    let (mut quarters, mut line, mut noted, mut before) = (0, 0, false, b'\n');
+    for (at, byte) in text.bytes().enumerate() {
+        let blank = matches!(before, b' ' | b'\t' | b'\n');
+        quarters += match byte {
+            b'\n' => {
+                noted = false;
+                line = at + 1;
+                if before == byte { 0 } else { 8 }
+            }
+            b' ' | b'\t' => 0,
+            b'#' if line == at => {
+                noted = true;
+                1
+            }
+            b';' | b'|' | b'&' | b'<' | b'>' | b'`' if before != byte => 8,
+            b'(' if before == b'$' => 16,
+            _ if noted => usize::from(blank),
+            b'$' => 2 + if blank { 4 } else { 0 },
+            _ if blank => 4,
+            _ => 0,
+        };
+        before = byte;
+        if quarters > 4 * most {
+            let end = if line > 0 { line } else { at };
+            let end = (0..=end).rev().find(|end| text.is_char_boundary(*end));
+            return (end.unwrap_or_default(), most);
+        }
+    }
+    (text.len(), quarters.div_ceil(4))
+}
+
 /// Is there a word that may put what follows into a command of its own? A search for each of them
 /// would cost more than most texts.
 fn opens_run(bytes: &[u8]) -> bool {
@@ -215,6 +249,19 @@ mod tests {
             ["(a)", "a(b)", "(a b)", "(a b)x", "(a;b)", "(a\n)", "[a](b)", "(#i)", "^(a)", "{a}(b)"]
         {
             assert!(why_not(&one.repeat(400)).is_some(), "{one:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_cut_behind_a_line() {
+        let words = |text: &str, most| first_words(text, most);
+        assert_eq!(words("", 10), (0, 0));
+        assert_eq!(words("rm a b\n", 10), (7, 5));
+        assert_eq!(words(&"rm a b\n".repeat(9), 20).0, 28);
+        assert_eq!(words(&"# a note of words\n".repeat(9), 40).0, 162);
+        assert_eq!(words(&"\u{e9} ".repeat(99), 20).0 % 3, 0);
+        for one in ["a ", "a\n", "a;", "$(a) ", "$a ", "a|", "`a` ", "#a\n", "#a a a "] {
+            assert!(words(&one.repeat(20_000), 1000).0 < 20_000, "{one}");
         }
     }
 

@@ -4,7 +4,7 @@
 //! effects, with the way to it; what is not understood is left out, so that a file makes nothing of the call more
 //! unknown than it was.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::frame::{Frame, Room};
 use super::state::{StateKey, StateValue};
 use super::stead::Closed;
 use super::variable::{Marked, classify_variable};
-use super::{Walker, cut_to_cap};
+use super::{Walker, cut_to_cap, deep};
 use crate::effect::analysis::{Led, Stead};
 use crate::effect::flow;
 use crate::effect::path::{is_below, join, split};
@@ -29,6 +29,9 @@ use crate::limits;
 /// What package managers run around their own work, where there is such a script.
 const INSTALLING: &[&str] = &["preinstall", "install", "postinstall", "prepare"];
 const PACKING: &[&str] = &["prepublishOnly", "prepack", "prepare", "postpack", "publish"];
+
+/// What it costs of the budget to parse a word: some microseconds.
+const STEP: usize = 250;
 
 /// The files that a call runs.
 #[derive(Debug, Default)]
@@ -49,6 +52,8 @@ pub(super) struct Leads {
     steads: Vec<Stead>,
     /// Which of them are not followed, and why.
     notes: Vec<String>,
+    /// There is more in the one at hand than was looked at.
+    cut: bool,
 }
 
 /// Which hooks git starts for which call.
@@ -204,7 +209,6 @@ impl Walker<'_> {
     }
 
     fn follow_text(&mut self, running: Running, own: bool, lang: Language) {
-        let name = running.name.clone();
         self.follow(running, own, &mut |w, text| match lang {
             Language::Shell => {
                 let mut end = text.len().min(limits::SCRIPT_TEXT);
@@ -212,9 +216,7 @@ impl Walker<'_> {
                     end -= 1;
                 }
                 let start = cut_to_cap(&text[..end]);
-                if start.len() < text.len() {
-                    w.leads.add_note(format!("{name} does more than is looked at"));
-                }
+                w.leads.cut |= start.len() < text.len();
                 w.walk_text(start);
                 w.run_traps();
             }
@@ -265,6 +267,10 @@ impl Walker<'_> {
             // husky's own files only start those above them.
             let place =
                 place.strip_suffix(".husky/_").map_or(&*place, |_| &place[..place.len() - 2]);
+            // Most are not there: that costs less to see than where they would lead.
+            if !self.lies_at(place, hook) {
+                continue;
+            }
             let target = self.out.resolver.resolve_target(hook, place, Extent::Exact);
             if !self.out.resolver.exists(&target.resolved) {
                 continue;
@@ -294,6 +300,9 @@ impl Walker<'_> {
             }
         }
         let mut read = |at: &str, name: &str| {
+            if !self.lies_at(at, name) {
+                return None;
+            }
             let target = self.out.resolver.resolve_target(name, at, Extent::Exact);
             let room = self.out.resolver.exists(&target.resolved);
             room.then(|| self.read_script(&target, index)).flatten()
@@ -456,6 +465,9 @@ impl Walker<'_> {
         let mut at = dir;
         loop {
             for name in &names {
+                if named.is_none() && !self.lies_at(at, name) {
+                    continue;
+                }
                 let target = self.out.resolver.resolve_target(name, at, Extent::Exact);
                 if self.out.resolver.exists(&target.resolved) {
                     let text = self.read_script(&target, index)?;
@@ -469,6 +481,17 @@ impl Walker<'_> {
             }
             at = above;
         }
+    }
+
+    /// The part of a file's text that there is time to parse: that takes longer than all that is done with it.
+    pub(super) fn cut_to_share<'t>(&mut self, text: &'t str) -> &'t str {
+        if self.leads.open.is_empty() {
+            return text;
+        }
+        let (end, words) = deep::first_words(text, limits::SCRIPT_WORDS);
+        let room = limits::spend_steps(words * STEP);
+        self.leads.cut |= !room || end < text.len();
+        if room { &text[..end] } else { "" }
     }
 
     /// The text of a file that runs, where it can be told what that will be.
@@ -543,6 +566,7 @@ impl Walker<'_> {
         let state = if own { self.state.copy() } else { self.state.child_state() };
         let mut leads = std::mem::take(&mut self.leads);
         let outer = std::mem::take(&mut leads.found);
+        let cut = std::mem::take(&mut leads.cut);
         leads.runs += 1;
         leads.open.push(path.to_string());
         let changed = self.out.analysis.effects.iter().filter(|effect| changes(effect));
@@ -570,6 +594,9 @@ impl Walker<'_> {
             inner.set_positional(Some(Rc::new(words)));
         }
         limits::follow_script(|| walk(&mut inner, &text));
+        if std::mem::replace(&mut inner.leads.cut, cut) || inner.room.stopped {
+            inner.leads.add_note(format!("{name} does more than is looked at"));
+        }
         let Walker { mut out, leads, flow, .. } = inner;
         flow::settle(&mut out.analysis, &flow);
         self.leads = leads;
@@ -589,11 +616,16 @@ impl Walker<'_> {
         inside: Vec<Found>,
     ) -> Found {
         let Analysis { text, effects, mut commands, .. } = analysis;
+        // Most stand where the one before stands, or behind it.
+        let last = Cell::new((0, 1));
         let way = |span: &Range<usize>| match *span == (0..text.len()) {
             true => name.to_string(),
             false => {
-                let before = text.as_bytes().get(..span.start).unwrap_or_default();
-                format!("{name}:{}", 1 + memchr::memchr_iter(b'\n', before).count())
+                let (from, line) = if last.get().0 > span.start { (0, 1) } else { last.get() };
+                let between = text.as_bytes().get(from..span.start).unwrap_or_default();
+                let line = line + memchr::memchr_iter(b'\n', between).count();
+                last.set((from + between.len(), line));
+                format!("{name}:{line}")
             }
         };
         let changed = effects.iter().filter(|effect| changes(effect));

@@ -194,28 +194,39 @@ impl Walker<'_> {
                 )
         };
         let stdout = stmt.redirects.iter().any(|redirect| out(&redirect));
-        let (mut writes, mut connects) = (false, false);
+        let mut writes = false;
+        // A wrapper's redirection is told of what it runs (`nice env > /dev/tcp/...`).
+        let mut connected: Vec<usize> = Vec::new();
         for effect in self.out.analysis.effects.iter().skip(from) {
             match (effect.source, effect.word, &effect.path) {
                 (Source::Redirect, Word::Write, Some(path)) => {
                     writes = true;
                     self.flow.write(path, own);
                 }
-                (Source::Redirect, Word::Network | Word::Send, _) => connects = true,
+                (Source::Redirect, Word::Network | Word::Send, _) => {
+                    connected.extend(command.into_iter().chain(effect.command));
+                    // Of `{ true; env; } > /dev/tcp/...` no single command is told: the last one stands for all.
+                    if let (None, Some(host)) = (effect.command.or(command), &effect.host)
+                        && own != 0
+                        && let Some(last) = self.out.analysis.commands.len().checked_sub(1)
+                    {
+                        self.flow.note_host(last, host);
+                        connected.push(last);
+                    }
+                }
                 _ => {}
             }
         }
         if writes && stdout {
             self.flow.printed = 0;
         }
-        if let Some(command) = command.filter(|_| connects)
-            && let Some(told) = self.out.analysis.commands.get_mut(command)
-        {
+        for at in connected {
+            let Some(told) = self.out.analysis.commands.get_mut(at) else { continue };
             told.connects = true;
             told.said.sent |= own;
-            if told.name == "exec" {
-                self.flow.socket = Some(command);
-                self.flow.stdout = self.flow.stdout.or(Some(command).filter(|_| stdout));
+            if command == Some(at) && told.name == "exec" {
+                self.flow.socket = Some(at);
+                self.flow.stdout = self.flow.stdout.or(Some(at).filter(|_| stdout));
             }
         }
         if let Some(socket) = self.flow.socket

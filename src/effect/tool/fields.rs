@@ -8,8 +8,10 @@ use serde_json::Value as Json;
 use super::{looks_like_path, resolve_location, split_name, tool_path};
 use crate::effect::emitter::Emitter;
 use crate::effect::guarded;
+use crate::effect::host::host_of;
 use crate::effect::patch;
 use crate::effect::path;
+use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits::{self, Cap};
 use crate::names::fields::{
@@ -79,6 +81,23 @@ fn input_leaves(input: &Json) -> Vec<Leaf<'_>> {
         }
     }
     out
+}
+
+/// The hosts of all addresses in the input.
+pub fn hosts(input: &Json) -> Vec<Option<String>> {
+    let leaves = input_leaves(input);
+    let addresses = leaves.iter().filter(|leaf| leaf.text.contains("://"));
+    addresses.map(|leaf| host_of(&Value::known(leaf.text.trim(), 0..0))).collect()
+}
+
+/// Is it an HTTP request that hands something over?
+pub fn posts(input: &Json) -> bool {
+    let says = |leaf: &Leaf| {
+        let key = leaf.keys.first().map(|key| split_name(key)).unwrap_or_default();
+        has_affix(&key, OPERATIONS)
+            && ["post", "put", "patch"].iter().any(|verb| leaf.text.eq_ignore_ascii_case(verb))
+    };
+    input_leaves(input).iter().any(says)
 }
 
 /// Does the name of a field end in one of the words, or begin so?

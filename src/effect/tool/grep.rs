@@ -253,7 +253,7 @@ mod tests {
     /// What a call reads of a small tree; `?` where it is only possible, `/` where the tree is read.
     fn reads(input: Json) -> Vec<String> {
         let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().canonicalize().unwrap();
+        let root = crate::files::real_path(dir.path()).unwrap();
         for name in
             [".env", "a.rs", "k.pem", "src/.env", "src/b.rs", "src/d.py", ".git/config", "x/y/c.rs"]
         {

@@ -1,5 +1,6 @@
 //! Tasks that stand in sections: tox.ini, mise.toml. Their plain subset, line by line.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::{Request, Step, UNKNOWN, lines_of};
@@ -93,22 +94,26 @@ fn fill_tox(line: &str) -> (String, bool) {
 pub(super) fn read_mise(text: &str, asked: &mut Request) -> Vec<Step> {
     let entries = read_entries(text);
     let mut steps = Vec::new();
+    let mut seen = BTreeSet::new();
     for goal in asked.goals {
-        add_task(&entries, goal, 0, asked, &mut steps);
+        add_task(&entries, goal, 0, &mut seen, asked, &mut steps);
     }
     steps
 }
 
-fn add_task(
-    entries: &[Entry],
-    name: &str,
+/// A task runs once, however many need it.
+fn add_task<'e>(
+    entries: &'e [Entry],
+    name: &'e str,
     depth: usize,
+    seen: &mut BTreeSet<&'e str>,
     asked: &mut Request,
     steps: &mut Vec<Step>,
 ) {
-    if !asked.has_room(depth, steps, 64 + entries.len()) {
+    if seen.contains(name) || !asked.has_room(depth, steps, 64 + entries.len()) {
         return;
     }
+    seen.insert(name);
     for entry in entries {
         let own = entry.section.strip_prefix("tasks.").is_some_and(|task| bare(task) == name);
         if !own && entry.section != "tasks" || !asked.has_room(0, steps, entry.value.len()) {
@@ -117,7 +122,7 @@ fn add_task(
         match entry.key {
             "depends" | "depends_post" | "wait_for" if own => {
                 for need in strings_of(&entry.value) {
-                    add_task(entries, need.trim(), depth + 1, asked, steps);
+                    add_task(entries, need.trim(), depth + 1, seen, asked, steps);
                 }
             }
             _ if own && entry.key == "run" || entry.section == "tasks" && entry.key == name => {
