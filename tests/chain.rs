@@ -290,7 +290,9 @@ fn writers_at_once_make_one_chain() {
             .collect();
         thread::sleep(std::time::Duration::from_millis(4 * round));
         children[0].kill().unwrap();
-        children.iter_mut().for_each(|child| drop(child.wait().unwrap()));
+        for child in &mut children {
+            child.wait().unwrap();
+        }
     }
     let (code, said) = verify(&world);
     assert_eq!(code, 0, "{said}");
