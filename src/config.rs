@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use crate::bundle;
 use crate::effect::program::table::Program;
 use crate::event::{Kind, KindSet};
 use crate::files::{self, OpenFile, Refusal};
@@ -91,6 +92,8 @@ pub struct Config {
     pub warnings: Vec<String>,
     /// What the journal is to say.
     pub notes: Vec<String>,
+    /// Version and hash of the bundle that the managed rules are from; empty where there is none.
+    pub bundle: String,
     only_files: bool,
 }
 
@@ -109,11 +112,16 @@ impl Config {
             (Layer::Project, project.join(paths::PROJECT_FILE)),
         ];
         let own = [
-            (Layer::Managed, paths.managed.clone()),
             (Layer::User, user.to_path_buf()),
             // Beside a file that was named as the config there is none.
             (Layer::User, if user == paths.config { PathBuf::new() } else { paths.user_server() }),
         ];
+        let machine = read_source(Layer::Managed, paths.managed.clone(), hook);
+        let machine = machine.into_iter().chain(config.read_bundle(paths, only));
+        for source in machine.collect::<Vec<_>>() {
+            config.add_source(&source);
+            config.sources.push(source);
+        }
         let mut store = None;
         for (layer, path) in own.into_iter().chain(project_files) {
             let Some(mut source) = read_source(layer, path, hook) else { continue };
@@ -138,6 +146,27 @@ impl Config {
             config.read_remotes();
         }
         config
+    }
+
+    /// The files of the bundle that holds on this machine. Where its rules are not there, calls are asked about. No index
+    /// is used for them: it would lie where the user may write, and no signature covers it.
+    fn read_bundle(&mut self, paths: &Paths, only: Option<Kind>) -> Vec<LayerFile> {
+        let held = match bundle::held_rules(paths) {
+            None => return Vec::new(),
+            Some(Ok(held)) => held,
+            Some(Err(why)) => {
+                self.broken.push((KindSet::ALL, why));
+                return Vec::new();
+            }
+        };
+        self.bundle = held.mark();
+        let version = held.bundle.version;
+        let read = |(name, text): (String, String)| {
+            let path = PathBuf::from(format!("bundle {version}/{name}"));
+            let file = file::read_rules(&text, &path, Layer::Managed, only);
+            LayerFile { text: text.into(), file, ..LayerFile::new(Layer::Managed, path) }
+        };
+        held.bundle.files.into_iter().map(read).collect()
     }
 
     /// Could an event of that kind need a server?

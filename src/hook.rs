@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::agent::{self, Agent, EventSpec, Output};
+use crate::bundle;
 use crate::config::Config;
 use crate::desktop;
 use crate::dialect::{Ending, Note, Request};
@@ -155,6 +156,9 @@ fn handle_input(
     let (decided, mut judgement) = judge::judge_operations(&situations, &config, &world);
     let situation = situations.swap_remove(decided);
     let Situation { event, place, .. } = &situation;
+    if event.kind == Kind::SessionStart {
+        see_to_bundle(&mut config, &paths);
+    }
     judgement.notes.append(&mut config.notes);
     warn_once(&config, event, &paths, &mut judgement);
     mark_session(event, place, &mut judgement);
@@ -166,7 +170,9 @@ fn handle_input(
     hold_context(agent, event, &paths, &mut judgement);
     let output = agent.render(whole.as_ref().unwrap_or(event), &judgement.answer);
     let told = verdict_notice(&situation, &judgement, &config, &world);
-    let line = journal_line(agent, event, judgement, world.paused, start);
+    let bundle = std::mem::take(&mut config.bundle);
+    let line =
+        journal::Line { bundle, ..journal_line(agent, event, judgement, world.paused, start) };
     let journal = Some((paths.journal(), config.journal.clone()));
     // The process ends soon: taking all of this apart would only cost time.
     std::mem::forget((situations, situation, config));
@@ -200,8 +206,12 @@ fn verdict_notice(
     }
     let wanted = |(_, remote): &(Layer, &Remote)| judgement.told.contains(&remote.name);
     let remotes = config.remotes().filter(wanted).map(|(layer, remote)| (layer, remote.clone()));
-    let mut ending =
-        Ending { verb: judgement.answer.verb, paused: world.paused, ..Ending::default() };
+    let mut ending = Ending {
+        verb: judgement.answer.verb,
+        paused: world.paused,
+        bundle: config.bundle.clone(),
+        ..Ending::default()
+    };
     if ending.verb.is_some() {
         ending.rule.clone_from(&judgement.rule);
         ending.reason = text::make_visible(&journal::redact_and_cut(&judgement.answer.reason));
@@ -370,6 +380,17 @@ fn warn_once(config: &Config, event: &Event, paths: &Paths, judgement: &mut Judg
         if judge::is_first_warning(paths, event, warning) {
             judgement.answer.notice.push(warning.clone());
         }
+    }
+}
+
+/// A session begins: people are told where the managed rules are stale, and newer ones are looked for.
+fn see_to_bundle(config: &mut Config, paths: &Paths) {
+    config.warnings.extend(bundle::describe_staleness(paths).map(|why| format!("hookctl: {why}")));
+    #[cfg(feature = "tls")]
+    if crate::remote::fleet::is_due(paths)
+        && let Err(error) = crate::remote::sender::start_sender(paths)
+    {
+        config.notes.push(format!("the managed rules are not looked for: {error}"));
     }
 }
 

@@ -64,6 +64,9 @@ pub struct Line {
     /// The servers that were asked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remotes: Vec<RemoteRecord>,
+    /// Version and hash of the bundle that the managed rules are from.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub bundle: String,
     /// What went wrong on the way.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -29,6 +29,8 @@ pub struct Ending {
     pub reason: String,
     /// Was hookctl paused?
     pub paused: bool,
+    /// Version and hash of the bundle that the managed rules are from; empty where there is none.
+    pub bundle: String,
 }
 
 impl Ending {

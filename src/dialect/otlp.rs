@@ -37,6 +37,7 @@ impl Dialect for Otlp {
             ("hookctl.decision", decision),
             ("hookctl.rule", rule),
             ("hookctl.reason", reason),
+            ("hookctl.bundle", ending.map_or("", |ending| ending.bundle.as_str())),
         ] {
             if !value.is_empty() {
                 attributes.push(attribute(key, json!({ "stringValue": value })));
