@@ -175,7 +175,7 @@ impl Config {
             Some(index) => index.server_kinds().contains(kind),
             None => {
                 let named = source.file.rules.iter().any(|rule| rule.remote_name().is_some());
-                named || source.file.remotes.iter().any(|remote| remote.events.contains(kind))
+                named || source.file.remotes.iter().any(|remote| remote.kinds().contains(kind))
             }
         })
     }
@@ -397,7 +397,7 @@ impl Config {
     /// The events that rules need beyond those that install registers anyway.
     pub fn needed_events(&self) -> KindSet {
         let rules = self.rules.iter().map(|rule| rule.on);
-        rules.chain(self.remotes().map(|(_, remote)| remote.events)).fold(
+        rules.chain(self.remotes().map(|(_, remote)| remote.kinds())).fold(
             KindSet::EMPTY,
             |all, on| {
                 // What is on every event asks for no event in particular.

@@ -12,7 +12,7 @@ use crate::agent::{self, Agent, EventSpec, Output};
 use crate::bundle;
 use crate::config::Config;
 use crate::desktop;
-use crate::dialect::{Ending, Note, Request};
+use crate::dialect::{Ending, Note, Origin, Request};
 use crate::effect::{Place, own, windows};
 use crate::event::{Event, Kind, KindSet};
 use crate::flags::HookOptions;
@@ -24,6 +24,7 @@ use crate::paths::{self, Paths};
 use crate::pause;
 use crate::payload;
 use crate::remote::told::Told;
+use crate::remote::{heartbeat, sender};
 use crate::rule::Layer;
 use crate::rule::file::Remote;
 use crate::rule::shipped;
@@ -156,8 +157,8 @@ fn handle_input(
     let (decided, mut judgement) = judge::judge_operations(&situations, &config, &world);
     let situation = situations.swap_remove(decided);
     let Situation { event, place, .. } = &situation;
-    if event.kind == Kind::SessionStart {
-        see_to_bundle(&mut config, &paths);
+    if heartbeat::begins_session(agent, event) {
+        begin_session(&mut config, event, &paths);
     }
     judgement.notes.append(&mut config.notes);
     warn_once(&config, event, &paths, &mut judgement);
@@ -210,6 +211,7 @@ fn verdict_notice(
         verb: judgement.answer.verb,
         paused: world.paused,
         bundle: config.bundle.clone(),
+        origin: Origin::of_machine(&world.paths.home),
         ..Ending::default()
     };
     if ending.verb.is_some() {
@@ -383,14 +385,17 @@ fn warn_once(config: &Config, event: &Event, paths: &Paths, judgement: &mut Judg
     }
 }
 
-/// A session begins: people are told where the managed rules are stale, and newer ones are looked for.
-fn see_to_bundle(config: &mut Config, paths: &Paths) {
+/// A session begins: people are told where the managed rules are stale, newer ones are looked for, and collectors that want
+/// it are told how hookctl stands.
+fn begin_session(config: &mut Config, event: &Event, paths: &Paths) {
     config.warnings.extend(bundle::describe_staleness(paths).map(|why| format!("hookctl: {why}")));
+    let mut send = heartbeat::note_session(config, paths, event);
     #[cfg(feature = "tls")]
-    if crate::remote::fleet::is_due(paths)
-        && let Err(error) = crate::remote::sender::start_sender(paths)
     {
-        config.notes.push(format!("the managed rules are not looked for: {error}"));
+        send |= crate::remote::fleet::is_due(paths);
+    }
+    if send && let Err(error) = sender::start_sender(paths) {
+        config.notes.push(format!("no sender could be started: {error}"));
     }
 }
 

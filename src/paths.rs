@@ -141,6 +141,8 @@ places! {
     fetched: state / "managed/tried";
     /// Who fetches one holds it.
     fleet_lock: state / "managed/lock";
+    /// Who makes heartbeats holds it.
+    heartbeat_lock: state / "heartbeat.lock";
     /// What servers are still to be told.
     spool: state / "spool";
     /// Short-lived notes: first runs of an event, counters of stops, warnings given.

@@ -24,6 +24,7 @@ mod ciphers;
 pub mod effects;
 #[cfg(feature = "tls")]
 pub mod fleet;
+pub mod heartbeat;
 pub mod http;
 pub mod memory;
 mod peer;

@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 
 use super::args::FlushArgs;
 use super::report::Report;
-use super::{Context, Exit, bridge, make_visible};
+use super::{Context, Exit, bridge, make_visible, status};
 use crate::config::Config;
 #[cfg(feature = "tls")]
 use crate::remote::fleet::{self, Fetched};
+use crate::remote::heartbeat;
 use crate::remote::sender::{self, SpoolReport};
 use crate::remote::spool::Spool;
 use crate::rule::file::Remote;
@@ -25,6 +26,8 @@ pub(super) fn run(context: &Context, args: &FlushArgs, report: &mut Report) -> R
         if fleet::is_due(&context.paths) {
             fleet::fetch_bundle(&context.paths);
         }
+        heartbeat::queue_heartbeats(&context.paths, || status::describe_state(context));
+        let spools = Spool::all_spools(&context.paths.spool());
         sender::flush_spools(&context.paths, spools, false);
         return Ok(Exit::Ok);
     }

@@ -19,6 +19,7 @@ use crate::moment::Moment;
 use crate::order::to_set;
 use crate::paths::Paths;
 use crate::pause;
+use crate::remote::heartbeat::State;
 use crate::rule::fault::{Fault, Gravity};
 use crate::settings::beside::{self, Conflict, InstalledProgram};
 use crate::settings::record::Records;
@@ -128,6 +129,16 @@ pub(super) fn problems_and_notes(context: &Context) -> (Vec<String>, Vec<String>
     let args = StatusArgs { offline: true, ..StatusArgs::default() };
     let report = gather_report(context, &args);
     (report.problems, report.notes)
+}
+
+/// What a heartbeat tells: the agents that have hookctl, and what `status --verify` finds wrong. No server is asked.
+pub(super) fn describe_state(context: &Context) -> State {
+    let args = StatusArgs { offline: true, verify: true, ..StatusArgs::default() };
+    let mut report = gather_report(context, &args);
+    verify(context, &mut report);
+    let has = |row: &&AgentRow| row.is_installed();
+    let agents = report.agents.iter().filter(has).map(|row| row.agent.to_string()).collect();
+    State { agents, problems: report.problems }
 }
 
 /// Runs the registered command on samples.
