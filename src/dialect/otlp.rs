@@ -194,7 +194,9 @@ fn heartbeat_record<'a>(request: &Request, heartbeat: &'a Heartbeat) -> Record<'
         attributes.text(key, value);
     }
     attributes.texts("hookctl.agents", agents);
-    attributes.texts("hookctl.problems", problems);
+    if !problems.is_empty() {
+        attributes.texts("hookctl.problems", problems);
+    }
     Record {
         name: "hookctl.heartbeat",
         severity,

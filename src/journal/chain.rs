@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sha2::{Digest as _, Sha256};
+use blake2::digest::consts::U16;
+use blake2::{Blake2b, Digest as _};
 
 use crate::files;
 
@@ -27,7 +28,7 @@ const NUMBER: &str = ",\"n\":";
 const BEFORE: &str = ",\"before\":\"";
 const OWN: &str = ",\"hash\":\"";
 
-/// What a line hashes to: half of SHA-256, in hex.
+/// What a line hashes to: BLAKE2b of 16 bytes, in hex. It takes a third of the time of SHA-256 where the processor does not know that.
 pub type Hash = [u8; 32];
 
 /// The place of a line in the chain.
@@ -66,7 +67,7 @@ fn split_hash(text: &[u8]) -> Option<(&[u8], Hash)> {
 
 fn hash_text(text: &[u8]) -> Hash {
     let mut out = [0; 32];
-    let digest = Sha256::digest(text);
+    let digest = Blake2b::<U16>::digest(text);
     for (pair, byte) in out.chunks_exact_mut(2).zip(digest) {
         for (digit, half) in pair.iter_mut().zip([byte >> 4, byte & 15]) {
             *digit = b"0123456789abcdef"[usize::from(half)];
