@@ -52,9 +52,15 @@ fn each_agent_has_entries_for_every_user() {
         );
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o444, 0o444, "{file}");
         match file.ends_with("json") {
-            true => drop(serde_json::from_str::<Value>(&text).unwrap()),
+            true => {
+                let value = serde_json::from_str::<Value>(&text).unwrap();
+                let switch = value.get("hooksConfig").map(|switch| &switch["enabled"]);
+                assert_eq!(switch, file.contains("gemini").then_some(&true.into()), "{file}");
+            }
             false => {
                 let table: toml::Table = text.parse().unwrap();
+                // A user's own file may switch hooks off, but not against this.
+                assert_eq!(table["features"]["hooks"].as_bool(), Some(true));
                 let entry = &table["hooks"]["PreToolUse"][0]["hooks"][0];
                 assert_eq!(entry["type"].as_str(), Some("command"));
                 let command = entry["command"].as_str().unwrap();
@@ -76,7 +82,7 @@ fn each_agent_has_entries_for_every_user() {
 fn what_stands_there_stays() {
     let (world, root, text) = machine();
     let requirements = root.join("etc/codex/requirements.toml");
-    let before = "allow_managed_hooks_only = true\n\n[features]\nhooks = true";
+    let before = "allow_managed_hooks_only = true\n\n[features]\nhooks = false";
     world.write(&requirements, before);
     world.write(&root.join("etc/gemini-cli/settings.json"), "{\n  // ours\n  \"x\": 1\n}\n");
     assert_eq!(world.run(&["install", "--managed", "--root", &text]).code, 0);

@@ -519,7 +519,7 @@ options! {
         /// Say how long ago it was, not when.
         relative: bool,
         /// Check that no line was edited, removed, moved or added.
-        verify: bool [More::Conflicts(&["follow", "json"])],
+        verify: bool [More::Conflicts(&["follow"])],
     }
 }
 

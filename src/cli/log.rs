@@ -103,7 +103,7 @@ impl ProjectFilter<'_> {
 /// On a wrong option, or where the journal cannot be read.
 pub fn run(context: &Context, args: &LogArgs) -> Result<Exit> {
     if args.verify {
-        return verify::run(context);
+        return verify::run(context, args.json);
     }
     let project = args.project.as_deref().map(|text| ProjectFilter::new(context, text));
     let filter = Filter {

@@ -7,14 +7,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use serde_json::Value;
+use serde_json::{Value, json};
+use toml::de::DeTable;
 
 use super::install::{edit_as_json, unified_diff};
 use super::report::{Level, Report};
 use super::{Context, Exit, human, scope};
 use crate::agent::wiring::{EntryForm, OWN_MARK, Scope};
 use crate::agent::{self, Agent};
+use crate::json::JsonFault;
 use crate::paths::Paths;
+use crate::settings::edit::Doc;
 use crate::settings::hooks::{Shaped, WantedEntries};
 use crate::settings::place::SettingsFile;
 use crate::settings::{self, EditMode, EditOutcome};
@@ -147,6 +150,11 @@ impl Managed<'_> {
                 "codex" => {
                     edit_requirements(&paths, file, Some(&requirements(&wanted, agent)?), mode)
                 }
+                "gemini" => {
+                    let done = settings::install(&paths, &settings, &wanted, mode)?;
+                    let pinned = edit_pin(&paths, file, done.after.as_deref(), pin_switch, mode)?;
+                    Ok(EditOutcome { after: pinned, ..done })
+                }
                 _ => Ok(settings::install(&paths, &settings, &wanted, mode)?),
             }
         })
@@ -165,11 +173,14 @@ impl Managed<'_> {
         self.each(context, report, |place, agent, file, mode| {
             let paths = self.paths(context);
             match place.agent {
-                "codex" => edit_requirements(&paths, file, None, mode),
-                _ => {
-                    Ok(settings::uninstall(&paths, &settings_file(place, agent, file), None, mode)?)
+                "codex" => return edit_requirements(&paths, file, None, mode),
+                "gemini" => {
+                    let now = crate::files::read_text(file, crate::files::LARGE).ok();
+                    edit_pin(&paths, file, now.as_deref(), unpin_switch, mode)?;
                 }
+                _ => {}
             }
+            Ok(settings::uninstall(&paths, &settings_file(place, agent, file), None, mode)?)
         })
     }
 
@@ -276,6 +287,46 @@ fn quote(text: &str) -> String {
     Value::from(text).to_string()
 }
 
+/// Gemini's switch of all hooks: a user's file may set it, but not against the machine's.
+const SWITCH: &str = "hooksConfig";
+
+/// The machine's settings with that switch on, where they say nothing of it.
+fn pin_switch(text: &str) -> Result<String, JsonFault> {
+    let mut doc = Doc::with_comments(text)?;
+    if doc.root().get(SWITCH).is_none() {
+        doc.append(&[], Some(SWITCH), &json!({ "enabled": true }))?;
+    }
+    Ok(doc.text())
+}
+
+/// The same without what [`pin_switch`] put in.
+fn unpin_switch(text: &str) -> Result<String, JsonFault> {
+    let mut doc = Doc::with_comments(text)?;
+    let found = doc.root().get(SWITCH);
+    let own = found.filter(|(_, value)| value.to_value() == json!({ "enabled": true }));
+    if let Some((at, _)) = own {
+        doc.remove(&[at])?;
+    }
+    Ok(doc.text())
+}
+
+/// Edits what the machine's settings say of the switch: what stands there then, or would.
+fn edit_pin(
+    paths: &Paths,
+    file: &Path,
+    text: Option<&str>,
+    edit: fn(&str) -> Result<String, JsonFault>,
+    mode: EditMode,
+) -> Result<Option<String>> {
+    let Some(text) = text else { return Ok(None) };
+    let fault = |fault: JsonFault| anyhow!("{}: {}", file.display(), fault.message);
+    let planned = edit(text).map_err(fault)?;
+    if !mode.dry_run {
+        settings::replace_text(paths, file, mode, &|now| edit(now).unwrap_or_else(|_| now.into()))?;
+    }
+    Ok(Some(planned))
+}
+
 /// Puts our lines at the end of the file, between marks, in place of those that are there.
 fn edit_requirements(
     paths: &Paths,
@@ -284,6 +335,14 @@ fn edit_requirements(
     mode: EditMode,
 ) -> Result<EditOutcome> {
     let (begin, end) = (format!("# {OWN_MARK} (begin)"), format!("# {OWN_MARK} (end)"));
+    // A user's file may switch hooks off, unless the machine's says that they are on.
+    let pin = |rest: &str| {
+        let table = DeTable::parse(rest).map(|table| table.into_inner());
+        match table.is_ok_and(|table| table.contains_key("features")) {
+            true => "",
+            false => "\n[features]\nhooks = true\n",
+        }
+    };
     let plan = |before: &str| {
         let without = match (before.find(&begin), before.find(&end)) {
             (Some(from), Some(to)) if from < to => {
@@ -294,12 +353,12 @@ fn edit_requirements(
         };
         let Some(ours) = ours else { return without };
         let gap = if without.is_empty() || without.ends_with('\n') { "" } else { "\n" };
-        format!("{without}{gap}{begin}{ours}{end}\n")
+        format!("{without}{gap}{begin}{}{ours}{end}\n", pin(&without))
     };
     let planned = settings::replace_text(paths, file, EditMode { dry_run: true, ..mode }, &plan)?;
     // What does not go together with what stands there would cost Codex the whole file.
     if let Some(after) = &planned.after {
-        let parsed = toml::de::DeTable::parse(after).map(drop);
+        let parsed = DeTable::parse(after).map(drop);
         parsed.map_err(|error| anyhow!("{}: {}", file.display(), error.message()))?;
     }
     match mode.dry_run {

@@ -5,8 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
@@ -26,9 +25,6 @@ use crate::text::sha256_hex;
 const NOTE: &str = "heartbeat-";
 /// What stands in it when its messages are in the spools.
 const DONE: &[u8] = b"done";
-/// How long the sender waits for another that is at it.
-const PATIENCE: Duration = Duration::from_secs(30);
-const STEP: Duration = Duration::from_millis(20);
 
 /// Does a session of this agent begin with this event?
 pub fn begins_session(agent: &dyn Agent, event: &Event) -> bool {
@@ -71,52 +67,72 @@ pub struct State {
     pub problems: Vec<String>,
 }
 
-/// Puts the messages of all sessions that have begun into the spools. `look` is asked for the state once, where there are any.
-pub fn queue_heartbeats(paths: &Paths, look: impl FnOnce() -> State) {
-    if waiting(&paths.notes()).is_empty() {
-        return;
-    }
-    let Some(_lock) = lock(paths) else { return };
-    let sessions = waiting(&paths.notes());
-    if sessions.is_empty() {
-        return;
-    }
-    let (state, config) = (look(), Config::load(paths, Path::new("/"), None));
-    let heartbeat = Heartbeat {
-        origin: Origin::of_machine(&paths.home),
-        bundle: config.bundle.clone(),
-        agents: state.agents,
-        problems: state.problems,
-    };
-    let remotes = wanting(&config);
-    for (path, agent, session) in sessions {
-        let mut line = journal::Line::new(agent);
-        let request = make_request(agent, &session, heartbeat.clone(), paths);
-        Told::new(request, remotes.clone(), PathBuf::from("/"), paths.clone())
-            .put_messages(&mut line);
-        // What one that was killed here had put there is put again, under the same id.
-        if line.remotes.iter().all(|remote| remote.outcome == "queued") {
-            let _ = files::replace_file(&path, DONE);
+/// Puts the messages of all sessions that have begun into the spools. `look` is asked for the state of the machine.
+///
+/// One sender does it for all. Who finds it at work leaves: it looks once more when it has let go, and finds what came
+/// meanwhile.
+pub fn queue_heartbeats(paths: &Paths, mut look: impl FnMut() -> State) {
+    while !waiting(&paths.notes()).is_empty() {
+        let Ok(lock) = files::open_to_edit(&paths.heartbeat_lock()) else { return };
+        if lock.try_lock().is_err() {
+            return;
+        }
+        let sessions = waiting(&paths.notes());
+        let (state, config) = (look(), Config::load(paths, Path::new("/"), None));
+        let heartbeat = Heartbeat {
+            origin: Origin::of_machine(&paths.home),
+            bundle: config.bundle.clone(),
+            agents: state.agents,
+            problems: state.problems,
+        };
+        let remotes = wanting(&config);
+        let told = sessions
+            .iter()
+            .filter(|begun| queue_heartbeat(begun, heartbeat.clone(), &remotes, paths).is_ok());
+        // What cannot be told now waits for the next sender.
+        if told.count() < sessions.len() {
+            return;
         }
     }
 }
 
-fn make_request(
-    agent: &'static str,
-    session: &str,
+/// # Errors
+/// Where a collector's message could not be put into its spool: the note stays.
+fn queue_heartbeat(
+    begun: &Begun,
     heartbeat: Heartbeat,
+    remotes: &[(Layer, Remote)],
     paths: &Paths,
-) -> Request {
-    let event = Event { session: session.into(), ..bare_event(agent, "Heartbeat", Map::new()) };
+) -> std::io::Result<()> {
+    let mut line = journal::Line::new(begun.agent);
+    let request = make_request(begun, heartbeat, paths);
+    let told = Told::new(request, remotes.to_vec(), PathBuf::from("/"), paths.clone());
+    told.put_messages(&mut line);
+    if line.remotes.iter().any(|remote| remote.outcome != "queued") {
+        return Err(std::io::ErrorKind::Other.into());
+    }
+    // Who is killed before this puts it again, under the same id.
+    files::replace_file(&begun.note, DONE)
+}
+
+/// A session that has begun, of which no collector was told yet.
+struct Begun {
+    note: PathBuf,
+    agent: &'static str,
+    session: String,
+}
+
+fn make_request(begun: &Begun, heartbeat: Heartbeat, paths: &Paths) -> Request {
+    let Begun { agent, session, .. } = begun;
+    let event = Event { session: session.clone(), ..bare_event(agent, "Heartbeat", Map::new()) };
     let hash = sha256_hex(format!("heartbeat\0{}\0{session}", heartbeat.origin.host).as_bytes());
     let [a, b, c, d, e] = [&hash[..8], &hash[8..12], &hash[12..15], &hash[15..18], &hash[18..30]];
     let id = format!("{a}-{b}-8{c}-8{d}-{e}");
-    let request = Request::new(event, session.into(), Instant::now(), paths);
+    let request = Request::new(event, session.clone().into_bytes(), Instant::now(), paths);
     Request { id, note: Note::Heartbeat(heartbeat), ..request }
 }
 
-/// The sessions of which no collector was told yet: their notes, agents and ids.
-fn waiting(notes: &Path) -> Vec<(PathBuf, &'static str, String)> {
+fn waiting(notes: &Path) -> Vec<Begun> {
     let entries = fs::read_dir(notes).into_iter().flatten().flatten();
     let read = |entry: fs::DirEntry| {
         entry.file_name().to_str().filter(|name| name.starts_with(NOTE))?;
@@ -124,19 +140,8 @@ fn waiting(notes: &Path) -> Vec<(PathBuf, &'static str, String)> {
         let bytes = files::read_state(&path, files::SMALL).ok().filter(|bytes| bytes != DONE)?;
         let note: Value = serde_json::from_slice(&bytes).ok()?;
         let agent = agent::by_id(note.get("agent")?.as_str()?)?.id();
-        Some((path, agent, note.get("session")?.as_str()?.to_string()))
+        let session = note.get("session")?.as_str()?.to_string();
+        Some(Begun { note: path, agent, session })
     };
     entries.filter_map(read).collect()
-}
-
-fn lock(paths: &Paths) -> Option<fs::File> {
-    let file = files::open_to_edit(&paths.heartbeat_lock()).ok()?;
-    let end = Instant::now() + PATIENCE;
-    while file.try_lock().is_err() {
-        if Instant::now() >= end {
-            return None;
-        }
-        thread::sleep(STEP);
-    }
-    Some(file)
 }

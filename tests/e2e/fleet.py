@@ -9,9 +9,9 @@ what rotel sends and hands it on as it came. Both are from PyPI, in VENV. minisi
 and started again half-way. Everything runs in a mount namespace of its own, where /etc is a copy.
 """
 import argparse
+import base64
 import collections
 import concurrent.futures
-import contextlib
 import glob
 import http.server
 import json
@@ -37,6 +37,10 @@ STRUCTURE = ", ".join("%s %s" % column for column in COLUMNS.items())
 INSERT = "INSERT INTO otel_logs (%s) FORMAT RowBinary" % ",".join(COLUMNS)
 # So many messages may wait before the next session begins: a spool has room for more.
 MOST_WAITING = 400
+
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import own_etc  # noqa: E402
 
 
 class Failed(Exception):
@@ -65,14 +69,29 @@ def wait_for(port):
 
 
 class Pages(http.server.ThreadingHTTPServer):
-    """The bundle and its signature by GET; what rotel inserts, by POST, into the database."""
+    """The bundle and its signature by GET; what rotel inserts, by POST. It is kept, and goes into the database in large parts:
+    of many small ones ClickHouse grows slow, and rotel would send again what was not answered in time."""
+    PART = 4 << 20
 
     def __init__(self, database):
         super().__init__(("127.0.0.1", 0), Page)
         self.files, self.database, self.lock = {}, database, threading.Lock()
-        self.rows, self.faults = 0, []
+        self.rows, self.faults = bytearray(), []
         self.url = "http://127.0.0.1:%d" % self.server_address[1]
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def take(self, query, body):
+        with self.lock:
+            if query != INSERT:
+                self.faults.append("an insert of another form: " + query)
+            self.rows += body
+            if len(self.rows) > self.PART:
+                self.flush()
+
+    def flush(self):
+        if self.rows and (why := self.database.insert(bytes(self.rows))):
+            self.faults.append(why)
+        self.rows = bytearray()
 
 
 class Page(http.server.BaseHTTPRequestHandler):
@@ -104,11 +123,7 @@ class Page(http.server.BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length")
         body = self.rfile.read(int(length)) if length else self.read_chunks()
         query = urllib.parse.parse_qs(urllib.parse.urlparse(self.path).query)["query"][0]
-        with self.server.lock:
-            if query != INSERT:
-                self.server.faults.append("an insert of another form: " + query)
-            elif why := self.server.database.insert(body):
-                self.server.faults.append(why)
+        self.server.take(query, body)
         self.answer(200)
 
 
@@ -146,7 +161,6 @@ for line in sys.stdin:
         return json.loads(self.child.stdout.readline())
 
     def insert(self, body):
-        import base64
         return self.ask("insert", base64.b64encode(body).decode())[0]
 
     def rows(self, query):
@@ -208,16 +222,6 @@ class Machine:
 
     def waiting(self):
         return len(glob.glob(os.path.join(self.state, "spool/*/*.json")))
-
-
-def own_etc(base):
-    """/etc as a copy that nobody else sees."""
-    copy = os.path.join(base, "etc")
-    # What only other users may read is not needed here.
-    with contextlib.suppress(shutil.Error):
-        shutil.copytree("/etc", copy, symlinks=True, ignore_dangling_symlinks=True)
-    os.makedirs(os.path.join(copy, "hookctl"), exist_ok=True)
-    subprocess.run(["mount", "--bind", copy, "/etc"], check=True)
 
 
 def publish(machine, pages, collector):
@@ -309,13 +313,12 @@ def main():
     ap.add_argument("--python", required=True)
     ap.add_argument("--sessions", type=int, default=300)
     ap.add_argument("--at-once", type=int, default=8)
-    ap.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     args = ap.parse_args()
     args.hookctl, args.python = os.path.abspath(args.hookctl), os.path.abspath(args.python)
-    if not args.inside:
-        os.execvp("unshare", ["unshare", "-rm", sys.executable, *sys.argv, "--inside"])
+    own_etc.enter()
     with tempfile.TemporaryDirectory(prefix="hookctl-fleet-") as base:
-        own_etc(base)
+        own_etc.mount(base)
+        os.makedirs("/etc/hookctl", exist_ok=True)
         try:
             machine = Machine(args, base)
             database = Database(args.python, base)
@@ -329,6 +332,7 @@ def main():
             expect("version 7 holds now" in said, said)
             seconds = run_sessions(machine, collector)
             print("  %d sessions in %.0f s" % (args.sessions, seconds))
+            pages.flush()
             expect(not pages.faults, pages.faults[:3])
             check(machine, database, mark)
             print("fleet: ok")
@@ -338,7 +342,7 @@ def main():
                 print(f.read()[-2000:])
             return 1
         finally:
-            subprocess.run(["umount", "/etc"], check=False)
+            own_etc.unmount()
     return 0
 
 

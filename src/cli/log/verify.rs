@@ -7,22 +7,23 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use serde::Serialize;
 use serde_json::Value;
 
-use super::super::{Context, Exit, display_path, print, print_stderr};
+use super::super::{Context, Exit, display_path, print, print_json, print_stderr};
 use super::{LONGEST_LINE, rotated_journals};
 use crate::config::Config;
 use crate::files;
 use crate::journal::chain::{Head, Link, Reached};
 
-/// So many faults are told one by one.
-const MOST_FAULTS: usize = 50;
+/// So many findings are told one by one.
+const MOST_TOLD: usize = 50;
 
 /// Checks the whole journal.
 ///
 /// # Errors
 /// Where it cannot be read.
-pub(super) fn run(context: &Context) -> Result<Exit> {
+pub(super) fn run(context: &Context, json: bool) -> Result<Exit> {
     let journal = context.paths.journal();
     let keep = Config::load(&context.paths, &context.root, None).journal.keep;
     let (files, reached) = open_files(&journal);
@@ -37,8 +38,11 @@ pub(super) fn run(context: &Context) -> Result<Exit> {
         check.read_file(&display_path(context, &path), file.take(size))?;
     }
     check.check_end(&display_path(context, &journal), reached);
-    print(&check.describe_all())?;
-    Ok(if check.faults == 0 { Exit::Ok } else { Exit::Found })
+    match json {
+        true => print_json(&check)?,
+        false => print(&check.describe_all())?,
+    };
+    Ok(if check.faults.is_empty() { Exit::Ok } else { Exit::Found })
 }
 
 /// The files, oldest first, each with the bytes that count, and how far the chain has come: all of one moment, as no line is added
@@ -53,29 +57,43 @@ fn open_files(journal: &Path) -> (Vec<(PathBuf, File, u64)>, Option<Reached>) {
     (paths.filter_map(open).collect(), head.and_then(|head| head.reached))
 }
 
-#[derive(Default)]
+/// What was found, and where: file and line.
+#[derive(Serialize)]
+struct Finding {
+    place: String,
+    what: String,
+}
+
+impl Finding {
+    fn new(place: &str, what: &str) -> Finding {
+        Finding { place: place.into(), what: what.into() }
+    }
+}
+
+/// The keys of its JSON are stable.
+#[derive(Default, Serialize)]
 struct Check {
     /// Fewer rotated files are there than are kept: none was dropped.
+    #[serde(skip)]
     room: bool,
+    #[serde(skip)]
     last: Option<Link>,
+    /// Lines in the chain.
     linked: u64,
     /// Lines from before there was a chain.
     earlier: u64,
-    faults: usize,
-    told: String,
+    faults: Vec<Finding>,
+    notes: Vec<Finding>,
 }
 
 impl Check {
     fn fault(&mut self, place: &str, what: &str) {
-        self.faults += 1;
-        if self.faults <= MOST_FAULTS {
-            self.note(place, what);
-        }
+        self.faults.push(Finding::new(place, what));
     }
 
     /// What is worth knowing and nobody's doing.
     fn note(&mut self, place: &str, what: &str) {
-        self.told.push_str(&format!("{place}: {what}\n"));
+        self.notes.push(Finding::new(place, what));
     }
 
     fn read_file(&mut self, name: &str, file: impl std::io::Read) -> Result<()> {
@@ -198,9 +216,13 @@ impl Check {
     }
 
     fn describe_all(&self) -> String {
-        let mut out = self.told.clone();
-        if self.faults > MOST_FAULTS {
-            out.push_str(&format!("more faults: {}\n", self.faults - MOST_FAULTS));
+        let mut out = String::new();
+        for Finding { place, what } in self.notes.iter().chain(&self.faults).take(MOST_TOLD) {
+            out.push_str(&format!("{place}: {what}\n"));
+        }
+        let more = (self.notes.len() + self.faults.len()).saturating_sub(MOST_TOLD);
+        if more > 0 {
+            out.push_str(&format!("more: {more}\n"));
         }
         if self.earlier > 0 {
             out.push_str(&format!(
@@ -208,7 +230,7 @@ impl Check {
                 self.earlier
             ));
         }
-        let end = match self.faults {
+        let end = match self.faults.len() {
             0 => "every line is as it was written".to_string(),
             faults => format!("faults: {faults}"),
         };
