@@ -94,6 +94,8 @@ pub struct Config {
     pub notes: Vec<String>,
     /// Version and hash of the bundle that the managed rules are from; empty where there is none.
     pub bundle: String,
+    /// There should be one, and none is there that counts.
+    pub lacks_bundle: bool,
     only_files: bool,
 }
 
@@ -156,6 +158,7 @@ impl Config {
             Some(Ok(held)) => held,
             Some(Err(why)) => {
                 self.broken.push((KindSet::ALL, why));
+                self.lacks_bundle = true;
                 return Vec::new();
             }
         };

@@ -157,7 +157,7 @@ fn handle_input(
     let (decided, mut judgement) = judge::judge_operations(&situations, &config, &world);
     let situation = situations.swap_remove(decided);
     let Situation { event, place, .. } = &situation;
-    if heartbeat::begins_session(agent, event) {
+    if heartbeat::begins_session(agent, event) || config.lacks_bundle {
         begin_session(&mut config, event, &paths);
     }
     judgement.notes.append(&mut config.notes);

@@ -26,10 +26,10 @@ const NOTE: &str = "heartbeat-";
 /// What stands in it when its messages are in the spools.
 const DONE: &[u8] = b"done";
 
-/// Does a session of this agent begin with this event?
+/// May a session of this agent begin with this event? Of an agent that tells nothing of beginnings, with any.
 pub fn begins_session(agent: &dyn Agent, event: &Event) -> bool {
     let has = |kind: Kind| agent.events().iter().any(|spec| spec.kind == kind);
-    Kind::BEGINNINGS.into_iter().find(|kind| has(*kind)) == Some(event.kind)
+    Kind::BEGINNINGS.into_iter().find(|kind| has(*kind)).is_none_or(|kind| kind == event.kind)
 }
 
 /// The collectors that want heartbeats. A repository's file names none: what holds on a machine is nothing of its.
