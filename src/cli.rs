@@ -18,6 +18,8 @@ use crate::verdict::Verb;
 pub mod agents;
 pub mod args;
 pub mod bridge;
+#[cfg(feature = "tls")]
+mod bundle;
 pub mod check;
 mod complete;
 pub mod doctor;
@@ -32,6 +34,7 @@ mod import;
 pub mod init;
 pub mod install;
 pub mod log;
+mod managed;
 pub mod memory;
 pub mod migrate;
 mod others;
@@ -300,6 +303,12 @@ fn dispatch(cli: Cli, report: &mut Report) -> Result<Exit> {
         CliCommand::Import(args) => import::run(&context, &args, report),
         CliCommand::Init(args) => init::run(&context, &args, report),
         CliCommand::Ping(args) => ping::run(&context, &args, report),
+        #[cfg(feature = "tls")]
+        CliCommand::Bundle(args) => bundle::run(&context, &args, report),
+        #[cfg(not(feature = "tls"))]
+        CliCommand::Bundle(_) => {
+            anyhow::bail!("this hookctl is built without TLS: it signs nothing")
+        }
         CliCommand::Flush(args) => flush::run(&context, &args, report),
         CliCommand::Memory(args) => memory::run(&context, &args, report),
         CliCommand::Migrate(args) => migrate::run(&context, &args, report),

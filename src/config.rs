@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use crate::bundle;
 use crate::effect::program::table::Program;
 use crate::event::{Kind, KindSet};
 use crate::files::{self, OpenFile, Refusal};
@@ -91,6 +92,10 @@ pub struct Config {
     pub warnings: Vec<String>,
     /// What the journal is to say.
     pub notes: Vec<String>,
+    /// Version and hash of the bundle that the managed rules are from; empty where there is none.
+    pub bundle: String,
+    /// There should be one, and none is there that counts.
+    pub lacks_bundle: bool,
     only_files: bool,
 }
 
@@ -109,11 +114,16 @@ impl Config {
             (Layer::Project, project.join(paths::PROJECT_FILE)),
         ];
         let own = [
-            (Layer::Managed, paths.managed.clone()),
             (Layer::User, user.to_path_buf()),
             // Beside a file that was named as the config there is none.
             (Layer::User, if user == paths.config { PathBuf::new() } else { paths.user_server() }),
         ];
+        let machine = read_source(Layer::Managed, paths.managed.clone(), hook);
+        let machine = machine.into_iter().chain(config.read_bundle(paths, only));
+        for source in machine.collect::<Vec<_>>() {
+            config.add_source(&source);
+            config.sources.push(source);
+        }
         let mut store = None;
         for (layer, path) in own.into_iter().chain(project_files) {
             let Some(mut source) = read_source(layer, path, hook) else { continue };
@@ -140,13 +150,35 @@ impl Config {
         config
     }
 
+    /// The files of the bundle that holds on this machine. Where its rules are not there, calls are asked about. No index
+    /// is used for them: it would lie where the user may write, and no signature covers it.
+    fn read_bundle(&mut self, paths: &Paths, only: Option<Kind>) -> Vec<LayerFile> {
+        let held = match bundle::held_rules(paths) {
+            None => return Vec::new(),
+            Some(Ok(held)) => held,
+            Some(Err(why)) => {
+                self.broken.push((KindSet::ALL, why));
+                self.lacks_bundle = true;
+                return Vec::new();
+            }
+        };
+        self.bundle = held.mark();
+        let version = held.bundle.version;
+        let read = |(name, text): (String, String)| {
+            let path = PathBuf::from(format!("bundle {version}/{name}"));
+            let file = file::read_rules(&text, &path, Layer::Managed, only);
+            LayerFile { text: text.into(), file, ..LayerFile::new(Layer::Managed, path) }
+        };
+        held.bundle.files.into_iter().map(read).collect()
+    }
+
     /// Could an event of that kind need a server?
     fn may_ask_server(&self, kind: Kind) -> bool {
         self.sources.iter().any(|source| match &source.index {
             Some(index) => index.server_kinds().contains(kind),
             None => {
                 let named = source.file.rules.iter().any(|rule| rule.remote_name().is_some());
-                named || source.file.remotes.iter().any(|remote| remote.events.contains(kind))
+                named || source.file.remotes.iter().any(|remote| remote.kinds().contains(kind))
             }
         })
     }
@@ -368,7 +400,7 @@ impl Config {
     /// The events that rules need beyond those that install registers anyway.
     pub fn needed_events(&self) -> KindSet {
         let rules = self.rules.iter().map(|rule| rule.on);
-        rules.chain(self.remotes().map(|(_, remote)| remote.events)).fold(
+        rules.chain(self.remotes().map(|(_, remote)| remote.kinds())).fold(
             KindSet::EMPTY,
             |all, on| {
                 // What is on every event asks for no event in particular.

@@ -18,7 +18,7 @@ use crate::paths::Paths;
 use crate::text;
 use crate::verdict::Verb;
 
-pub use self::note::{Ending, Note};
+pub use self::note::{Ending, Heartbeat, Note, Origin};
 pub use self::rival::Rival;
 pub use self::setting::{Setting, SettingKey, Settings, Takes};
 
@@ -198,6 +198,11 @@ pub trait Dialect: Sync {
 
     /// Is it told of each call that goes ahead as well?
     fn tells_starts(&self, _own: &Settings) -> bool {
+        false
+    }
+
+    /// Is it told once a session how hookctl stands?
+    fn wants_heartbeat(&self, _own: &Settings) -> bool {
         false
     }
 

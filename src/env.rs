@@ -8,6 +8,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// Windows: what the machine is called.
+#[cfg(windows)]
+const COMPUTER_NAME: &str = "COMPUTERNAME";
 /// The user's home. Agents keep the user's value even where a project sets variables.
 pub const HOME: &str = "HOME";
 /// Where programs are looked for: for commands of people, never for an event.
@@ -102,4 +105,12 @@ pub fn temporary_directory() -> PathBuf {
 /// The agent's mark that is in the environment, if this process was started by one.
 pub fn agent_mark() -> Option<&'static str> {
     AGENT_MARKS.iter().copied().find(|name| std::env::var_os(name).is_some())
+}
+
+/// What this machine is called; empty where it has no name.
+pub fn host_name() -> String {
+    #[cfg(unix)]
+    return rustix::system::uname().nodename().to_string_lossy().into_owned();
+    #[cfg(windows)]
+    return std::env::var(COMPUTER_NAME).unwrap_or_default();
 }

@@ -108,6 +108,9 @@ impl Kind {
         Kind::ALL.iter().copied().find(|k| k.name() == name).unwrap_or(Kind::Other)
     }
 
+    /// The events that begin a session: the second where an agent has not the first.
+    pub const BEGINNINGS: [Kind; 2] = [Kind::SessionStart, Kind::UserPromptSubmit];
+
     /// Does the event carry a tool call that has not happened yet?
     pub const fn is_gate(self) -> bool {
         matches!(self, Kind::PreToolUse | Kind::PermissionRequest)

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::agent::{self, Agent, EventSpec, Output};
+use crate::bundle;
 use crate::config::Config;
 use crate::desktop;
-use crate::dialect::{Ending, Note, Request};
+use crate::dialect::{Ending, Note, Origin, Request};
 use crate::effect::{Place, own, windows};
 use crate::event::{Event, Kind, KindSet};
 use crate::flags::HookOptions;
@@ -23,6 +24,7 @@ use crate::paths::{self, Paths};
 use crate::pause;
 use crate::payload;
 use crate::remote::told::Told;
+use crate::remote::{heartbeat, sender};
 use crate::rule::Layer;
 use crate::rule::file::Remote;
 use crate::rule::shipped;
@@ -155,6 +157,9 @@ fn handle_input(
     let (decided, mut judgement) = judge::judge_operations(&situations, &config, &world);
     let situation = situations.swap_remove(decided);
     let Situation { event, place, .. } = &situation;
+    if heartbeat::begins_session(agent, event) || config.lacks_bundle {
+        begin_session(&mut config, event, &paths);
+    }
     judgement.notes.append(&mut config.notes);
     warn_once(&config, event, &paths, &mut judgement);
     mark_session(event, place, &mut judgement);
@@ -166,7 +171,9 @@ fn handle_input(
     hold_context(agent, event, &paths, &mut judgement);
     let output = agent.render(whole.as_ref().unwrap_or(event), &judgement.answer);
     let told = verdict_notice(&situation, &judgement, &config, &world);
-    let line = journal_line(agent, event, judgement, world.paused, start);
+    let bundle = std::mem::take(&mut config.bundle);
+    let line =
+        journal::Line { bundle, ..journal_line(agent, event, judgement, world.paused, start) };
     let journal = Some((paths.journal(), config.journal.clone()));
     // The process ends soon: taking all of this apart would only cost time.
     std::mem::forget((situations, situation, config));
@@ -200,8 +207,13 @@ fn verdict_notice(
     }
     let wanted = |(_, remote): &(Layer, &Remote)| judgement.told.contains(&remote.name);
     let remotes = config.remotes().filter(wanted).map(|(layer, remote)| (layer, remote.clone()));
-    let mut ending =
-        Ending { verb: judgement.answer.verb, paused: world.paused, ..Ending::default() };
+    let mut ending = Ending {
+        verb: judgement.answer.verb,
+        paused: world.paused,
+        bundle: config.bundle.clone(),
+        origin: Origin::of_machine(&world.paths.home),
+        ..Ending::default()
+    };
     if ending.verb.is_some() {
         ending.rule.clone_from(&judgement.rule);
         ending.reason = text::make_visible(&journal::redact_and_cut(&judgement.answer.reason));
@@ -370,6 +382,20 @@ fn warn_once(config: &Config, event: &Event, paths: &Paths, judgement: &mut Judg
         if judge::is_first_warning(paths, event, warning) {
             judgement.answer.notice.push(warning.clone());
         }
+    }
+}
+
+/// A session begins: people are told where the managed rules are stale, newer ones are looked for, and collectors that want
+/// it are told how hookctl stands.
+fn begin_session(config: &mut Config, event: &Event, paths: &Paths) {
+    config.warnings.extend(bundle::describe_staleness(paths).map(|why| format!("hookctl: {why}")));
+    let mut send = heartbeat::note_session(config, paths, event);
+    #[cfg(feature = "tls")]
+    {
+        send |= crate::remote::fleet::is_due(paths);
+    }
+    if send && let Err(error) = sender::start_sender(paths) {
+        config.notes.push(format!("no sender could be started: {error}"));
     }
 }
 

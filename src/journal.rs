@@ -9,12 +9,15 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use self::chain::{Head, Link};
 use crate::files;
 use crate::limits;
 use crate::moment::Moment;
 use crate::redact;
 use crate::rule::file::JournalConfig;
 use crate::text;
+
+pub mod chain;
 
 /// How often a line is written, where each time the journal is rotated away under it.
 const TRIES: usize = 5;
@@ -61,6 +64,9 @@ pub struct Line {
     /// The servers that were asked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remotes: Vec<RemoteRecord>,
+    /// Version and hash of the bundle that the managed rules are from.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub bundle: String,
     /// What went wrong on the way.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -152,21 +158,30 @@ pub fn append(path: &Path, config: &JournalConfig, mut line: Line) {
     }
     let Ok(json) = serde_json::to_string(&line) else { return };
     // Nor does it harm the terminal of who looks into the file.
-    let mut bytes = text::escape_json(&json).into_owned().into_bytes();
-    bytes.push(b'\n');
+    let json = text::escape_json(&json);
+    let head = Head::lock(path);
     for _ in 0..TRIES {
         let Ok(mut file) = files::open_to_append(path) else { return };
+        let Ok(before) = file.metadata() else { return };
+        let (bytes, link) = match &head {
+            Some(head) => head.seal(path, before.len(), &json),
+            None => ([&*json, "\n"].concat().into_bytes(), Link::default()),
+        };
         // One write: lines of processes that run at once do not mix.
         if file.write_all(&bytes).is_err() {
             return;
         }
         let Ok(meta) = file.metadata() else { return };
-        // Between the two it was rotated away and dropped: the line goes into the new one.
+        // Between the two it was rotated away and dropped, by who had no head: the line goes into the new one.
         if is_gone(&meta) {
             continue;
         }
-        if meta.len() > config.max_size {
+        let full = meta.len() > config.max_size;
+        if full {
             rotate(path, &file, config.keep);
+        }
+        if let Some(head) = head {
+            head.note(&link, if full { 0 } else { meta.len() });
         }
         return;
     }

@@ -10,6 +10,7 @@ mod words;
 
 pub mod act;
 pub mod agent;
+pub mod bundle;
 pub mod cli;
 pub mod config;
 pub mod desktop;

@@ -15,6 +15,12 @@ pub const MANAGED_CONFIG: &str = if cfg!(windows) {
 } else {
     "/etc/hookctl/config.toml"
 };
+/// Where the machine's managed rules come from, beside it.
+pub const FLEET_FILE: &str = if cfg!(windows) {
+    "C:/Program Files/hookctl/managed.toml"
+} else {
+    "/etc/hookctl/managed.toml"
+};
 /// The user's file inside the config directory.
 pub const CONFIG_FILE: &str = "config.toml";
 /// The settings of the server protocol, beside it.
@@ -34,6 +40,8 @@ pub struct Paths {
     pub home: PathBuf,
     /// The managed config file.
     pub managed: PathBuf,
+    /// Where managed rules come from.
+    pub fleet: PathBuf,
     /// The directory of the user's config file.
     pub config: PathBuf,
     /// The directory of journal, trust, backups and the like.
@@ -54,6 +62,7 @@ impl Paths {
         let state = state.filter(|state| !state.as_os_str().is_empty());
         Ok(Paths {
             managed: PathBuf::from(MANAGED_CONFIG),
+            fleet: PathBuf::from(FLEET_FILE),
             config: config.map_or(own_config, to_absolute),
             state: state.map_or(own_state, to_absolute),
             home,
@@ -64,6 +73,7 @@ impl Paths {
     pub fn below_home(home: PathBuf) -> Paths {
         Paths {
             managed: home.join("managed.toml"),
+            fleet: home.join("fleet.toml"),
             config: home.join(".config/hookctl"),
             state: home.join(".local/state/hookctl"),
             home,
@@ -123,6 +133,16 @@ places! {
     installs: state / "installs.json";
     /// What makes the hashes that servers are sent this installation's own.
     salt: state / "salt";
+    /// What is kept of the managed rules.
+    fleet_state: state / "managed";
+    /// The bundle of them that holds.
+    bundle: state / "managed/bundle";
+    /// What came of the last try to fetch one.
+    fetched: state / "managed/tried";
+    /// Who fetches one holds it.
+    fleet_lock: state / "managed/lock";
+    /// Who makes heartbeats holds it.
+    heartbeat_lock: state / "heartbeat.lock";
     /// What servers are still to be told.
     spool: state / "spool";
     /// Short-lived notes: first runs of an event, counters of stops, warnings given.

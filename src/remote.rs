@@ -22,6 +22,9 @@ pub mod bridge;
 #[cfg(feature = "tls")]
 mod ciphers;
 pub mod effects;
+#[cfg(feature = "tls")]
+pub mod fleet;
+pub mod heartbeat;
 pub mod http;
 pub mod memory;
 mod peer;

@@ -567,6 +567,22 @@ pub fn append_text(
     })
 }
 
+/// Puts another text in the place of a file's, with the same care; of an empty one nothing is left.
+///
+/// # Errors
+/// As for [`install`].
+pub fn replace_text(
+    paths: &Paths,
+    named: &Path,
+    mode: EditMode,
+    plan: &dyn Fn(&str) -> String,
+) -> Result<EditOutcome, Error> {
+    edit_file(paths, named, mode, |_, before, _| {
+        let after = plan(before.unwrap_or_default());
+        Ok((Some(after).filter(|text| !text.trim().is_empty()), Vec::new()))
+    })
+}
+
 /// The text of the file, none where there is no file.
 fn read_text(target: &SettingsTarget) -> Result<Option<String>, Error> {
     let Some(bytes) = target.read()? else { return Ok(None) };

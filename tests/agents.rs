@@ -279,6 +279,7 @@ fn judged(agent: &str, payload: &Value) -> (Option<Verb>, Output) {
     let paths = Paths {
         home: common::nobody::HOME.into(),
         managed: PathBuf::from("/nowhere"),
+        fleet: PathBuf::from("/nowhere"),
         config: home.path().join("config"),
         state: home.path().join("state"),
     };

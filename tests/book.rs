@@ -31,6 +31,8 @@ const NOT_RUN: &[&str] = &[
     "docs/serve.md: it needs a certificate; tests/serve.rs makes one",
     "docs/serve.md: it listens on all addresses of the machine",
     "docs/serve.md: it needs a PostgreSQL server; CI has one for tests/serve.rs",
+    "docs/fleets.md: it is for root; tests/managed.rs writes below another root",
+    "docs/fleets.md: it needs a key; tests/bundle.rs makes one",
 ];
 
 fn root() -> &'static Path {

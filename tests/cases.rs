@@ -205,6 +205,7 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
     let paths = Paths {
         home: root.join("home"),
         managed: root.join("managed.toml"),
+        fleet: root.join("fleet.toml"),
         config: root.join("home/.config/hookctl"),
         state: root.join("state"),
     };

@@ -12,6 +12,8 @@ use clap::{ArgMatches, Command};
 #[macro_use]
 #[path = "args/table.rs"]
 mod table;
+#[path = "args/bundle.rs"]
+pub mod bundle;
 #[path = "args/hook.rs"]
 mod hook;
 #[path = "args/past.rs"]
@@ -19,6 +21,7 @@ mod past;
 #[path = "args/server.rs"]
 pub mod server;
 
+pub use self::bundle::BundleArgs;
 pub use self::hook::{BridgeArgs, HookArgs};
 pub use self::past::{ExactArgs, ImportArgs, PageArgs, ReplayArgs, StatsArgs, SuggestArgs};
 pub use self::server::{FlushArgs, MemoryArgs, PingArgs, ServeArgs, ServerArgs};
@@ -137,7 +140,9 @@ commands! {
         Init(InitArgs) = "init" Listed,
         /// See whether a configured server is there.
         Ping(PingArgs) = "ping" Listed,
-        /// Send what servers are still to be told.
+        /// Make, sign and verify bundles of rules for many machines.
+        Bundle(BundleArgs) = "bundle" Listed,
+        /// Send what servers are still to be told, and look for newer managed rules.
         Flush(FlushArgs) = "flush" Listed,
         /// What humans at servers said for a session: list it, or forget it.
         Memory(MemoryArgs) = "memory" Listed,
@@ -198,6 +203,10 @@ options! {
         events: Vec<String> = "EVENT,..." [More::Commas],
         /// Make the agent block when hookctl fails or is missing (Claude Code after 2.1.197).
         fail_closed: bool,
+        /// Write the settings of the machine's administrator, which users cannot change: for root.
+        managed: bool [More::Conflicts(&["all", "scope", "events", "also", "trust", "replace", "serve"])],
+        /// Write them below this directory, as for the image of a machine.
+        root: Option<PathBuf> = "DIR" [More::Requires("managed")],
         /// Print the edit as a diff and write nothing.
         dry_run: bool,
         /// Install although another scope already has it.
@@ -226,6 +235,10 @@ options! {
         scope: Option<SettingsScope> = "SCOPE",
         /// Remove the state directory too: journal, backups, trust. The config stays.
         purge: bool,
+        /// Take it out of the settings of the machine's administrator.
+        managed: bool [More::Conflicts(&["all", "scope", "purge"])],
+        /// Where those are.
+        root: Option<PathBuf> = "DIR" [More::Requires("managed")],
         /// Print the edit as a diff and write nothing.
         dry_run: bool,
         /// Print one JSON object.
@@ -505,6 +518,8 @@ options! {
         project: Option<String> = "DIR|NAME",
         /// Say how long ago it was, not when.
         relative: bool,
+        /// Check that no line was edited, removed, moved or added.
+        verify: bool [More::Conflicts(&["follow"])],
     }
 }
 

@@ -5,8 +5,11 @@ use serde_json::{Value, json};
 
 use super::args::FlushArgs;
 use super::report::Report;
-use super::{Context, Exit, bridge, make_visible};
+use super::{Context, Exit, bridge, make_visible, status};
 use crate::config::Config;
+#[cfg(feature = "tls")]
+use crate::remote::fleet::{self, Fetched};
+use crate::remote::heartbeat;
 use crate::remote::sender::{self, SpoolReport};
 use crate::remote::spool::Spool;
 use crate::rule::file::Remote;
@@ -19,6 +22,12 @@ pub(super) fn run(context: &Context, args: &FlushArgs, report: &mut Report) -> R
     let mut spools = Spool::all_spools(&context.paths.spool());
     if args.quiet {
         sender::detach();
+        #[cfg(feature = "tls")]
+        if fleet::is_due(&context.paths) {
+            fleet::fetch_bundle(&context.paths);
+        }
+        heartbeat::queue_heartbeats(&context.paths, || status::describe_state(context));
+        let spools = Spool::all_spools(&context.paths.spool());
         sender::flush_spools(&context.paths, spools, false);
         return Ok(Exit::Ok);
     }
@@ -44,7 +53,8 @@ pub(super) fn run(context: &Context, args: &FlushArgs, report: &mut Report) -> R
     reports.extend(sender::flush_spools(&context.paths, spools, true));
     let told: Vec<&SpoolReport> =
         reports.iter().filter(|report| !describe_report(report).is_empty()).collect();
-    if told.is_empty() {
+    let rules = if args.name.is_none() { refresh_rules(context, report)? } else { None };
+    if told.is_empty() && rules.is_none() {
         report.tell("nothing waits\n")?;
     }
     for one in &told {
@@ -52,7 +62,30 @@ pub(super) fn run(context: &Context, args: &FlushArgs, report: &mut Report) -> R
         report.tell(&text)?;
         report.push("servers", report_as_json(one));
     }
-    Ok(if reports.iter().any(|one| one.kept > 0) { Exit::Found } else { Exit::Ok })
+    Ok(if rules == Some(Exit::Found) || reports.iter().any(|one| one.kept > 0) {
+        Exit::Found
+    } else {
+        Exit::Ok
+    })
+}
+
+/// Looks for newer managed rules; None where this machine has none.
+#[cfg(feature = "tls")]
+fn refresh_rules(context: &Context, report: &mut Report) -> Result<Option<Exit>> {
+    let (text, exit) = match fleet::fetch_bundle(&context.paths) {
+        Fetched::Nothing => return Ok(None),
+        Fetched::Same(version) => (format!("version {version} is the newest"), Exit::Ok),
+        Fetched::New(version) => (format!("version {version} holds now"), Exit::Ok),
+        Fetched::Failed(why) => (format!("could not be fetched: {why}"), Exit::Found),
+    };
+    report.tell(&format!("managed rules: {text}\n"))?;
+    report.set("managed_rules", text);
+    Ok(Some(exit))
+}
+
+#[cfg(not(feature = "tls"))]
+fn refresh_rules(_: &Context, _: &mut Report) -> Result<Option<Exit>> {
+    Ok(None)
 }
 
 /// The same for programs; the keys are stable.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{InstallArgs, SettingsScope};
+use super::managed::Managed;
 use super::others;
 use super::report::{Level, Report};
 use super::terminal::{NARROWEST, columns, text_columns};
@@ -33,6 +34,16 @@ use choice::{Choice, choose_agents};
 /// # Errors
 /// Where it is not clear which are meant, or the only one's settings cannot be edited; they are then untouched.
 pub(super) fn run(context: &Context, args: &InstallArgs, report: &mut Report) -> Result<Exit> {
+    if args.managed {
+        let InstallArgs { agent, root, dry_run, fail_closed, .. } = args;
+        let managed = Managed {
+            agents: agent,
+            root: root.as_deref(),
+            dry_run: *dry_run,
+            fail_closed: *fail_closed,
+        };
+        return managed.install(context, report);
+    }
     report.set("agents", json!([]));
     let agents = match choose_agents(context, args, report)? {
         Choice::Agents(agents) => agents,

@@ -28,6 +28,8 @@ use crate::paths;
 use crate::rule::fault::did_you_mean;
 use crate::verdict::Verb;
 
+mod verify;
+
 /// What a line's decision can be, and what else can be asked for.
 pub(super) const DECISIONS: &[&str] =
     &["halt", "deny", "defer", "ask", "allow", "silent", "failed", "passed", "rewritten"];
@@ -100,6 +102,9 @@ impl ProjectFilter<'_> {
 /// # Errors
 /// On a wrong option, or where the journal cannot be read.
 pub fn run(context: &Context, args: &LogArgs) -> Result<Exit> {
+    if args.verify {
+        return verify::run(context, args.json);
+    }
     let project = args.project.as_deref().map(|text| ProjectFilter::new(context, text));
     let filter = Filter {
         since: args.since.as_deref().map(parse_since).transpose()?,

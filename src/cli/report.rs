@@ -63,6 +63,7 @@ impl Report {
             Some(CliCommand::Init(args)) => ("init", args.json, false),
             Some(CliCommand::Ping(args)) => ("ping", args.json, false),
             Some(CliCommand::Flush(args)) => ("flush", args.json, false),
+            Some(CliCommand::Bundle(args)) => ("bundle", args.json, false),
             Some(CliCommand::Pause(args)) => ("pause", args.json, false),
             Some(CliCommand::Resume(args)) => ("resume", args.json, false),
             Some(CliCommand::Upgrade(args)) => ("upgrade", args.json, false),

@@ -19,6 +19,7 @@ use crate::moment::Moment;
 use crate::order::to_set;
 use crate::paths::Paths;
 use crate::pause;
+use crate::remote::heartbeat::State;
 use crate::rule::fault::{Fault, Gravity};
 use crate::settings::beside::{self, Conflict, InstalledProgram};
 use crate::settings::record::Records;
@@ -62,6 +63,8 @@ struct StatusReport {
     conflicts: Vec<Conflict>,
     config_faults: Vec<String>,
     profile: &'static str,
+    /// Version and hash of the bundle that the managed rules are from.
+    bundle: String,
     /// Packs of shipped rules that files switch off.
     packs_off: Vec<&'static str>,
     /// Shipped rules that files switch off one by one.
@@ -128,6 +131,16 @@ pub(super) fn problems_and_notes(context: &Context) -> (Vec<String>, Vec<String>
     (report.problems, report.notes)
 }
 
+/// What a heartbeat tells: the agents that have hookctl, and what `status --verify` finds wrong. No server is asked.
+pub(super) fn describe_state(context: &Context) -> State {
+    let args = StatusArgs { offline: true, verify: true, ..StatusArgs::default() };
+    let mut report = gather_report(context, &args);
+    verify(context, &mut report);
+    let has = |row: &&AgentRow| row.is_installed();
+    let agents = report.agents.iter().filter(has).map(|row| row.agent.to_string()).collect();
+    State { agents, problems: report.problems }
+}
+
 /// Runs the registered command on samples.
 fn verify(context: &Context, report: &mut StatusReport) {
     let own = report.files.iter().filter(|file| file.valid).flat_map(|file| &file.own);
@@ -182,6 +195,11 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     let is_other = |row: &&AgentRow| row.agent != crate::agent::default_agent().id();
     let elsewhere = agents.iter().filter(is_other).any(AgentRow::is_installed);
     said.problems.extend(agents::problems_of_others(&agents));
+    let managed = super::managed::present_files();
+    let elsewhere = elsewhere || !managed.is_empty();
+    for file in managed {
+        said.note(format!("managed settings have hookctl for every user: {}", file.display()));
+    }
     let plugin = versions::enabled_plugin(&files);
     if let Some((name, off)) = &plugin {
         match off {
@@ -206,6 +224,7 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     said.notes.extend(versions::other_programs(context, &files, args.verify));
     let mut config = Config::load(&context.paths, &context.root, None);
     said.problems.extend(apply_registered(&mut config, &files));
+    said.notes.extend(crate::bundle::describe_staleness(&context.paths));
     let config_faults = config_faults(&config);
     said.problems.extend(config_faults.iter().map(|fault| format!("rules: {fault}")));
     of_config(&config, installed && files.iter().any(|file| !file.bridge.is_empty()), &mut said);
@@ -230,6 +249,7 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
         conflicts: others.iter().filter_map(InstalledProgram::conflict).collect(),
         config_faults,
         profile: config.profile.name(),
+        bundle: std::mem::take(&mut config.bundle),
         packs_off,
         rules_off,
         servers: servers::server_reports(context, &config, args.offline),

@@ -11,6 +11,7 @@ use super::args::UninstallArgs;
 use super::install::{
     by_program, count_removed, edit_as_json, left_out, loosening_refusal, unified_diff,
 };
+use super::managed::Managed;
 use super::others::noted_elsewhere;
 use super::report::{Level, Report};
 use super::{Context, Exit, human, make_visible, scope};
@@ -28,6 +29,11 @@ use crate::settings::{self, EditMode, Error};
 /// # Errors
 /// Where a file cannot be edited; it is then untouched.
 pub(super) fn run(context: &Context, args: &UninstallArgs, report: &mut Report) -> Result<Exit> {
+    if args.managed {
+        let (agents, root) = (&args.agent[..], args.root.as_deref());
+        let managed = Managed { agents, root, dry_run: args.dry_run, fail_closed: false };
+        return managed.uninstall(context, report);
+    }
     report.set("files", json!([]));
     report.set("purged", json!([]));
     let agents = chosen_agents(context, args)?;

@@ -114,6 +114,11 @@ pub fn printf_output(args: &[Value]) -> Option<String> {
 
 /// Base64 to text, if it is text.
 pub fn decode_base64(text: &str) -> Option<String> {
+    String::from_utf8(decode_base64_bytes(text)?).ok()
+}
+
+/// Base64 to bytes.
+pub fn decode_base64_bytes(text: &str) -> Option<Vec<u8>> {
     let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0_u32);
     for byte in text.bytes().filter(|b| !b.is_ascii_whitespace()) {
         let digit = match byte {
@@ -132,7 +137,7 @@ pub fn decode_base64(text: &str) -> Option<String> {
             bytes.push(u8::try_from(held >> bits & 0xff).ok()?);
         }
     }
-    String::from_utf8(bytes).ok()
+    Some(bytes)
 }
 
 /// Hexadecimal digits to text, if it is text.

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::dialect::{self, Note, Request};
+use crate::dialect::{self, Ending, Heartbeat, Note, Origin, Request};
 use crate::event::Event;
 use crate::files;
 use crate::names::privacy::{NAMES, PLACES};
@@ -177,13 +177,20 @@ impl Veil {
 
     /// What hookctl itself says of an event: its words and the rule's name stay readable.
     fn veil_note(&self, note: &mut Note) {
-        let texts = match note {
+        // Whether it says more than a name.
+        let texts: Vec<(&mut String, bool)> = match note {
             Note::Nothing | Note::Test => return,
-            Note::Effects(effects) => [None, Some(effects)],
-            Note::Ended(ending) => [Some(&mut ending.rule), Some(&mut ending.reason)],
+            Note::Effects(effects) => vec![(effects, true)],
+            Note::Ended(Ending { rule, reason, origin, .. }) => {
+                let Origin { user, host } = origin;
+                vec![(rule, false), (reason, true), (user, true), (host, true)]
+            }
+            Note::Heartbeat(Heartbeat { origin: Origin { user, host }, problems, .. }) => {
+                let problems = problems.iter_mut().map(|problem| (problem, true));
+                problems.chain([(user, true), (host, true)]).collect()
+            }
         };
-        for (text, says_more) in texts.into_iter().zip([false, true]) {
-            let Some(text) = text else { continue };
+        for (text, says_more) in texts {
             let mut value = Value::String(std::mem::take(text));
             if self.human {
                 write_out(&mut value);

@@ -78,13 +78,17 @@ impl Told {
     /// Puts a message for each server into its spool and sees to it that they are sent; `line` notes
     /// what came of it.
     pub fn queue_messages(self, line: &mut journal::Line) {
-        let mut send = false;
-        for (layer, remote) in &self.remotes {
-            send |= self.put(*layer, remote, line);
-        }
-        if send && let Err(error) = sender::start_sender(&self.paths) {
+        if self.put_messages(line)
+            && let Err(error) = sender::start_sender(&self.paths)
+        {
             line.notes.push(no_sender(&error));
         }
+    }
+
+    /// Puts a message for each server into its spool: is a sender to be started?
+    pub fn put_messages(&self, line: &mut journal::Line) -> bool {
+        let put = |send, (layer, remote): &(Layer, Remote)| self.put(*layer, remote, line) | send;
+        self.remotes.iter().fold(false, put)
     }
 
     /// Puts the message for one server into its spool: is a sender to be started?

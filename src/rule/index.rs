@@ -235,7 +235,7 @@ fn build_index(path: &Path, layer: Layer, text: &str) -> Option<Index> {
         return None;
     }
     let rules = whole.rules.iter().filter(|rule| rule.remote_name().is_some()).map(|rule| rule.on);
-    let asks = whole.remotes.iter().map(|remote| remote.events).chain(rules);
+    let asks = whole.remotes.iter().map(Remote::kinds).chain(rules);
     let asks = asks.fold(KindSet::EMPTY, KindSet::union).bits();
     let (mut rows, mut entries) = (Vec::new(), String::new());
     for ((_, body), rule) in packed_rules.iter().zip(&whole.rules) {

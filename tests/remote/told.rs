@@ -176,6 +176,151 @@ fn otlp_gets_log_records() {
     assert_eq!(second["severityNumber"], 9);
 }
 
+/// The attributes of one of OTLP's lists.
+fn attributes(all: &Value) -> BTreeMap<String, Value> {
+    let all = all.as_array().unwrap().iter();
+    all.map(|one| (one["key"].as_str().unwrap().into(), one["value"].clone())).collect()
+}
+
+fn text_value(text: &str) -> Value {
+    json!({ "stringValue": text })
+}
+
+#[test]
+fn otlp_speaks_the_conventions_of_the_version_that_is_asked_for() {
+    let server = Server::start(vec![ok("{}")]);
+    for (more, spoken) in [("gen_ai = \"1.41\"", true), ("", false), ("gen_ai = \"off\"", false)] {
+        let home = Home::new(&told("otlp", &server.url, more));
+        let before = server.seen_when(0).len();
+        home.hook(&call(1));
+        let seen = server.seen_when(before + 1);
+        let logs = seen[before].json()["resourceLogs"][0].clone();
+        let scope = &logs["scopeLogs"][0];
+        let record = attributes(&scope["logRecords"][0]["attributes"]);
+        let resource = attributes(&logs["resource"]["attributes"]);
+        assert_eq!(scope.get("schemaUrl").is_some(), spoken, "{more}: {scope}");
+        assert_eq!(resource.contains_key("host.name"), spoken, "{more}");
+        let user = home.path().file_name().unwrap().to_string_lossy().into_owned();
+        for (key, value) in [
+            ("gen_ai.operation.name", "execute_tool"),
+            ("gen_ai.tool.name", "Bash"),
+            ("gen_ai.tool.call.id", "toolu_1"),
+            ("gen_ai.conversation.id", "s-1"),
+            ("gen_ai.agent.name", "claude"),
+            ("enduser.id", &user),
+        ] {
+            let wanted = spoken.then(|| text_value(value));
+            assert_eq!(record.get(key), wanted.as_ref(), "{more} {key}");
+        }
+    }
+    // An event that is no call of a tool executes none.
+    let home = Home::new(&told("otlp", &server.url, "gen_ai = \"1.41\""));
+    let before = server.seen_when(0).len();
+    home.hook(&session_start("s-1"));
+    let seen = server.seen_when(before + 1);
+    let record = seen[before].json()["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0].clone();
+    let record = attributes(&record["attributes"]);
+    assert!(record.contains_key("gen_ai.conversation.id"), "{record:?}");
+    assert!(!record.contains_key("gen_ai.operation.name"), "{record:?}");
+}
+
+fn session_start(session: &str) -> Value {
+    json!({ "hook_event_name": "SessionStart", "session_id": session, "cwd": "/", "source": "startup" })
+}
+
+/// A collector that is told of no event.
+fn heartbeat_only(url: &str, more: &str) -> String {
+    format!(
+        "[remote.x]\nurl = \"{url}\"\ndialect = \"otlp\"\nheartbeat = true\nretry_count = 0\n{more}\n"
+    )
+}
+
+#[test]
+fn a_collector_gets_one_heartbeat_a_session() {
+    let server = Server::start(vec![ok("{}")]);
+    let home = Home::new(&heartbeat_only(&server.url, ""));
+    home.hook(&bash("ls"));
+    home.hook(&session_start("s-1"));
+    let seen = server.seen_when(1);
+    let logs = seen[0].json()["resourceLogs"][0].clone();
+    let record = &logs["scopeLogs"][0]["logRecords"][0];
+    assert_eq!(record["eventName"], "hookctl.heartbeat");
+    let resource = attributes(&logs["resource"]["attributes"]);
+    assert_eq!(resource["service.version"], text_value(env!("CARGO_PKG_VERSION")));
+    assert!(resource.contains_key("host.name"), "{resource:?}");
+    let first = attributes(&record["attributes"]);
+    assert_eq!(first["session.id"], text_value("s-1"));
+    assert_eq!(first["hookctl.agent"], text_value("claude"));
+    // Nothing is installed in this home: that is what it says.
+    assert_eq!(first["hookctl.verify"], text_value("failed"));
+    assert_eq!(first["hookctl.agents"], json!({ "arrayValue": { "values": [] } }));
+    let problems = first["hookctl.problems"].to_string();
+    assert!(problems.contains("hookctl is not installed here"), "{problems}");
+    // Resumed and compacted it is the same session; another has another.
+    home.hook(&session_start("s-1"));
+    home.hook(&session_start("s-2"));
+    home.hook(&session_start("s-2"));
+    server.seen_when(2);
+    home.flush();
+    let seen = server.seen_when(2);
+    assert_eq!(seen.len(), 2);
+    let second = &seen[1].json()["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0].clone();
+    let second = attributes(&second["attributes"]);
+    assert_eq!(second["session.id"], text_value("s-2"));
+    assert_ne!(first["log.record.uid"], second["log.record.uid"]);
+}
+
+#[test]
+fn sessions_that_begin_at_once_are_each_told_once() {
+    let server = Server::start(vec![ok("{}")]);
+    let home = Home::new(&heartbeat_only(&server.url, ""));
+    std::thread::scope(|scope| {
+        for number in 0..16 {
+            let home = &home;
+            // Each is registered twice.
+            scope.spawn(move || home.hook(&session_start(&format!("s-{}", number / 2))));
+        }
+    });
+    server.seen_when(8);
+    home.flush();
+    let sessions: Vec<String> = server
+        .seen_when(8)
+        .iter()
+        .map(|one| {
+            let record = one.json()["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0].clone();
+            attributes(&record["attributes"])["session.id"].to_string()
+        })
+        .collect();
+    let once: BTreeSet<&String> = sessions.iter().collect();
+    assert_eq!((sessions.len(), once.len()), (8, 8), "{sessions:?}");
+}
+
+#[test]
+fn what_a_machine_is_called_is_hidden_with_the_rest() {
+    let server = Server::start(vec![ok("{}")]);
+    let home = Home::new(&heartbeat_only(&server.url, "send = \"hash\""));
+    home.hook(&session_start("s-1"));
+    let seen = server.seen_when(1);
+    let text = seen[0].json().to_string();
+    let user = home.path().file_name().unwrap().to_string_lossy().into_owned();
+    assert!(!text.contains(&user) && !text.contains("not installed"), "{text}");
+}
+
+#[test]
+fn a_repository_is_told_nothing_of_the_machine() {
+    let server = Server::start(vec![ok("{}")]);
+    let home = Home::new("");
+    let project = home.path().join("project");
+    fs::create_dir_all(project.join(".git")).unwrap();
+    fs::write(project.join(".hookctl.toml"), heartbeat_only(&server.url, "")).unwrap();
+    let mut payload = session_start("s-1");
+    payload["cwd"] = project.to_string_lossy().into_owned().into();
+    home.hook(&payload);
+    home.flush();
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(server.seen_when(0).is_empty());
+}
+
 #[test]
 fn what_a_collector_did_not_take_is_in_the_journal() {
     let body = r#"{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"too old"}}"#;

@@ -44,6 +44,9 @@ pub(super) fn render_report(context: &Context, report: &StatusReport) -> String 
     let observes = report.profile == Profile::Observe.name();
     let profile = format!("{} (no shipped rule is enforced)", report.profile);
     line("profile", if observes { &profile } else { report.profile });
+    if !report.bundle.is_empty() {
+        line("rules of", &format!("bundle {}", report.bundle));
+    }
     for (what, off) in [("packs off", &report.packs_off), ("rules off", &report.rules_off)] {
         if !off.is_empty() {
             line(what, &install::fold_words(off, 70, &" ".repeat(12)));

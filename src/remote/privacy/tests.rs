@@ -34,6 +34,7 @@ fn request(raw: Value, bytes: Option<&[u8]>) -> Request {
     let paths = Paths {
         home: "/".into(),
         managed: "/".into(),
+        fleet: "/nowhere".into(),
         config: "/".into(),
         // Nothing can be kept there.
         state: "/dev/null/state".into(),

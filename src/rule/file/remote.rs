@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::dialect::{self, Dialect, Setting, SettingKey, Settings, Takes};
-use crate::event::KindSet;
+use crate::event::{Kind, KindSet};
 use crate::limits;
 use crate::rule::reader::{Item, Key, Reader};
 use crate::verdict::Verb;
@@ -167,6 +167,14 @@ pub struct Remote {
 }
 
 impl Remote {
+    /// The events that may need it.
+    pub fn kinds(&self) -> KindSet {
+        match self.dialect.wants_heartbeat(&self.own) {
+            true => self.events.union(KindSet::from_kinds(&Kind::BEGINNINGS)),
+            false => self.events,
+        }
+    }
+
     /// A server of that name with everything as the protocol has it, and no address yet.
     pub fn new(name: &str, dialect: &'static dyn Dialect) -> Remote {
         let defaults = dialect.facts().defaults;

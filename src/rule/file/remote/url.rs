@@ -72,7 +72,7 @@ impl Url {
         self.text.starts_with("https:")
     }
 
-    pub(super) fn parse(text: &str) -> Result<Url, String> {
+    pub(crate) fn parse(text: &str) -> Result<Url, String> {
         let (scheme, rest) = text.split_once("://").ok_or("an address begins with http(s)://")?;
         if !matches!(scheme, "http" | "https") {
             return Err("the scheme is http or https".into());

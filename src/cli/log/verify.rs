@@ -1,0 +1,240 @@
+//! `hookctl log --verify`: is the journal as it was written?
+//!
+//! Every line is held against the one before, across rotated files, and the end against the head.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::super::{Context, Exit, display_path, print, print_json, print_stderr};
+use super::{LONGEST_LINE, rotated_journals};
+use crate::config::Config;
+use crate::files;
+use crate::journal::chain::{Head, Link, Reached};
+
+/// So many findings are told one by one.
+const MOST_TOLD: usize = 50;
+
+/// Checks the whole journal.
+///
+/// # Errors
+/// Where it cannot be read.
+pub(super) fn run(context: &Context, json: bool) -> Result<Exit> {
+    let journal = context.paths.journal();
+    let keep = Config::load(&context.paths, &context.root, None).journal.keep;
+    let (files, reached) = open_files(&journal);
+    if files.is_empty() && reached.is_none() {
+        let why = format!("no decision yet: {} is not there", display_path(context, &journal));
+        print_stderr(&why);
+        return Ok(Exit::Found);
+    }
+    let rotated = files.iter().filter(|(path, ..)| *path != journal).count();
+    let mut check = Check { room: rotated < keep as usize, ..Check::default() };
+    for (path, file, size) in files {
+        check.read_file(&display_path(context, &path), file.take(size))?;
+    }
+    check.check_end(&display_path(context, &journal), reached);
+    match json {
+        true => print_json(&check)?,
+        false => print(&check.describe_all())?,
+    };
+    Ok(if check.faults.is_empty() { Exit::Ok } else { Exit::Found })
+}
+
+/// The files, oldest first, each with the bytes that count, and how far the chain has come: all of one moment, as no line is added
+/// while the head is held.
+fn open_files(journal: &Path) -> (Vec<(PathBuf, File, u64)>, Option<Reached>) {
+    let head = Head::path(journal).exists().then(|| Head::lock(journal)).flatten();
+    let paths = rotated_journals(journal).into_iter().chain([journal.to_path_buf()]);
+    let open = |path: PathBuf| {
+        let (file, meta) = files::open(&path, files::LONG).ok()?;
+        Some((path, file, meta.len()))
+    };
+    (paths.filter_map(open).collect(), head.and_then(|head| head.reached))
+}
+
+/// What was found, and where: file and line.
+#[derive(Serialize)]
+struct Finding {
+    place: String,
+    what: String,
+}
+
+impl Finding {
+    fn new(place: &str, what: &str) -> Finding {
+        Finding { place: place.into(), what: what.into() }
+    }
+}
+
+/// The keys of its JSON are stable.
+#[derive(Default, Serialize)]
+struct Check {
+    /// Fewer rotated files are there than are kept: none was dropped.
+    #[serde(skip)]
+    room: bool,
+    #[serde(skip)]
+    last: Option<Link>,
+    /// Lines in the chain.
+    linked: u64,
+    /// Lines from before there was a chain.
+    earlier: u64,
+    faults: Vec<Finding>,
+    notes: Vec<Finding>,
+}
+
+impl Check {
+    fn fault(&mut self, place: &str, what: &str) {
+        self.faults.push(Finding::new(place, what));
+    }
+
+    /// What is worth knowing and nobody's doing.
+    fn note(&mut self, place: &str, what: &str) {
+        self.notes.push(Finding::new(place, what));
+    }
+
+    fn read_file(&mut self, name: &str, file: impl std::io::Read) -> Result<()> {
+        let mut reader = BufReader::new(file);
+        let (mut line, mut number) = (Vec::new(), 0u64);
+        loop {
+            line.clear();
+            // What is longer comes in pieces, which are no lines.
+            if reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+                return Ok(());
+            }
+            number += 1;
+            self.check_line(&format!("{name}:{number}"), &line);
+        }
+    }
+
+    fn check_line(&mut self, place: &str, line: &[u8]) {
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        match Link::parse(text) {
+            Some((link, intact)) => {
+                self.linked += 1;
+                if !intact {
+                    self.fault(place, "this line was edited: its hash is not that of its text");
+                }
+                self.check_link(place, &link);
+                self.last = Some(link);
+            }
+            None if serde_json::from_slice::<Value>(text).is_ok_and(|value| value.is_object()) => {
+                match self.last {
+                    None => self.earlier += 1,
+                    Some(_) => self.fault(
+                        place,
+                        "this line has no place in the chain: it was added or edited by hand, or \
+                         written by an earlier version or while the head of the journal could not be had",
+                    ),
+                }
+            }
+            None if text.trim_ascii().is_empty() => {}
+            None => self.check_torn(place, text),
+        }
+    }
+
+    /// Half a line. The chain goes on over it: where nothing but this is wrong, its writer died, or the disk was full.
+    fn check_torn(&mut self, place: &str, text: &[u8]) {
+        const START: &[u8] = b"{\"time\":";
+        if text.starts_with(START) || START.starts_with(text) {
+            self.note(
+                place,
+                "half a line: its writer was ended while writing, or the disk was full; where lines \
+                 were taken away the next fault says so",
+            );
+        } else {
+            self.fault(place, "this is no line of the journal");
+        }
+    }
+
+    fn check_link(&mut self, place: &str, link: &Link) {
+        let Some(last) = self.last else {
+            let missing = link.number.saturating_sub(1);
+            return match (missing, self.room) {
+                (0, _) => {}
+                (_, false) => self.note(
+                    place,
+                    &format!(
+                        "the chain begins with number {}: rotation dropped those before",
+                        link.number
+                    ),
+                ),
+                (_, true) => self.fault(
+                    place,
+                    &format!("missing before this line: {missing}, and rotation has dropped none"),
+                ),
+            };
+        };
+        match link.number.checked_sub(last.number) {
+            Some(1) if link.before == last.own => {}
+            Some(1) => {
+                self.fault(place, "the line before this one was replaced: this one follows another")
+            }
+            Some(2..) => {
+                let missing = link.number - last.number - 1;
+                self.fault(place, &format!("missing before this line: {missing}"));
+            }
+            _ => self.fault(
+                place,
+                &format!(
+                    "number {} comes behind number {}: a line was moved, or put in",
+                    link.number, last.number
+                ),
+            ),
+        }
+    }
+
+    fn check_end(&mut self, journal: &str, reached: Option<Reached>) {
+        let (number, own) = self.last.map_or((0, None), |last| (last.number, Some(last.own)));
+        match reached {
+            None if self.last.is_none() => {}
+            None => self.fault(
+                journal,
+                "its head (journal.head) is gone or damaged: whether the last lines are there nobody can say",
+            ),
+            Some(head) if head.number > number => self.fault(
+                journal,
+                &format!("missing at the end: {}", head.number - number),
+            ),
+            Some(head) if head.number == number => {
+                if own.is_some_and(|own| own != head.own) {
+                    self.fault(journal, "its last line was replaced");
+                }
+            }
+            Some(head) if number - head.number == 1 => self.note(
+                journal,
+                "the head is one line behind: a writer was ended between the two; nothing is missing",
+            ),
+            Some(head) => self.fault(
+                journal,
+                &format!("the head is behind by {}: lines were added by hand, or an old head was put back", number - head.number),
+            ),
+        }
+    }
+
+    fn describe_all(&self) -> String {
+        let mut out = String::new();
+        for Finding { place, what } in self.notes.iter().chain(&self.faults).take(MOST_TOLD) {
+            out.push_str(&format!("{place}: {what}\n"));
+        }
+        let more = (self.notes.len() + self.faults.len()).saturating_sub(MOST_TOLD);
+        if more > 0 {
+            out.push_str(&format!("more: {more}\n"));
+        }
+        if self.earlier > 0 {
+            out.push_str(&format!(
+                "from before the chain, so that nothing is known of them: {}\n",
+                self.earlier
+            ));
+        }
+        let end = match self.faults.len() {
+            0 => "every line is as it was written".to_string(),
+            faults => format!("faults: {faults}"),
+        };
+        out.push_str(&format!("lines in the chain: {}; {end}\n", self.linked));
+        out
+    }
+}

@@ -1,0 +1,117 @@
+//! `hookctl install --managed`: what is written for a whole machine, below a directory of the test's own.
+
+#![cfg(all(unix, not(target_os = "macos")))]
+
+mod cli;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use cli::World;
+use serde_json::Value;
+
+const FILES: &[&str] = &[
+    "etc/claude-code/managed-settings.d/50-hookctl.json",
+    "etc/codex/requirements.toml",
+    "etc/gemini-cli/settings.json",
+    "etc/cursor/hooks.json",
+];
+
+fn machine() -> (World, PathBuf, String) {
+    let world = World::new();
+    let root = world.home().join("machine");
+    fs::create_dir(&root).unwrap();
+    let text = root.to_str().unwrap().to_string();
+    (world, root, text)
+}
+
+fn all_below(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        match entry.path().is_dir() {
+            true => found.extend(all_below(&entry.path())),
+            false => found.push(entry.path()),
+        }
+    }
+    found
+}
+
+#[test]
+fn each_agent_has_entries_for_every_user() {
+    let (world, root, text) = machine();
+    let install = ["install", "--managed", "--root", &text];
+    let done = world.run(&install);
+    assert_eq!((done.code, done.err.as_str()), (0, ""), "{}", done.out);
+    for file in FILES {
+        let path = root.join(file);
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));
+        assert!(
+            text.contains("hook") && !text.contains("--state") && !text.contains("--config"),
+            "{text}"
+        );
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o444, 0o444, "{file}");
+        match file.ends_with("json") {
+            true => {
+                let value = serde_json::from_str::<Value>(&text).unwrap();
+                let switch = value.get("hooksConfig").map(|switch| &switch["enabled"]);
+                assert_eq!(switch, file.contains("gemini").then_some(&true.into()), "{file}");
+            }
+            false => {
+                let table: toml::Table = text.parse().unwrap();
+                // A user's own file may switch hooks off, but not against this.
+                assert_eq!(table["features"]["hooks"].as_bool(), Some(true));
+                let entry = &table["hooks"]["PreToolUse"][0]["hooks"][0];
+                assert_eq!(entry["type"].as_str(), Some("command"));
+                let command = entry["command"].as_str().unwrap();
+                assert!(command.contains("hook --agent codex --event PreToolUse"), "{command}");
+                assert!(command.starts_with(table["hooks"]["managed_dir"].as_str().unwrap()));
+            }
+        }
+    }
+    assert!(!world.home().join(".claude").exists(), "nothing of a user's");
+    // Again is nothing new, and all that goes is ours.
+    let again = world.run(&install);
+    assert!(again.code == 0 && !again.out.contains("written"), "{}", again.out);
+    let gone = world.run(&["uninstall", "--managed", "--root", &text]);
+    assert_eq!((gone.code, gone.err.as_str()), (0, ""), "{}", gone.out);
+    assert!(all_below(&root.join("etc")).is_empty(), "{:?}", all_below(&root.join("etc")));
+}
+
+#[test]
+fn what_stands_there_stays() {
+    let (world, root, text) = machine();
+    let requirements = root.join("etc/codex/requirements.toml");
+    let before = "allow_managed_hooks_only = true\n\n[features]\nhooks = false";
+    world.write(&requirements, before);
+    world.write(&root.join("etc/gemini-cli/settings.json"), "{\n  // ours\n  \"x\": 1\n}\n");
+    assert_eq!(world.run(&["install", "--managed", "--root", &text]).code, 0);
+    let now = fs::read_to_string(&requirements).unwrap();
+    assert!(now.starts_with(before) && now.contains("[[hooks.PreToolUse]]"), "{now}");
+    let gemini = fs::read_to_string(root.join("etc/gemini-cli/settings.json")).unwrap();
+    assert!(gemini.contains("// ours") && gemini.contains("BeforeTool"), "{gemini}");
+    assert_eq!(world.run(&["uninstall", "--managed", "--root", &text]).code, 0);
+    assert_eq!(fs::read_to_string(&requirements).unwrap().trim_end(), before);
+    let gemini = fs::read_to_string(root.join("etc/gemini-cli/settings.json")).unwrap();
+    assert_eq!(gemini, "{\n  // ours\n  \"x\": 1\n}\n");
+    // Hooks of another's make one file of two tables: it is left alone, and the others are written.
+    world.write(&requirements, "[hooks]\nmanaged_dir = \"/x\"\n");
+    let done = world.run(&["install", "--managed", "--root", &text]);
+    assert!(done.code == 2 && done.err.contains("requirements.toml"), "{}", done.err);
+    assert_eq!(fs::read_to_string(&requirements).unwrap(), "[hooks]\nmanaged_dir = \"/x\"\n");
+    assert!(root.join(FILES[0]).exists());
+}
+
+#[test]
+fn nothing_is_written_where_it_is_only_shown_or_asked_wrongly() {
+    let (world, root, text) = machine();
+    let shown = world.run(&["install", "--managed", "--root", &text, "--dry-run"]);
+    assert!(shown.code == 0 && shown.out.contains("+++"), "{}", shown.out);
+    assert!(all_below(&root).is_empty());
+    let odd = world.run(&["install", "--managed", "--root", &text, "--agent", "cline"]);
+    assert!(odd.code == 2 && odd.err.contains("claude, codex, gemini, cursor"), "{}", odd.err);
+    assert_eq!(world.run(&["install", "--root", &text]).code, 2);
+    let one = world.run(&["install", "--managed", "--root", &text, "--agent", "cursor"]);
+    assert_eq!(one.code, 0, "{}", one.err);
+    assert_eq!(all_below(&root.join("etc")), [root.join(FILES[3])]);
+}
