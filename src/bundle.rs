@@ -3,6 +3,7 @@
 //! `managed.toml`, the administrator's, says where bundles come from and whose signature counts. The sender fetches and checks
 //! them (`remote::fleet`). An event reads the one that holds and checks its signature; its rules are those of the managed layer.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
@@ -25,6 +26,8 @@ const MOST_FILES: usize = 64;
 const FORMAT: u64 = 1;
 /// What a signature or another small file of our own may have, in bytes.
 const SMALL: usize = 64 << 10;
+/// When somebody should have looked, in seconds.
+const LONG_AGO: i64 = 7 * 24 * 3600;
 /// A signature of minisign has so many lines.
 const SIGNATURE_LINES: usize = 4;
 
@@ -76,7 +79,13 @@ impl Source {
                 .and_then(|least| least.as_str().parse().ok())
                 .ok_or_else(|| fail("`least` is the version of a bundle"))?,
         };
-        let ca = text("ca").map(PathBuf::from);
+        let ca = match managed.get("ca").map(|value| value.get_ref().as_str()) {
+            None => None,
+            Some(ca) => Some(PathBuf::from(ca.ok_or_else(|| fail("`ca` is the name of a file"))?)),
+        };
+        if let Some(key) = table.get_ref().keys().find(|key| key.get_ref() != "managed") {
+            return Err(fail(&format!("`{}` stands outside of [managed]", key.get_ref())));
+        }
         Ok(Some(Source { url: url.into(), key: key.into(), least, ca }))
     }
 
@@ -215,7 +224,9 @@ pub fn check_signature(source: &Source, text: &[u8], signature: &str) -> Result<
 /// # Errors
 /// Why its rules are not there.
 pub fn held_rules(paths: &Paths) -> Option<Result<Held, String>> {
-    paths.fleet.symlink_metadata().ok()?;
+    if paths.fleet.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        return None;
+    }
     let missing = || "the managed rules have not come yet: run `hookctl flush`".to_string();
     let source = Source::read(paths).transpose()?;
     Some(source.and_then(|source| Held::read(paths, &source)?.ok_or_else(missing)))
@@ -229,7 +240,13 @@ pub fn keep_bundle(paths: &Paths, text: &[u8], signature: &str) -> Result<(), St
     let path = paths.bundle();
     let lines: Vec<&str> = signature.lines().take(SIGNATURE_LINES).collect();
     let kept = [lines.join("\n").as_bytes(), b"\n", text].concat();
+    // What is no file would stay in its place.
+    let clear = || match path.is_dir() {
+        true => files::remove_entry(&path),
+        false => Ok(()),
+    };
     files::private_dir(&paths.fleet_state())
+        .and_then(|()| clear())
         .and_then(|()| files::replace_file(&path, &kept))
         .map_err(|error| format!("{}: {error}", path.display()))
 }
@@ -256,11 +273,13 @@ impl Tried {
     }
 
     /// Notes it.
-    pub fn write(&self, paths: &Paths) {
+    ///
+    /// # Errors
+    /// Where the system refuses.
+    pub fn write(&self, paths: &Paths) -> std::io::Result<()> {
         let value = json!({ "at": self.at, "good": self.good, "why": self.why });
-        let path = paths.fetched();
-        let _ = files::private_dir(&paths.fleet_state())
-            .and_then(|()| files::replace_file(&path, value.to_string().as_bytes()));
+        files::private_dir(&paths.fleet_state())?;
+        files::replace_file(&paths.fetched(), value.to_string().as_bytes())
     }
 }
 
@@ -280,6 +299,11 @@ pub fn describe_staleness(paths: &Paths) -> Option<String> {
         let good =
             Moment::from_seconds(tried.good).map(Moment::to_seconds_text).unwrap_or_default();
         said.push(format!("no newer ones could be had since {good}: {}", tried.why));
+    }
+    let unseen = Moment::now().to_seconds().saturating_sub(tried.good) > LONG_AGO;
+    if unseen && tried.why.is_empty() {
+        let good = Moment::from_seconds(tried.good).map(Moment::to_seconds_text);
+        said.push(format!("nobody has looked for newer ones since {}", good.unwrap_or_default()));
     }
     if bundle.expires <= Moment::now() {
         said.push(format!("they expired on {}", bundle.expires.to_seconds_text()));

@@ -94,8 +94,8 @@ pub struct Config {
     pub notes: Vec<String>,
     /// Version and hash of the bundle that the managed rules are from; empty where there is none.
     pub bundle: String,
-    /// There should be one, and none is there that counts.
-    pub lacks_bundle: bool,
+    /// The managed rules cannot all be used.
+    pub lacks_managed: bool,
     only_files: bool,
 }
 
@@ -158,7 +158,7 @@ impl Config {
             Some(Ok(held)) => held,
             Some(Err(why)) => {
                 self.broken.push((KindSet::ALL, why));
-                self.lacks_bundle = true;
+                self.lacks_managed = true;
                 return Vec::new();
             }
         };
@@ -329,6 +329,9 @@ impl Config {
     fn add_source(&mut self, source: &LayerFile) {
         let file = &source.file;
         let name = source.path.display().to_string();
+        let broken = source.refused.is_some()
+            || file.faults.iter().any(|fault| fault.gravity == Gravity::Error);
+        self.lacks_managed |= source.layer == Layer::Managed && broken;
         if let Some(why) = &source.refused {
             if source.trusted {
                 self.broken.push((KindSet::ALL, why.clone()));

@@ -157,7 +157,7 @@ fn handle_input(
     let (decided, mut judgement) = judge::judge_operations(&situations, &config, &world);
     let situation = situations.swap_remove(decided);
     let Situation { event, place, .. } = &situation;
-    if heartbeat::begins_session(agent, event) || config.lacks_bundle {
+    if heartbeat::begins_session(agent, event) || config.lacks_managed {
         begin_session(&mut config, event, &paths);
     }
     judgement.notes.append(&mut config.notes);
@@ -388,11 +388,13 @@ fn warn_once(config: &Config, event: &Event, paths: &Paths, judgement: &mut Judg
 /// A session begins: people are told where the managed rules are stale, newer ones are looked for, and collectors that want
 /// it are told how hookctl stands.
 fn begin_session(config: &mut Config, event: &Event, paths: &Paths) {
-    config.warnings.extend(bundle::describe_staleness(paths).map(|why| format!("hookctl: {why}")));
+    // Where none counts the config says so.
+    let stale = bundle::describe_staleness(paths).filter(|_| !config.lacks_managed);
+    config.warnings.extend(stale.map(|why| format!("hookctl: {why}")));
     let mut send = heartbeat::note_session(config, paths, event);
     #[cfg(feature = "tls")]
     {
-        send |= crate::remote::fleet::is_due(paths);
+        send |= crate::remote::fleet::is_due(paths, config.lacks_managed);
     }
     if send && let Err(error) = sender::start_sender(paths) {
         config.notes.push(format!("no sender could be started: {error}"));

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -177,11 +177,10 @@ pub fn append(path: &Path, config: &JournalConfig, mut line: Line) {
             continue;
         }
         let full = meta.len() > config.max_size;
-        if full {
-            rotate(path, &file, config.keep);
-        }
+        let oldest = if full { rotate(path, &file, config.keep) } else { None };
         if let Some(head) = head {
-            head.note(&link, if full { 0 } else { meta.len() });
+            let dropped = oldest.map(|file| chain::first_number(&file).unwrap_or(link.number + 1));
+            head.note(&link, if full { 0 } else { meta.len() }, dropped);
         }
         return;
     }
@@ -198,21 +197,22 @@ fn is_gone(_: &fs::Metadata) -> bool {
 }
 
 /// Moves the journal aside. Only who holds the lock on the file that has the name now may: of two that
-/// find it full the second would move what the first has just begun, over what it has just moved.
-fn rotate(path: &Path, file: &File, keep: u32) {
+/// find it full the second would move what the first has just begun, over what it has just moved. The oldest file then.
+fn rotate(path: &Path, file: &File, keep: u32) -> Option<PathBuf> {
     if file.try_lock().is_err() || !is_still(path, file) {
-        return;
+        return None;
     }
     let name = |n: u32| path.with_extension(format!("jsonl.{n}"));
     if keep == 0 {
         let _ = fs::remove_file(path);
-        return;
+        return Some(path.to_path_buf());
     }
     for n in (1..keep).rev() {
         let _ = fs::rename(name(n), name(n + 1));
     }
     // The last step: from here on the name is another file's, with a lock of its own.
     let _ = fs::rename(path, name(1));
+    (1..=keep).rev().map(name).find(|file| file.exists())
 }
 
 /// Has the open file still that name?

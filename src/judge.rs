@@ -774,9 +774,10 @@ impl<'a> Judge<'a> {
         self.reasons_of = told;
     }
 
-    /// A file that cannot be used makes the calls that its rules could be about an ask.
+    /// A file that cannot be used makes the calls that its rules could be about an ask. In a pause only the administrator's
+    /// does: a rule of it that is locked holds then, and taking its file away must not switch it off.
     fn ask_about_broken_config(&mut self) {
-        if self.world.paused {
+        if self.world.paused && !self.config.lacks_managed {
             return;
         }
         for (kinds, why) in &self.config.broken {

@@ -10,6 +10,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 pub mod beside;
 pub mod consent;
 mod content;
@@ -278,6 +280,7 @@ impl EntryPlan<'_> {
             written_sha256: file::sha256_hex(after.as_deref().unwrap_or_default().as_bytes()),
             directories: directories(target, old, records),
             created,
+            pinned: old.is_some_and(|old| old.pinned),
             taken,
             events,
             off,
@@ -567,6 +570,56 @@ pub fn append_text(
     })
 }
 
+/// Puts a member at the end of a file that has none of that key, beside the entries that [`install`] put there.
+///
+/// # Errors
+/// As for [`install`].
+pub fn pin_member(
+    paths: &Paths,
+    named: &Path,
+    (key, value): (&str, &Value),
+    mode: EditMode,
+) -> Result<EditOutcome, Error> {
+    edit_file(paths, named, mode, |target, before, records| {
+        let text = before.unwrap_or_default();
+        let fault = |fault| Error::refused(target, text, fault);
+        let mut doc = Doc::with_comments(text).map_err(fault)?;
+        if doc.root().get(key).is_none() {
+            doc.append(&[], Some(key), value).map_err(fault)?;
+            if let Some(record) = records.files.get_mut(&target.record_key()) {
+                record.pinned = true;
+            }
+        }
+        Ok((Some(doc.text()), Vec::new()))
+    })
+}
+
+/// Takes it out again, where it was put in and is still the same.
+///
+/// # Errors
+/// As for [`install`].
+pub fn unpin_member(
+    paths: &Paths,
+    named: &Path,
+    (key, value): (&str, &Value),
+    mode: EditMode,
+) -> Result<EditOutcome, Error> {
+    edit_file(paths, named, mode, |target, before, records| {
+        let record = records.files.get_mut(&target.record_key()).filter(|record| record.pinned);
+        let (Some(text), Some(record)) = (before, record) else {
+            return Ok((before.map(str::to_string), Vec::new()));
+        };
+        let fault = |fault| Error::refused(target, text, fault);
+        let mut doc = Doc::with_comments(text).map_err(fault)?;
+        let found = doc.root().get(key);
+        if let Some((at, _)) = found.filter(|(_, node)| node.to_value() == *value) {
+            doc.remove(&[at]).map_err(fault)?;
+        }
+        record.pinned = false;
+        Ok((Some(doc.text()), Vec::new()))
+    })
+}
+
 /// Puts another text in the place of a file's, with the same care; of an empty one nothing is left.
 ///
 /// # Errors
@@ -579,7 +632,7 @@ pub fn replace_text(
 ) -> Result<EditOutcome, Error> {
     edit_file(paths, named, mode, |_, before, _| {
         let after = plan(before.unwrap_or_default());
-        Ok((Some(after).filter(|text| !text.trim().is_empty()), Vec::new()))
+        Ok((Some(after).filter(|text| !text.is_empty()), Vec::new()))
     })
 }
 

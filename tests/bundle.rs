@@ -13,16 +13,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use cli::World;
 use hookctl::bundle::{
-    self,
+    self, Tried,
     minisign::{self, PublicKey},
 };
 use hookctl::config::Config;
 use hookctl::event::Kind;
+use hookctl::judge::{self, JudgeContext, Mode, Situation};
 use hookctl::paths::Paths;
-use hookctl::remote::fleet::{self, Fetched};
+use hookctl::remote::fleet::{self, Asker, Fetched};
+use hookctl::verdict::Verb;
 
 /// Of a key that `minisign -G -W` made for these tests: it guards nothing.
 const PUBLIC: &str = "RWQjPU9wllxz34lfWJm+xzhprZGcpwpQmJTR54yAHboFaUE94k8oaEX0";
@@ -31,6 +34,25 @@ const OTHER: &str = "RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
 
 const RULES: &str =
     "[rule.no-push]\ncommand = \"git push\"\ndeny = \"by the bundle\"\nlock = true\n";
+
+/// What becomes of `git push` in a pause.
+fn judge_paused(config: &Config, paths: &Paths) -> Option<Verb> {
+    let payload = serde_json::json!({ "hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/",
+        "tool_name": "Bash", "tool_input": { "command": "git push" } });
+    let agent = hookctl::agent::default_agent();
+    let event = agent.parse(payload.as_object().unwrap().clone(), None);
+    let place = hookctl::hook::session_place(&event, paths);
+    let world = JudgeContext {
+        paths,
+        stdin: &[],
+        deadline: Instant::now() + Duration::from_secs(60),
+        mode: Mode::Dry,
+        paused: true,
+        notifiers: &[],
+    };
+    let situations = Situation::of_operations((agent, event), place);
+    judge::judge_operations(&situations, config, &world).1.answer.verb
+}
 
 /// What a server has, by path; a status in place of what is not there.
 type Shelf = Arc<Mutex<HashMap<String, Vec<u8>>>>;
@@ -78,7 +100,7 @@ impl Fleet {
     }
 
     fn fetch(&self) -> Fetched {
-        fleet::fetch_bundle(&self.paths)
+        fleet::fetch_bundle(&self.paths, Asker::Human)
     }
 
     fn held(&self) -> u64 {
@@ -149,11 +171,11 @@ fn a_bundle_is_fetched_judged_by_and_named() {
         "{:?}",
         before.broken
     );
-    assert!(fleet::is_due(&fleet.paths));
+    assert!(fleet::is_due(&fleet.paths, false));
     fleet.publish(7, RULES);
     assert_eq!(fleet.fetch(), Fetched::New(7));
     assert_eq!(fleet.fetch(), Fetched::Same(7));
-    assert!(!fleet::is_due(&fleet.paths));
+    assert!(!fleet::is_due(&fleet.paths, false));
     assert_eq!(bundle::describe_staleness(&fleet.paths), None);
     let config = fleet.config();
     assert!(config.broken.is_empty(), "{:?}", config.broken);
@@ -259,6 +281,14 @@ fn whatever_comes_the_last_good_one_holds() {
         ("[managed]\nurl = 1\n", "needs url and key"),
         ("[manage]\n", "no [managed]"),
         ("[managed\n", "fleet.toml"),
+        (
+            "least = 9\n[managed]\nurl = \"http://127.0.0.1:1/x\"\nkey = \"x\"\n",
+            "outside of [managed]",
+        ),
+        (
+            "[managed]\nurl = \"http://127.0.0.1:1/x\"\nkey = \"x\"\nca = [\"/x.pem\"]\n",
+            "`ca` is the name",
+        ),
     ] {
         fleet.world.write(&fleet.paths.fleet, text);
         let Fetched::Failed(said) = fleet.fetch() else { panic!("{why}") };
@@ -328,6 +358,53 @@ fn what_its_user_changes_does_not_count() {
     let mut found = names(&fleet.paths.fleet_state());
     found.sort();
     assert_eq!(found, ["bundle", "lock", "tried"]);
+}
+
+#[test]
+fn a_sender_looks_where_it_is_time() {
+    let fleet = Fleet::new();
+    let look = || fleet::fetch_bundle(&fleet.paths, Asker::Sender);
+    fleet.publish(7, RULES);
+    assert_eq!(look(), Fetched::New(7));
+    assert_eq!(look(), Fetched::Busy);
+    // What came has gone: it is looked for again, but not at every event.
+    fs::remove_file(fleet.paths.bundle()).unwrap();
+    assert_eq!((fleet::is_due(&fleet.paths, true), look()), (false, Fetched::Busy));
+    let tried = Tried::read(&fleet.paths);
+    Tried { at: tried.at - 60, ..tried }.write(&fleet.paths).unwrap();
+    assert_eq!((fleet::is_due(&fleet.paths, false), look()), (false, Fetched::New(7)));
+    // A directory in its place gives way.
+    fs::remove_file(fleet.paths.bundle()).unwrap();
+    fs::create_dir(fleet.paths.bundle()).unwrap();
+    assert_eq!(fleet.fetch(), Fetched::New(7));
+    // While another looks, a human is told.
+    let lock = fs::File::open(fleet.paths.fleet_lock()).unwrap();
+    lock.lock().unwrap();
+    assert_eq!((look(), fleet.fetch()), (Fetched::Busy, Fetched::Busy));
+    drop(lock);
+    // Where nobody has looked for long, that is told.
+    let tried = Tried::read(&fleet.paths);
+    Tried { good: tried.good - 8 * 86_400, ..tried }.write(&fleet.paths).unwrap();
+    let said = bundle::describe_staleness(&fleet.paths).unwrap();
+    assert!(said.contains("nobody has looked for newer ones since"), "{said}");
+    // What cannot be noted is not looked for by a sender.
+    fs::remove_dir_all(fleet.paths.fleet_state()).unwrap();
+    fs::write(fleet.paths.fleet_state(), "").unwrap();
+    assert_eq!(look(), Fetched::Busy);
+}
+
+#[test]
+fn a_pause_does_not_switch_off_what_is_locked() {
+    let fleet = Fleet::new();
+    fleet.publish(7, RULES);
+    assert_eq!(fleet.fetch(), Fetched::New(7));
+    let judged = |fleet: &Fleet| {
+        let config = Config::load(&fleet.paths, &fleet.world.project(), Some(Kind::PreToolUse));
+        judge_paused(&config, &fleet.paths)
+    };
+    assert_eq!(judged(&fleet), Some(Verb::Deny));
+    fs::remove_file(fleet.paths.bundle()).unwrap();
+    assert_eq!(judged(&fleet), Some(Verb::Ask));
 }
 
 #[test]

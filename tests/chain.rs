@@ -92,7 +92,7 @@ fn each_hostile_edit_is_found_and_placed() {
     found(&|lines| drop(lines.drain(3..6)), &["journal.jsonl:4: missing before this line: 3"]);
     found(
         &|lines| drop(lines.drain(..2)),
-        &["journal.jsonl:1: missing before this line: 2", "dropped none"],
+        &["journal.jsonl:1: missing before this line: 2", "has not dropped"],
     );
     found(&|lines| lines.truncate(7), &["journal.jsonl: missing at the end: 3"]);
     found(&|lines| lines.truncate(0), &["journal.jsonl: missing at the end: 10"]);
@@ -170,9 +170,26 @@ fn what_was_cut_stays_missing_whatever_comes_after() {
         code == 1 && said.contains("whether the last lines are there nobody can say"),
         "{said}"
     );
-    // It goes on from the last line that is there.
-    add(&world, 11, 11, &JournalConfig::default());
-    assert_eq!(verify(&world).0, 0);
+    // It goes on from the last line that is there, and says that it did.
+    add(&world, 11, 13, &JournalConfig::default());
+    let (code, said) = verify(&world);
+    assert!(
+        code == 1 && said.contains("journal.jsonl:11: the head of the journal was gone"),
+        "{said}"
+    );
+    assert!(!said.contains("journal.jsonl:12"), "{said}");
+    // So the end cannot be cut off and the rest be healed by the next event.
+    let world = ten();
+    let text = fs::read_to_string(path(&world)).unwrap();
+    let kept: String = text.split_inclusive('\n').take(6).collect();
+    fs::write(path(&world), kept).unwrap();
+    fs::remove_file(head(&world)).unwrap();
+    add(&world, 11, 12, &JournalConfig::default());
+    let (code, said) = verify(&world);
+    assert!(
+        code == 1 && said.contains("journal.jsonl:7: the head of the journal was gone"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -210,7 +227,13 @@ fn a_crash_is_called_a_crash() {
     let world = ten();
     fs::write(head(&world), "").unwrap();
     add(&world, 11, 11, &JournalConfig::default());
-    assert_eq!(verify(&world).0, 0);
+    let (code, said) = verify(&world);
+    assert!(code == 1 && said.contains("the head of the journal was gone"), "{said}");
+    // What stands there is no text of a line's.
+    let text = format!("{:020} {:020} \",\"decision\":\"allow\",\"x\":\"AAAAAA {:020}\n", 0, 11, 1);
+    fs::write(head(&world), text).unwrap();
+    add(&world, 12, 12, &JournalConfig::default());
+    assert!(!fs::read_to_string(path(&world)).unwrap().contains("AAAAAA"));
 }
 
 #[test]
@@ -227,7 +250,16 @@ fn the_chain_goes_on_through_rotated_files() {
     );
     add(&world, 9, 40, &config);
     let (code, said) = verify(&world);
-    assert!(code == 0 && said.contains("rotation dropped those before"), "{said}");
+    assert!(code == 0 && said.contains("every line is as it was written"), "{said}");
+    // What rotation has left is known, whatever the user's settings say.
+    let oldest = path(&world).with_extension("jsonl.3");
+    let whole = fs::read_to_string(&oldest).unwrap();
+    world.write(&world.home().join(".config/hookctl/config.toml"), "[journal]\nkeep = 0\n");
+    fs::write(&oldest, whole.split_once('\n').unwrap().1).unwrap();
+    let (code, said) = verify(&world);
+    assert!(code == 1 && said.contains("which rotation has not dropped"), "{said}");
+    fs::write(&oldest, whole).unwrap();
+    assert_eq!(verify(&world).0, 0);
     // A file within is gone.
     fs::remove_file(path(&world).with_extension("jsonl.2")).unwrap();
     let (code, said) = verify(&world);

@@ -115,3 +115,85 @@ fn nothing_is_written_where_it_is_only_shown_or_asked_wrongly() {
     assert_eq!(one.code, 0, "{}", one.err);
     assert_eq!(all_below(&root.join("etc")), [root.join(FILES[3])]);
 }
+
+#[test]
+fn what_an_administrator_said_of_hooks_stays_theirs() {
+    let (world, root, text) = machine();
+    let gemini = root.join("etc/gemini-cli/settings.json");
+    let own = "{\"hooksConfig\": {\"enabled\": true}, \"a\": 1}\n";
+    world.write(&gemini, own);
+    for command in ["install", "uninstall"] {
+        let done = world.run(&[command, "--managed", "--root", &text, "--agent", "gemini"]);
+        assert_eq!((done.code, done.err.contains("hooksConfig")), (0, false), "{}", done.err);
+    }
+    assert_eq!(fs::read_to_string(&gemini).unwrap(), own);
+    // Where users can switch hooks off all the same, that is said.
+    for (weak, file, agent) in [
+        ("{\"hooksConfig\": {\"enabled\": false}}\n", &gemini, "gemini"),
+        ("{\"hooksConfig\": {\"enabled\": true, \"disabled\": [\"x\"]}}\n", &gemini, "gemini"),
+        ("[features]\nhooks = false\n", &root.join("etc/codex/requirements.toml"), "codex"),
+        ("[features]\nx = 1\n", &root.join("etc/codex/requirements.toml"), "codex"),
+    ] {
+        world.write(file, weak);
+        let done = world.run(&["install", "--managed", "--root", &text, "--agent", agent]);
+        let told = done.err.contains("hooksConfig") || done.err.contains("hooks = true");
+        assert!(done.code == 0 && told, "{weak}: {}", done.err);
+        world.run(&["uninstall", "--managed", "--root", &text, "--agent", agent]);
+        assert_eq!(fs::read_to_string(file).unwrap(), weak);
+    }
+}
+
+#[test]
+fn requirements_come_back_byte_for_byte() {
+    let (world, root, text) = machine();
+    let file = root.join("etc/codex/requirements.toml");
+    let run = |command| world.run(&[command, "--managed", "--root", &text, "--agent", "codex"]);
+    for before in ["a = 1", "a = 1\n", "a = 1\n\n", "\n", "# x\r\na = 1\r\n"] {
+        world.write(&file, before);
+        for _ in 0..2 {
+            assert_eq!(run("install").code, 0);
+        }
+        assert_eq!(run("uninstall").code, 0);
+        assert_eq!(fs::read_to_string(&file).unwrap(), before, "{before:?}");
+        // And what was added behind ours stays as well.
+        assert_eq!(run("install").code, 0);
+        let more = "\n\n[x]\ny = 1\n";
+        fs::write(&file, fs::read_to_string(&file).unwrap() + more).unwrap();
+        assert_eq!(run("uninstall").code, 0);
+        assert_eq!(fs::read_to_string(&file).unwrap(), format!("{before}{more}"), "{before:?}");
+    }
+    // Of half of ours nobody knows where it ends.
+    world.write(&file, "");
+    assert_eq!(run("install").code, 0);
+    let whole = fs::read_to_string(&file).unwrap();
+    let half = whole.replace("(end)", "(e)");
+    world.write(&file, &half);
+    for command in ["install", "uninstall"] {
+        let done = run(command);
+        assert!(done.code == 2 && done.err.contains("one is gone"), "{}", done.err);
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), half);
+}
+
+#[test]
+fn whatever_the_mask_all_users_can_read_it() {
+    let (world, root, text) = machine();
+    let program = env!("CARGO_BIN_EXE_hookctl");
+    let line = format!("umask 077; exec {program} install --managed --root {text} --agent claude");
+    let mut command = std::process::Command::new("sh");
+    let done = command.args(["-c", &line]).env("HOME", world.home()).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let file = root.join(FILES[0]);
+    for path in file.ancestors().take_while(|path| *path != root) {
+        let mode = fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o444, 0o444, "{}: {mode:o}", path.display());
+    }
+    // What was there keeps its mode.
+    let gemini = root.join("etc/gemini-cli/settings.json");
+    world.write(&gemini, "{}\n");
+    fs::set_permissions(&gemini, fs::Permissions::from_mode(0o600)).unwrap();
+    for command in ["install", "uninstall"] {
+        world.run(&[command, "--managed", "--root", &text, "--agent", "gemini"]);
+        assert_eq!(fs::metadata(&gemini).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

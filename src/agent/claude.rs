@@ -13,7 +13,7 @@ use super::fingerprint::{Field, Fingerprint};
 use super::reply::{ASK_CALL, NOTICE};
 use super::wiring::{
     CallForm, Constant, Directory, EntryForm, FailClosed, Form, Headless, Scope, SettingsPlace,
-    Wiring,
+    Wiring, by_platform,
 };
 use super::{Agent, AgentFacts, FailureForms, Mark, Output};
 use crate::env;
@@ -137,7 +137,20 @@ static WIRING: Wiring = Wiring {
     files: &[
         SettingsPlace::shared(
             Scope::Managed,
-            "/etc/claude-code/managed-settings.json",
+            by_platform(
+                "/etc/claude-code/managed-settings.json",
+                "/Library/Application Support/ClaudeCode/managed-settings.json",
+                "C:/Program Files/ClaudeCode/managed-settings.json",
+            ),
+            Form::Entries(&ENTRIES),
+        ),
+        SettingsPlace::shared(
+            Scope::Managed,
+            by_platform(
+                "/etc/claude-code/managed-settings.d/*.json",
+                "/Library/Application Support/ClaudeCode/managed-settings.d/*.json",
+                "C:/Program Files/ClaudeCode/managed-settings.d/*.json",
+            ),
             Form::Entries(&ENTRIES),
         ),
         SettingsPlace::shared(Scope::User, "settings.json", Form::Entries(&ENTRIES)),

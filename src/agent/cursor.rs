@@ -24,6 +24,7 @@ use super::settled::{Settled, cap_text, settle_answer};
 use super::shaped::event_of_payload;
 use super::wiring::{
     Constant, Directory, EntryForm, FailClosed, Form, Reads, Scope, SettingsPlace, Wiring,
+    by_platform,
 };
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::event::{Event, Kind, Operation};
@@ -388,6 +389,15 @@ static WIRING: Wiring = Wiring {
     traces: &[".cursor"],
     directory: Directory { variable: None, home: ".cursor" },
     files: &[
+        SettingsPlace::shared(
+            Scope::Managed,
+            by_platform(
+                "/etc/cursor/hooks.json",
+                "/Library/Application Support/Cursor/hooks.json",
+                "C:/ProgramData/Cursor/hooks.json",
+            ),
+            Form::Entries(&ENTRIES),
+        ),
         SettingsPlace::shared(Scope::User, "hooks.json", Form::Entries(&ENTRIES)),
         SettingsPlace::shared(Scope::Project, ".cursor/hooks.json", Form::Entries(&ENTRIES)),
     ],

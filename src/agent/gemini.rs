@@ -14,7 +14,7 @@ use super::reply::{DENY_DECISION, NOTICE, Reply, response_reason};
 use super::settled::{Settled, settle_answer};
 use super::shaped::{event_of_payload, own_input, read_call, translate_call};
 use super::wiring::{
-    Directory, EntryForm, Form, Headless, Matcher, Scope, SettingsPlace, Unit, Wiring,
+    Directory, EntryForm, Form, Headless, Matcher, Scope, SettingsPlace, Unit, Wiring, by_platform,
 };
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::effect::path;
@@ -364,6 +364,15 @@ static WIRING: Wiring = Wiring {
     traces: &[".gemini"],
     directory: Directory { variable: None, home: ".gemini" },
     files: &[
+        SettingsPlace::shared(
+            Scope::Managed,
+            by_platform(
+                "/etc/gemini-cli/settings.json",
+                "/Library/Application Support/GeminiCli/settings.json",
+                "C:/ProgramData/gemini-cli/settings.json",
+            ),
+            Form::Entries(&ENTRIES),
+        ),
         SettingsPlace::shared(Scope::User, "settings.json", Form::Entries(&ENTRIES)),
         SettingsPlace::shared(Scope::Project, ".gemini/settings.json", Form::Entries(&ENTRIES)),
     ],

@@ -129,6 +129,21 @@ impl SettingsPlace {
     }
 }
 
+/// Where something is on this platform: on Linux and others, on macOS, on Windows.
+pub const fn by_platform(
+    other: &'static str,
+    macos: &'static str,
+    windows: &'static str,
+) -> &'static str {
+    if cfg!(target_os = "macos") {
+        macos
+    } else if cfg!(windows) {
+        windows
+    } else {
+        other
+    }
+}
+
 /// Settings of another agent that are read as well.
 #[derive(Debug, Clone, Copy)]
 pub struct Reads {

@@ -8,7 +8,7 @@ use super::report::Report;
 use super::{Context, Exit, bridge, make_visible, status};
 use crate::config::Config;
 #[cfg(feature = "tls")]
-use crate::remote::fleet::{self, Fetched};
+use crate::remote::fleet::{self, Asker, Fetched};
 use crate::remote::heartbeat;
 use crate::remote::sender::{self, SpoolReport};
 use crate::remote::spool::Spool;
@@ -19,19 +19,20 @@ use crate::rule::file::Remote;
 /// # Errors
 /// Where no server of that name is configured, and nothing waits for one.
 pub(super) fn run(context: &Context, args: &FlushArgs, report: &mut Report) -> Result<Exit> {
-    let mut spools = Spool::all_spools(&context.paths.spool());
     if args.quiet {
         sender::detach();
+        // A server that does not answer keeps nobody else's message waiting.
+        sender::flush_spools(&context.paths, Spool::all_spools(&context.paths.spool()), false);
         #[cfg(feature = "tls")]
-        if fleet::is_due(&context.paths) {
-            fleet::fetch_bundle(&context.paths);
-        }
+        fleet::fetch_bundle(&context.paths, Asker::Sender);
         heartbeat::queue_heartbeats(&context.paths, || status::describe_state(context));
-        let spools = Spool::all_spools(&context.paths.spool());
-        sender::flush_spools(&context.paths, spools, false);
+        sender::flush_spools(&context.paths, Spool::all_spools(&context.paths.spool()), false);
         return Ok(Exit::Ok);
     }
     report.set("servers", json!([]));
+    let rules = if args.name.is_none() { refresh_rules(context, report)? } else { None };
+    heartbeat::queue_heartbeats(&context.paths, || status::describe_state(context));
+    let mut spools = Spool::all_spools(&context.paths.spool());
     let config = Config::load(&context.paths, &context.root, None);
     // Those of the agents' settings beside those of the config.
     let hooks = bridge::enabled_bridges(context).into_iter();
@@ -53,7 +54,6 @@ pub(super) fn run(context: &Context, args: &FlushArgs, report: &mut Report) -> R
     reports.extend(sender::flush_spools(&context.paths, spools, true));
     let told: Vec<&SpoolReport> =
         reports.iter().filter(|report| !describe_report(report).is_empty()).collect();
-    let rules = if args.name.is_none() { refresh_rules(context, report)? } else { None };
     if told.is_empty() && rules.is_none() {
         report.tell("nothing waits\n")?;
     }
@@ -72,8 +72,9 @@ pub(super) fn run(context: &Context, args: &FlushArgs, report: &mut Report) -> R
 /// Looks for newer managed rules; None where this machine has none.
 #[cfg(feature = "tls")]
 fn refresh_rules(context: &Context, report: &mut Report) -> Result<Option<Exit>> {
-    let (text, exit) = match fleet::fetch_bundle(&context.paths) {
+    let (text, exit) = match fleet::fetch_bundle(&context.paths, Asker::Human) {
         Fetched::Nothing => return Ok(None),
+        Fetched::Busy => ("another process is looking; try again".to_string(), Exit::Found),
         Fetched::Same(version) => (format!("version {version} is the newest"), Exit::Ok),
         Fetched::New(version) => (format!("version {version} holds now"), Exit::Ok),
         Fetched::Failed(why) => (format!("could not be fetched: {why}"), Exit::Found),

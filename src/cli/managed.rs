@@ -13,10 +13,11 @@ use toml::de::DeTable;
 use super::install::{edit_as_json, unified_diff};
 use super::report::{Level, Report};
 use super::{Context, Exit, human, scope};
-use crate::agent::wiring::{EntryForm, OWN_MARK, Scope};
+use crate::agent::wiring::{EntryForm, OWN_MARK, Scope, by_platform};
 use crate::agent::{self, Agent};
-use crate::json::JsonFault;
+
 use crate::paths::Paths;
+use crate::script::line::PROGRAM;
 use crate::settings::edit::Doc;
 use crate::settings::hooks::{Shaped, WantedEntries};
 use crate::settings::place::SettingsFile;
@@ -25,63 +26,67 @@ use crate::settings::{self, EditMode, EditOutcome};
 /// Where an agent reads what its users cannot change.
 struct ManagedPlace {
     agent: &'static str,
-    /// By platform: Linux, macOS, Windows.
-    paths: [&'static str; 3],
-    /// Nothing else stands in the file.
-    own: bool,
+    form: PlaceForm,
+}
+
+/// What is written there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PlaceForm {
+    /// Entries, in a file of their own.
+    OwnFile,
+    /// Entries, beside what others have there.
+    Entries,
+    /// The same, and that hooks are on: Gemini's users may switch them off where the machine does not say.
+    EntriesAndSwitch,
+    /// Codex's requirements: TOML.
+    Requirements,
 }
 
 const PLACES: &[ManagedPlace] = &[
-    ManagedPlace {
-        agent: "claude",
-        paths: [
-            "/etc/claude-code/managed-settings.d/50-hookctl.json",
-            "/Library/Application Support/ClaudeCode/managed-settings.d/50-hookctl.json",
-            "C:/Program Files/ClaudeCode/managed-settings.d/50-hookctl.json",
-        ],
-        own: true,
-    },
-    ManagedPlace {
-        agent: "codex",
-        paths: [
-            "/etc/codex/requirements.toml",
-            "/etc/codex/requirements.toml",
-            "C:/ProgramData/OpenAI/Codex/requirements.toml",
-        ],
-        own: false,
-    },
-    ManagedPlace {
-        agent: "gemini",
-        paths: [
-            "/etc/gemini-cli/settings.json",
-            "/Library/Application Support/GeminiCli/settings.json",
-            "C:/ProgramData/gemini-cli/settings.json",
-        ],
-        own: false,
-    },
-    ManagedPlace {
-        agent: "cursor",
-        paths: [
-            "/etc/cursor/hooks.json",
-            "/Library/Application Support/Cursor/hooks.json",
-            "C:/ProgramData/Cursor/hooks.json",
-        ],
-        own: false,
-    },
+    ManagedPlace { agent: "claude", form: PlaceForm::OwnFile },
+    ManagedPlace { agent: "codex", form: PlaceForm::Requirements },
+    ManagedPlace { agent: "gemini", form: PlaceForm::EntriesAndSwitch },
+    ManagedPlace { agent: "cursor", form: PlaceForm::Entries },
 ];
+
+/// Codex's requirements.
+const REQUIREMENTS: &str = by_platform(
+    "/etc/codex/requirements.toml",
+    "/etc/codex/requirements.toml",
+    "C:/ProgramData/OpenAI/Codex/requirements.toml",
+);
+/// The file of our own in a directory of such files.
+const OWN_FILE: &str = "50-hookctl.json";
+/// The machine's own notes.
+const STATE: &str =
+    by_platform("/var/lib/hookctl", "/var/lib/hookctl", "C:/Program Files/hookctl/state");
 
 impl ManagedPlace {
     fn path(&self, root: &Path) -> PathBuf {
-        let own = self.paths[if cfg!(target_os = "macos") {
-            1
-        } else if cfg!(windows) {
-            2
-        } else {
-            0
-        }];
-        match root == Path::new("/") {
-            true => PathBuf::from(own),
-            false => root.join(own.trim_start_matches("C:").trim_start_matches('/')),
+        let files =
+            agent::by_id(self.agent).and_then(|agent| agent.wiring()).map(|wiring| wiring.files);
+        let managed = files.unwrap_or_default().iter().filter(|one| one.scope == Scope::Managed);
+        let known = |with: bool| {
+            managed.clone().map(|one| one.path).find(|path| path.contains('*') == with)
+        };
+        let path = match self.form {
+            PlaceForm::Requirements => PathBuf::from(REQUIREMENTS),
+            PlaceForm::OwnFile => {
+                Path::new(known(true).unwrap_or_default()).with_file_name(OWN_FILE)
+            }
+            _ => PathBuf::from(known(false).unwrap_or_default()),
+        };
+        below(root, &path)
+    }
+}
+
+/// A path of the machine whose `/` is that directory.
+fn below(root: &Path, path: &Path) -> PathBuf {
+    match root == Path::new("/") {
+        true => path.to_path_buf(),
+        false => {
+            let text = path.to_string_lossy();
+            root.join(text.trim_start_matches("C:").trim_start_matches('/'))
         }
     }
 }
@@ -120,7 +125,7 @@ impl Managed<'_> {
 
     /// The machine's own notes.
     fn paths(&self, context: &Context) -> Paths {
-        Paths { state: self.root().join("var/lib/hookctl"), ..context.paths.clone() }
+        Paths { state: below(self.root(), Path::new(STATE)), ..context.paths.clone() }
     }
 
     /// Writes them.
@@ -129,12 +134,19 @@ impl Managed<'_> {
     /// Where one of the files cannot be edited; it is then untouched.
     pub(super) fn install(&self, context: &Context, report: &mut Report) -> Result<Exit> {
         let program = scope::this_program()?;
-        if self.root.is_none() && Path::new(&program).starts_with(&context.paths.home) {
-            bail!(
-                "{program} lies in a home directory, where its user can replace it: put it into /usr/local/bin"
-            );
+        match (find_writable(Path::new(&program)), self.root) {
+            (None, _) => {}
+            (Some(place), None) => bail!(
+                "{} can be changed by others than root, and with it {program}: put the program into /usr/local/bin",
+                place.display()
+            ),
+            // Of an image somebody else sees to it that the program lies there.
+            (Some(place), Some(_)) => report.say(
+                Level::Warning,
+                format!("here {} can be changed by others than root", place.display()),
+            ),
         }
-        self.each(context, report, |place, agent, file, mode| {
+        self.each(report, |place, agent, file, mode| {
             let paths = self.paths(context);
             let settings = settings_file(place, agent, file);
             let mut wanted = scope::wanted_entries(
@@ -146,17 +158,16 @@ impl Managed<'_> {
                 Default::default(),
             )?;
             wanted.places.clear();
-            match place.agent {
-                "codex" => {
-                    edit_requirements(&paths, file, Some(&requirements(&wanted, agent)?), mode)
-                }
-                "gemini" => {
-                    let done = settings::install(&paths, &settings, &wanted, mode)?;
-                    let pinned = edit_pin(&paths, file, done.after.as_deref(), pin_switch, mode)?;
-                    Ok(EditOutcome { after: pinned, ..done })
-                }
-                _ => Ok(settings::install(&paths, &settings, &wanted, mode)?),
+            if place.form == PlaceForm::Requirements {
+                let ours = requirements(&wanted, agent)?;
+                return edit_requirements(&paths, file, Some(&ours), mode);
             }
+            let done = settings::install(&paths, &settings, &wanted, mode)?;
+            if place.form != PlaceForm::EntriesAndSwitch || mode.dry_run {
+                return Ok(done);
+            }
+            let pinned = settings::pin_member(&paths, file, (SWITCH, &switched_on()), mode)?;
+            Ok(EditOutcome { before: done.before, ..pinned })
         })
     }
 
@@ -170,23 +181,24 @@ impl Managed<'_> {
                 "{mark} says that an agent started this, and loosening is for humans"
             )));
         }
-        self.each(context, report, |place, agent, file, mode| {
+        self.each(report, |place, agent, file, mode| {
             let paths = self.paths(context);
-            match place.agent {
-                "codex" => return edit_requirements(&paths, file, None, mode),
-                "gemini" => {
-                    let now = crate::files::read_text(file, crate::files::LARGE).ok();
-                    edit_pin(&paths, file, now.as_deref(), unpin_switch, mode)?;
-                }
-                _ => {}
+            if place.form == PlaceForm::Requirements {
+                return edit_requirements(&paths, file, None, mode);
             }
-            Ok(settings::uninstall(&paths, &settings_file(place, agent, file), None, mode)?)
+            let mut unpinned = None;
+            if place.form == PlaceForm::EntriesAndSwitch {
+                unpinned =
+                    Some(settings::unpin_member(&paths, file, (SWITCH, &switched_on()), mode)?);
+            }
+            let done = settings::uninstall(&paths, &settings_file(place, agent, file), None, mode)?;
+            let before = unpinned.map_or(done.before.clone(), |first| first.before);
+            Ok(EditOutcome { before, ..done })
         })
     }
 
     fn each(
         &self,
-        context: &Context,
         report: &mut Report,
         edit: impl Fn(&ManagedPlace, &'static dyn Agent, &Path, EditMode) -> Result<EditOutcome>,
     ) -> Result<Exit> {
@@ -195,14 +207,19 @@ impl Managed<'_> {
         for place in self.places()? {
             let file = place.path(self.root());
             let Some(agent) = agent::by_id(place.agent) else { continue };
+            let made = missing_ancestors(&file);
             // One that cannot be done keeps no other from being.
             match edit(place, agent, &file, mode) {
                 Ok(done) => {
                     report.push("files", edit_as_json(&done, self.dry_run));
-                    report.tell(&self.describe(context, agent, &file, &done))?;
-                    if !self.dry_run {
-                        open_to_read(&file)?;
+                    report.tell(&self.describe(agent, &file, &done))?;
+                    if let Some(after) = &done.after
+                        && after.contains(PROGRAM)
+                        && let Some(why) = find_weakness(place.form, after)
+                    {
+                        report.say(Level::Warning, format!("{}: {why}", file.display()));
                     }
+                    open_to_read(&made)?;
                 }
                 Err(error) => {
                     report.say(Level::Error, format!("{}: {error:#}", agent.title()));
@@ -213,7 +230,7 @@ impl Managed<'_> {
         Ok(exit)
     }
 
-    fn describe(&self, _: &Context, agent: &dyn Agent, file: &Path, done: &EditOutcome) -> String {
+    fn describe(&self, agent: &dyn Agent, file: &Path, done: &EditOutcome) -> String {
         if self.dry_run {
             return unified_diff(done);
         }
@@ -234,30 +251,55 @@ fn settings_file(place: &ManagedPlace, agent: &'static dyn Agent, file: &Path) -
         file: file.to_path_buf(),
         agent: agent.id(),
         form: form.unwrap_or(crate::agent::wiring::Form::Entries(&EntryForm::GROUPS)),
-        own: place.own,
+        own: place.form == PlaceForm::OwnFile,
         event: None,
     }
 }
 
-/// Every user's agent reads it, whatever the mask of who wrote it.
-fn open_to_read(file: &Path) -> Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let open = |path: &Path, more: u32| -> std::io::Result<()> {
-            let Ok(meta) = fs::metadata(path) else { return Ok(()) };
-            let mode = meta.permissions().mode();
-            match mode & more == more {
-                true => Ok(()),
-                false => fs::set_permissions(path, fs::Permissions::from_mode(mode | more)),
-            }
-        };
-        let opened = open(file, 0o444).and_then(|()| open(file.parent().unwrap_or(file), 0o555));
-        opened.with_context(|| file.display().to_string())?;
+/// What of the path is not there yet: the file, and directories that are made for it.
+fn missing_ancestors(file: &Path) -> Vec<PathBuf> {
+    let missing = file.ancestors().take_while(|path| path.symlink_metadata().is_err());
+    missing.map(Path::to_path_buf).collect()
+}
+
+/// Every user's agent reads what was made, whatever the mask of who made it. What was there has the mode that it had.
+#[cfg(unix)]
+fn open_to_read(made: &[PathBuf]) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    for path in made {
+        let Ok(meta) = fs::metadata(path) else { continue };
+        let more = if meta.is_dir() { 0o555 } else { 0o444 };
+        let mode = fs::Permissions::from_mode(meta.permissions().mode() | more);
+        fs::set_permissions(path, mode).with_context(|| path.display().to_string())?;
     }
-    #[cfg(not(unix))]
-    let _ = fs::metadata(file);
     Ok(())
+}
+
+#[cfg(not(unix))]
+fn open_to_read(_: &[PathBuf]) -> Result<()> {
+    Ok(())
+}
+
+/// The first of the program and the directories that lead to it which others than root can change; None where there is none. In
+/// a directory like /tmp nobody else can replace what is root's.
+#[cfg(unix)]
+fn find_writable(program: &Path) -> Option<PathBuf> {
+    use std::os::unix::fs::MetadataExt as _;
+    const OTHERS: u32 = 0o022;
+    const STICKY: u32 = 0o1000;
+    let open = |path: &&Path| {
+        fs::metadata(path).is_ok_and(|meta| {
+            let sticky = meta.is_dir() && meta.mode() & STICKY != 0;
+            meta.uid() != 0 || (meta.mode() & OTHERS != 0 && !sticky)
+        })
+    };
+    program.ancestors().find(open).map(Path::to_path_buf)
+}
+
+/// Windows has no such modes: its installers put programs where only administrators write.
+#[cfg(not(unix))]
+fn find_writable(_: &Path) -> Option<PathBuf> {
+    None
 }
 
 /// The lines of Codex's requirements that are ours: the same entries as in its hooks.json, as TOML.
@@ -290,41 +332,31 @@ fn quote(text: &str) -> String {
 /// Gemini's switch of all hooks: a user's file may set it, but not against the machine's.
 const SWITCH: &str = "hooksConfig";
 
-/// The machine's settings with that switch on, where they say nothing of it.
-fn pin_switch(text: &str) -> Result<String, JsonFault> {
-    let mut doc = Doc::with_comments(text)?;
-    if doc.root().get(SWITCH).is_none() {
-        doc.append(&[], Some(SWITCH), &json!({ "enabled": true }))?;
-    }
-    Ok(doc.text())
+fn switched_on() -> Value {
+    json!({ "enabled": true })
 }
 
-/// The same without what [`pin_switch`] put in.
-fn unpin_switch(text: &str) -> Result<String, JsonFault> {
-    let mut doc = Doc::with_comments(text)?;
-    let found = doc.root().get(SWITCH);
-    let own = found.filter(|(_, value)| value.to_value() == json!({ "enabled": true }));
-    if let Some((at, _)) = own {
-        doc.remove(&[at])?;
+/// Why a user can still switch hooks off, or the file itself does; None where nothing is known to.
+fn find_weakness(form: PlaceForm, text: &str) -> Option<&'static str> {
+    match form {
+        PlaceForm::EntriesAndSwitch => {
+            let doc = Doc::with_comments(text).ok()?;
+            let switch = doc.root().get(SWITCH).map(|(_, node)| node.to_value())?;
+            let off = switch.get("disabled").and_then(Value::as_array);
+            let on = switch.get("enabled") == Some(&true.into())
+                && off.is_none_or(|names| names.is_empty());
+            (!on).then_some("its `hooksConfig` does not say that all hooks are on: write `\"enabled\": true` into it, and nothing under `disabled`")
+        }
+        PlaceForm::Requirements => {
+            let table = DeTable::parse(text).ok()?.into_inner();
+            let features = table.get("features")?.get_ref().as_table();
+            let on = features.and_then(|features| features.get("hooks")?.get_ref().as_bool());
+            (on != Some(true)).then_some(
+                "its `[features]` does not say `hooks = true`: a user can switch hooks off",
+            )
+        }
+        PlaceForm::OwnFile | PlaceForm::Entries => None,
     }
-    Ok(doc.text())
-}
-
-/// Edits what the machine's settings say of the switch: what stands there then, or would.
-fn edit_pin(
-    paths: &Paths,
-    file: &Path,
-    text: Option<&str>,
-    edit: fn(&str) -> Result<String, JsonFault>,
-    mode: EditMode,
-) -> Result<Option<String>> {
-    let Some(text) = text else { return Ok(None) };
-    let fault = |fault: JsonFault| anyhow!("{}: {}", file.display(), fault.message);
-    let planned = edit(text).map_err(fault)?;
-    if !mode.dry_run {
-        settings::replace_text(paths, file, mode, &|now| edit(now).unwrap_or_else(|_| now.into()))?;
-    }
-    Ok(Some(planned))
 }
 
 /// Puts our lines at the end of the file, between marks, in place of those that are there.
@@ -334,7 +366,9 @@ fn edit_requirements(
     ours: Option<&str>,
     mode: EditMode,
 ) -> Result<EditOutcome> {
-    let (begin, end) = (format!("# {OWN_MARK} (begin)"), format!("# {OWN_MARK} (end)"));
+    let mark = |what: &str| format!("# {OWN_MARK} ({what})");
+    // The second where the line before had no end, which ours has to give it.
+    let (begin, joined, end) = (mark("begin"), mark("begin, joined"), mark("end"));
     // A user's file may switch hooks off, unless the machine's says that they are on.
     let pin = |rest: &str| {
         let table = DeTable::parse(rest).map(|table| table.into_inner());
@@ -343,19 +377,37 @@ fn edit_requirements(
             false => "\n[features]\nhooks = true\n",
         }
     };
-    let plan = |before: &str| {
-        let without = match (before.find(&begin), before.find(&end)) {
-            (Some(from), Some(to)) if from < to => {
-                let rest = before[to + end.len()..].trim_start_matches('\n');
-                format!("{}{rest}", &before[..from])
-            }
-            _ => before.to_string(),
+    let without_ours = |before: &str| -> Option<String> {
+        let glued = before.find(&format!("\n{joined}"));
+        let Some(from) = glued.or_else(|| before.find(&begin)) else {
+            return (!before.contains(&end)).then(|| before.to_string());
         };
+        let to = from + before[from..].find(&end)? + end.len();
+        let rest = before[to..].strip_prefix('\n').unwrap_or(&before[to..]);
+        Some(format!("{}{rest}", &before[..from]))
+    };
+    let plan = |before: &str| {
+        // Half of ours is told below.
+        let Some(without) = without_ours(before) else { return before.to_string() };
         let Some(ours) = ours else { return without };
-        let gap = if without.is_empty() || without.ends_with('\n') { "" } else { "\n" };
+        let (gap, begin) = match without.is_empty() || without.ends_with('\n') {
+            true => ("", &begin),
+            false => ("\n", &joined),
+        };
         format!("{without}{gap}{begin}{}{ours}{end}\n", pin(&without))
     };
     let planned = settings::replace_text(paths, file, EditMode { dry_run: true, ..mode }, &plan)?;
+    let before = planned.before.as_deref().unwrap_or_default();
+    if without_ours(before).is_none() {
+        bail!(
+            "{}: of the marks of {OWN_MARK} one is gone: take out what is between them by hand",
+            file.display()
+        );
+    }
+    let replaces = before.contains(OWN_MARK) && planned.has_changed();
+    if replaces && !mode.may_loosen {
+        bail!("{}: what hookctl wrote there is changed by humans only", file.display());
+    }
     // What does not go together with what stands there would cost Codex the whole file.
     if let Some(after) = &planned.after {
         let parsed = DeTable::parse(after).map(drop);
@@ -367,12 +419,9 @@ fn edit_requirements(
     }
 }
 
-/// The managed settings of this machine that have entries of ours, for `status`.
-pub(super) fn present_files() -> Vec<PathBuf> {
-    let files = PLACES.iter().map(|place| place.path(Path::new("/")));
-    let ours = |file: &PathBuf| {
-        let text = crate::files::read_text(file, crate::files::LARGE).unwrap_or_default();
-        text.contains("hookctl") && text.contains("--agent")
-    };
-    files.filter(ours).collect()
+/// Codex's requirements, where they have entries of ours: nothing else reads that form.
+pub(super) fn own_requirements() -> Option<PathBuf> {
+    let file = PathBuf::from(REQUIREMENTS);
+    let text = crate::files::read_text(&file, crate::files::LARGE).ok()?;
+    (text.contains(OWN_MARK) && text.contains("--agent codex")).then_some(file)
 }

@@ -137,7 +137,11 @@ pub(super) fn describe_state(context: &Context) -> State {
     let mut report = gather_report(context, &args);
     verify(context, &mut report);
     let has = |row: &&AgentRow| row.is_installed();
-    let agents = report.agents.iter().filter(has).map(|row| row.agent.to_string()).collect();
+    let mut agents: Vec<String> =
+        report.agents.iter().filter(has).map(|row| row.agent.to_string()).collect();
+    if super::managed::own_requirements().is_some() && !agents.iter().any(|id| id == "codex") {
+        agents.push("codex".into());
+    }
     State { agents, problems: report.problems }
 }
 
@@ -195,10 +199,10 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     let is_other = |row: &&AgentRow| row.agent != crate::agent::default_agent().id();
     let elsewhere = agents.iter().filter(is_other).any(AgentRow::is_installed);
     said.problems.extend(agents::problems_of_others(&agents));
-    let managed = super::managed::present_files();
-    let elsewhere = elsewhere || !managed.is_empty();
-    for file in managed {
-        said.note(format!("managed settings have hookctl for every user: {}", file.display()));
+    let requirements = super::managed::own_requirements();
+    let elsewhere = elsewhere || requirements.is_some();
+    if let Some(file) = requirements {
+        said.note(format!("Codex's requirements have hookctl for every user: {}", file.display()));
     }
     let plugin = versions::enabled_plugin(&files);
     if let Some((name, off)) = &plugin {

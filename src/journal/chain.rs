@@ -24,6 +24,9 @@ const TAIL: u64 = 256 << 10;
 /// The head is shorter than this, in bytes.
 const LONGEST_HEAD: u64 = 256;
 
+/// Stands in a line whose writer found no head, though there were lines with a place: what came behind those may have been
+/// cut off.
+pub const HEADLESS: &str = ",\"head\":\"missing\"";
 const NUMBER: &str = ",\"n\":";
 const BEFORE: &str = ",\"before\":\"";
 const OWN: &str = ",\"hash\":\"";
@@ -84,6 +87,8 @@ pub struct Reached {
     pub number: u64,
     /// Its hash.
     pub own: Hash,
+    /// The number of the first line that rotation has left; 0 where nobody knows.
+    pub first: u64,
 }
 
 impl Reached {
@@ -95,7 +100,9 @@ impl Reached {
         let mut parts = text.split_ascii_whitespace();
         let size = parts.next()?.parse().ok()?;
         let number = parts.next()?.parse().ok()?;
-        Some(Reached { size, number, own: parts.next()?.as_bytes().try_into().ok()? })
+        let own: Hash = parts.next()?.as_bytes().try_into().ok()?;
+        let first = parts.next()?.parse().ok()?;
+        own.iter().all(u8::is_ascii_hexdigit).then_some(Reached { size, number, own, first })
     }
 }
 
@@ -136,6 +143,7 @@ impl Head {
             reached => find_last(journal, size, reached),
         };
         let number = last.number.saturating_add(1);
+        let headless = self.reached.is_none() && last.number > 0;
         let mut bytes = Vec::with_capacity(line.len() + 128);
         if !whole {
             // Somebody died while writing: what is left of that line stays a line of its own.
@@ -143,6 +151,7 @@ impl Head {
         }
         let start = bytes.len();
         bytes.extend_from_slice(line.strip_suffix('}').unwrap_or(line).as_bytes());
+        bytes.extend_from_slice(if headless { HEADLESS.as_bytes() } else { b"" });
         for part in [NUMBER.as_bytes(), number.to_string().as_bytes(), BEFORE.as_bytes(), &last.own]
         {
             bytes.extend_from_slice(part);
@@ -155,12 +164,23 @@ impl Head {
         (bytes, Link { number, before: last.own, own })
     }
 
-    /// Notes that this is the last line now, of a journal of that size. All heads are equally long: none is left behind another.
-    pub fn note(mut self, link: &Link, size: u64) {
+    /// Notes that this is the last line now, of a journal of that size, and where rotation has dropped lines, which is the
+    /// first. All heads are equally long: none is left behind another.
+    pub fn note(mut self, link: &Link, size: u64, dropped: Option<u64>) {
         let own = String::from_utf8_lossy(&link.own);
-        let text = format!("{size:020} {:020} {own}\n", link.number);
+        let known = self.reached.map_or(if link.number == 1 { 1 } else { 0 }, |known| known.first);
+        let first = dropped.unwrap_or(known);
+        let text = format!("{size:020} {:020} {own} {first:020}\n", link.number);
         let _ = self.file.rewind().and_then(|()| self.file.write_all(text.as_bytes()));
     }
+}
+
+/// The number of the first line that has a place, in a file of the journal; None where none has.
+pub fn first_number(file: &Path) -> Option<u64> {
+    let (file, _) = files::open(file, files::LONG).ok()?;
+    let mut head = Vec::new();
+    file.take(TAIL).read_to_end(&mut head).ok()?;
+    head.split(|byte| *byte == b'\n').find_map(Link::parse).map(|(link, _)| link.number)
 }
 
 /// The last line that has a place, where the head does not say how the journal ends, and whether it ends with a whole line. What

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::http;
 use super::secret::Credentials;
-use crate::bundle::{self, Bundle, Held, LARGEST, Source, Tried};
+use crate::bundle::{self, Bundle, Held, Source, Tried};
 use crate::config::Config;
 use crate::files;
 use crate::journal;
@@ -25,15 +25,18 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// How often and how far apart it is tried to be the one that looks.
 const PATIENCE: u32 = 100;
 const STEP: Duration = Duration::from_millis(20);
-/// How often it is looked, in seconds: where all is well, and after a failure.
+/// How often it is looked, in seconds: where all is well, after a failure, and where what came has gone.
 const OFTEN: i64 = 3600;
 const AGAIN: i64 = 300;
+const SOON: i64 = 10;
 
 /// What came of looking.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Fetched {
-    /// This machine has no managed rules of a bundle, or another process looks.
+    /// This machine has no managed rules of a bundle.
     Nothing,
+    /// Another process looks, or this one looked a moment ago.
+    Busy,
     /// The one that holds is the newest.
     Same(u64),
     /// This version holds now.
@@ -42,41 +45,63 @@ pub enum Fetched {
     Failed(String),
 }
 
-/// Is it time to look?
-pub fn is_due(paths: &Paths) -> bool {
-    if bundle::held_rules(paths).is_none() {
+/// Who wants to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asker {
+    /// A human, who waits for it.
+    Human,
+    /// The sender: only where it is time to look, and where that can be noted.
+    Sender,
+}
+
+/// Is it time to look? `lacking`: no bundle that counts is here.
+pub fn is_due(paths: &Paths, lacking: bool) -> bool {
+    if paths.fleet.symlink_metadata().is_err() {
         return false;
     }
     let (tried, now) = (Tried::read(paths), Moment::now().to_seconds());
-    let pause = if tried.why.is_empty() { OFTEN } else { AGAIN };
+    let pause = match (tried.why.is_empty(), lacking) {
+        (true, false) => OFTEN,
+        (true, true) => SOON,
+        (false, _) => AGAIN,
+    };
     // A clock that was put back is no reason to wait for years.
     !(0..pause).contains(&(now - tried.at))
 }
 
 /// Looks for a newer bundle.
-pub fn fetch_bundle(paths: &Paths) -> Fetched {
+pub fn fetch_bundle(paths: &Paths, asker: Asker) -> Fetched {
     let source = match Source::read(paths) {
         Ok(Some(source)) => Ok(source),
         Ok(None) => return Fetched::Nothing,
         Err(why) => Err(why),
     };
     let lock = files::open_to_edit(&paths.fleet_lock());
-    // One at a time; where it cannot be written keeping fails and says so.
-    let mut left = PATIENCE;
+    // One at a time; where it cannot be written a human is told when it is kept.
+    let mut left = if asker == Asker::Human { PATIENCE } else { 0 };
     while lock.as_ref().is_ok_and(|lock| lock.try_lock().is_err()) {
         if left == 0 {
-            return Fetched::Nothing;
+            return Fetched::Busy;
         }
         left -= 1;
         thread::sleep(STEP);
     }
+    let before = Tried::read(paths);
+    let now = Moment::now().to_seconds();
+    if asker == Asker::Sender {
+        let lacking = bundle::held_rules(paths).is_some_and(|held| held.is_err());
+        // What cannot be noted would be looked for at every event.
+        let noted = || Tried { at: now, ..before.clone() }.write(paths).is_ok();
+        if lock.is_err() || !is_due(paths, lacking) || !noted() {
+            return Fetched::Busy;
+        }
+    }
     let came = source.and_then(|source| look(paths, &source));
-    let (now, before) = (Moment::now().to_seconds(), Tried::read(paths));
     let tried = match &came {
         Ok(_) => Tried { at: now, good: now, why: String::new() },
         Err(why) => Tried { at: now, good: before.good, why: why.clone() },
     };
-    tried.write(paths);
+    let _ = tried.write(paths);
     note_change(paths, &before, &came);
     came.map_or_else(Fetched::Failed, |fetched| fetched)
 }
@@ -84,6 +109,9 @@ pub fn fetch_bundle(paths: &Paths) -> Fetched {
 /// The journal has a line where something changed: not one each time.
 fn note_change(paths: &Paths, before: &Tried, came: &Result<Fetched, String>) {
     let note = match came {
+        Ok(Fetched::Same(version)) if !before.why.is_empty() => {
+            format!("the managed rules could be fetched again: version {version} holds")
+        }
         Ok(Fetched::New(version)) => {
             format!("the managed rules are those of version {version} now")
         }
@@ -178,13 +206,12 @@ fn get(paths: &Paths, source: &Source, url: &Url) -> Result<Vec<u8>, String> {
                 fail(&format!("HTTP {}", answer.status))
             }
             Ok(answer) => match answer.body {
-                Ok(body) if body.len() > LARGEST => fail("it is larger than 1 MiB"),
                 Ok(body) => return Ok(body),
                 Err(failure) => fail(&failure.cause),
             },
             Err(failure) => fail(&failure.cause),
         };
-        if attempts == 3 {
+        if attempts == 3 || why.contains(": HTTP 4") {
             return Err(why);
         }
         thread::sleep(Duration::from_millis(200));

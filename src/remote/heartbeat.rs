@@ -23,6 +23,8 @@ use crate::text::sha256_hex;
 
 /// What the note of a session is called.
 const NOTE: &str = "heartbeat-";
+/// So many digits of its hash stand behind that.
+const DIGITS: usize = 32;
 /// What stands in it when its messages are in the spools.
 const DONE: &[u8] = b"done";
 
@@ -40,23 +42,25 @@ fn wanting(config: &Config) -> Vec<(Layer, Remote)> {
     config.remotes().filter(wanted).map(|(layer, remote)| (layer, remote.clone())).collect()
 }
 
-/// Notes that a session has begun, where a collector wants to know: is a sender to be started?
+/// Notes that a session has begun, where a collector wants to know: is a sender to be started? Where the managed rules have
+/// not come yet they may name one.
 pub fn note_session(config: &mut Config, paths: &Paths, event: &Event) -> bool {
-    if event.session.is_empty() || !config.has_remotes() {
+    if event.session.is_empty() || !(config.has_remotes() || config.lacks_managed) {
         return false;
     }
     config.read_remotes();
-    if wanting(config).is_empty() {
+    if wanting(config).is_empty() && !config.lacks_managed {
         return false;
     }
-    let name = format!("{NOTE}{}", &sha256_hex(event.session.as_bytes())[..32]);
-    let path = paths.notes().join(name);
+    let name = format!("{NOTE}{}", &sha256_hex(event.session.as_bytes())[..DIGITS]);
+    let note = paths.notes().join(name);
     // Resumed and compacted ones begin again: they had theirs.
-    if path.symlink_metadata().is_ok() {
+    if note.symlink_metadata().is_ok() {
         return false;
     }
-    let note = json!({ "agent": event.agent, "session": event.session });
-    files::replace_file(&path, note.to_string().as_bytes()).is_ok()
+    Begun { note, agent: event.agent, session: event.session.clone(), told: Vec::new() }
+        .write()
+        .is_ok()
 }
 
 /// What the sender finds of the machine.
@@ -77,71 +81,98 @@ pub fn queue_heartbeats(paths: &Paths, mut look: impl FnMut() -> State) {
         if lock.try_lock().is_err() {
             return;
         }
-        let sessions = waiting(&paths.notes());
-        let (state, config) = (look(), Config::load(paths, Path::new("/"), None));
+        let config = Config::load(paths, Path::new("/"), None);
+        if config.lacks_managed {
+            return;
+        }
+        let state = look();
         let heartbeat = Heartbeat {
             origin: Origin::of_machine(&paths.home),
             bundle: config.bundle.clone(),
             agents: state.agents,
             problems: state.problems,
         };
-        let remotes = wanting(&config);
-        let told = sessions
-            .iter()
-            .filter(|begun| queue_heartbeat(begun, heartbeat.clone(), &remotes, paths).is_ok());
+        let (sessions, remotes) = (waiting(&paths.notes()), wanting(&config));
+        let mut told = true;
+        for begun in sessions {
+            told &= queue_heartbeat(begun, &heartbeat, &remotes, paths);
+        }
         // What cannot be told now waits for the next sender.
-        if told.count() < sessions.len() {
+        if !told {
             return;
         }
     }
 }
 
-/// # Errors
-/// Where a collector's message could not be put into its spool: the note stays.
+/// Has every collector's message a place in its spool?
 fn queue_heartbeat(
-    begun: &Begun,
-    heartbeat: Heartbeat,
+    mut begun: Begun,
+    heartbeat: &Heartbeat,
     remotes: &[(Layer, Remote)],
     paths: &Paths,
-) -> std::io::Result<()> {
+) -> bool {
+    let left = remotes.iter().filter(|(_, remote)| !begun.told.contains(&remote.name));
+    let left: Vec<_> = left.cloned().collect();
     let mut line = journal::Line::new(begun.agent);
-    let request = make_request(begun, heartbeat, paths);
-    let told = Told::new(request, remotes.to_vec(), PathBuf::from("/"), paths.clone());
-    told.put_messages(&mut line);
-    if line.remotes.iter().any(|remote| remote.outcome != "queued") {
-        return Err(std::io::ErrorKind::Other.into());
-    }
+    let request = make_request(&begun, heartbeat.clone(), paths);
+    Told::new(request, left, PathBuf::from("/"), paths.clone()).put_messages(&mut line);
+    let (queued, failed): (Vec<_>, Vec<_>) =
+        line.remotes.into_iter().partition(|remote| remote.outcome == "queued");
+    begun.told.extend(queued.into_iter().map(|remote| remote.name));
     // Who is killed before this puts it again, under the same id.
-    files::replace_file(&begun.note, DONE)
+    let noted = match failed.is_empty() {
+        true => files::replace_file(&begun.note, DONE),
+        false => begun.write(),
+    };
+    failed.is_empty() && noted.is_ok()
 }
 
-/// A session that has begun, of which no collector was told yet.
+/// A session that has begun, of which not every collector was told yet.
 struct Begun {
     note: PathBuf,
     agent: &'static str,
     session: String,
+    /// The collectors that were.
+    told: Vec<String>,
+}
+
+impl Begun {
+    fn write(&self) -> std::io::Result<()> {
+        let Begun { note, agent, session, told } = self;
+        let text = json!({ "agent": agent, "session": session, "told": told }).to_string();
+        files::replace_file(note, text.as_bytes())
+    }
+
+    fn read(note: PathBuf) -> Option<Begun> {
+        let digits = note.file_name()?.to_str()?.strip_prefix(NOTE)?;
+        // No draft of one.
+        if digits.len() != DIGITS || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        let bytes = files::read_state(&note, files::SMALL).ok().filter(|bytes| bytes != DONE)?;
+        let value: Value = serde_json::from_slice(&bytes).ok()?;
+        let agent = agent::by_id(value.get("agent")?.as_str()?)?.id();
+        let session = value.get("session")?.as_str()?.to_string();
+        let told = value.get("told")?.as_array()?.iter();
+        let told = told.filter_map(|name| name.as_str().map(String::from)).collect();
+        Some(Begun { note, agent, session, told })
+    }
 }
 
 fn make_request(begun: &Begun, heartbeat: Heartbeat, paths: &Paths) -> Request {
     let Begun { agent, session, .. } = begun;
     let event = Event { session: session.clone(), ..bare_event(agent, "Heartbeat", Map::new()) };
-    let hash = sha256_hex(format!("heartbeat\0{}\0{session}", heartbeat.origin.host).as_bytes());
+    // The same for the same session, and another on another machine: it tells neither.
+    let salt = super::privacy::load_salt(&paths.salt());
+    let hash = sha256_hex(format!("heartbeat\0{salt}\0{session}").as_bytes());
     let [a, b, c, d, e] = [&hash[..8], &hash[8..12], &hash[12..15], &hash[15..18], &hash[18..30]];
     let id = format!("{a}-{b}-8{c}-8{d}-{e}");
     let request = Request::new(event, session.clone().into_bytes(), Instant::now(), paths);
     Request { id, note: Note::Heartbeat(heartbeat), ..request }
 }
 
+/// The sessions of which somebody is still to be told.
 fn waiting(notes: &Path) -> Vec<Begun> {
     let entries = fs::read_dir(notes).into_iter().flatten().flatten();
-    let read = |entry: fs::DirEntry| {
-        entry.file_name().to_str().filter(|name| name.starts_with(NOTE))?;
-        let path = entry.path();
-        let bytes = files::read_state(&path, files::SMALL).ok().filter(|bytes| bytes != DONE)?;
-        let note: Value = serde_json::from_slice(&bytes).ok()?;
-        let agent = agent::by_id(note.get("agent")?.as_str()?)?.id();
-        let session = note.get("session")?.as_str()?.to_string();
-        Some(Begun { note: path, agent, session })
-    };
-    entries.filter_map(read).collect()
+    entries.filter_map(|entry| Begun::read(entry.path())).collect()
 }

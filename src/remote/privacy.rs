@@ -11,7 +11,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::dialect::{self, Ending, Heartbeat, Note, Origin, Request};
+use crate::dialect::{self, Note, Origin, Request};
 use crate::event::Event;
 use crate::files;
 use crate::names::privacy::{NAMES, PLACES};
@@ -178,18 +178,27 @@ impl Veil {
     /// What hookctl itself says of an event: its words and the rule's name stay readable.
     fn veil_note(&self, note: &mut Note) {
         // Whether it says more than a name.
+        let mut origin = None;
         let texts: Vec<(&mut String, bool)> = match note {
             Note::Nothing | Note::Test => return,
             Note::Effects(effects) => vec![(effects, true)],
-            Note::Ended(Ending { rule, reason, origin, .. }) => {
-                let Origin { user, host } = origin;
-                vec![(rule, false), (reason, true), (user, true), (host, true)]
+            Note::Ended(ending) => {
+                origin = Some(&mut ending.origin);
+                vec![(&mut ending.rule, false), (&mut ending.reason, true)]
             }
-            Note::Heartbeat(Heartbeat { origin: Origin { user, host }, problems, .. }) => {
-                let problems = problems.iter_mut().map(|problem| (problem, true));
-                problems.chain([(user, true), (host, true)]).collect()
+            Note::Heartbeat(heartbeat) => {
+                origin = Some(&mut heartbeat.origin);
+                heartbeat.problems.iter_mut().map(|problem| (problem, true)).collect()
             }
         };
+        // Who and where is a name that tells machines apart: of hashes the same machine has the same.
+        for text in origin.into_iter().flat_map(|Origin { user, host }| [user, host]) {
+            let mut value = Value::String(std::mem::take(text));
+            if self.send == Send::Hash {
+                self.veil_value(&mut value);
+            }
+            *text = value.as_str().unwrap_or_default().to_string();
+        }
         for (text, says_more) in texts {
             let mut value = Value::String(std::mem::take(text));
             if self.human {
@@ -271,7 +280,7 @@ fn is_all(bytes: &[u8], object: &Map<String, Value>) -> bool {
 
 /// What makes hashes of this installation its own: nobody else can tell what `ls` would be. Where
 /// it cannot be kept, it is good for this event only.
-fn load_salt(path: &Path) -> String {
+pub(super) fn load_salt(path: &Path) -> String {
     let read = || files::state_text(path, files::SMALL).ok().filter(|text| text.len() == 64);
     let make = || {
         let dir = path.parent()?;

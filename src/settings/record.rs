@@ -45,6 +45,9 @@ pub struct Record {
     /// What install created inside the file.
     #[serde(default)]
     pub created: Created,
+    /// Did install put in, beside its entries, that hooks are on?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
     /// Entries of other programs that install took out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken: Vec<Taken>,

@@ -90,24 +90,19 @@ SWITCHES = {
 def elsewhere(a, agent, how):
     """The managed settings of another agent, by its own harness: `alone`, or with what a user may write to be rid of them, `off`."""
     root = tempfile.mkdtemp(prefix="hookctl-managed-")
-    clients = os.path.abspath(a.agents)
     program = root + "/hookctl"
     shutil.copy(os.path.abspath(a.hookctl), program)
     steps = "%s install --managed --agent %s" % (program, agent)
     if how == "off":
         steps += "\n" + SWITCHES[agent]
-    e2e.write(root + "/install.sh", "set -e\n%s\n" % steps)
-    done = subprocess.run(
-        [sys.executable, HERE + "/agents/e2e_agents.py", "--agent", agent, "--client", clients, "--overlay", HERE + "/agents/rules",
-         "--install", "/bin/sh %s/install.sh" % root, "--codex-trust", "none", "--keep", root + "/kept", "--scenario", "03_deny_shell"]
-        + (["--node", os.path.abspath(a.node)] if a.node else []), capture_output=True, timeout=300)
+    said, why = plugin.other_client(a, agent, root, steps, "none")
     try:
-        verdict = json.loads(done.stdout.decode("utf-8", "replace"))
+        verdict = json.loads(said)
         files, told = verdict["project_files"], " ".join(verdict["told"])
         yield "one call is refused, the other runs: %s %s" % (files, told[-200:]), files == ["second.txt"] and "demo: denied" in told
         yield "the session ends well: %s" % verdict["rc"], verdict["rc"] == 0
     except (ValueError, KeyError) as error:
-        yield "%s: %s" % (error, done.stderr.decode("utf-8", "replace")[-800:]), False
+        yield "%s: %s" % (error, why), False
     finally:
         shutil.rmtree(root, ignore_errors=True)
         subprocess.run([a.hookctl, "uninstall", "--managed", "--agent", agent], stdin=subprocess.DEVNULL, capture_output=True)

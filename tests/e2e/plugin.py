@@ -204,6 +204,16 @@ AGENTS = {
 }
 
 
+def other_client(a, agent, root, steps, trust):
+    """Another agent's client, by its own harness, after these steps of a shell: what the harness says of it, and on stderr."""
+    e2e.write(root + "/install.sh", "set -e\n%s\n" % steps)
+    done = subprocess.run(
+        [sys.executable, HERE + "/agents/e2e_agents.py", "--agent", agent, "--client", os.path.abspath(a.agents), "--overlay", HERE + "/agents/rules",
+         "--install", "/bin/sh %s/install.sh" % root, "--codex-trust", trust, "--keep", root + "/kept", "--scenario", "03_deny_shell"]
+        + (["--node", os.path.abspath(a.node)] if a.node else []), capture_output=True, timeout=300)
+    return done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")[-800:]
+
+
 def elsewhere(a, agent, how):
     """A plugin in another agent's client, by its own harness: `alone`, `missing`, or `beside` what install writes."""
     root = tempfile.mkdtemp(prefix="hookctl-plugin-")
@@ -214,13 +224,9 @@ def elsewhere(a, agent, how):
         steps = "mkdir -p \"$HOME/.local/bin\"\ncp %s \"$HOME/.local/bin/hookctl\"\n%s" % (os.path.abspath(a.hookctl), steps)
     if how == "beside":
         steps += "\n\"$HOME/.local/bin/hookctl\" install --agent %s%s" % (agent, " --trust" if agent == "codex" else "")
-    e2e.write(root + "/install.sh", "set -e\n%s\n" % steps)
-    done = subprocess.run(
-        [sys.executable, HERE + "/agents/e2e_agents.py", "--agent", agent, "--client", clients, "--overlay", HERE + "/agents/rules",
-         "--install", "/bin/sh %s/install.sh" % root, "--codex-trust", "bypass", "--keep", root + "/kept", "--scenario", "03_deny_shell"]
-        + (["--node", os.path.abspath(a.node)] if a.node else []), capture_output=True, timeout=300)
+    said, why = other_client(a, agent, root, steps, "bypass")
     try:
-        verdict = json.loads(done.stdout.decode("utf-8", "replace"))
+        verdict = json.loads(said)
         files, told = verdict["project_files"], " ".join(verdict["told"])
         journal = e2e.read(verdict["root"] + "/home/.local/state/hookctl/journal.jsonl").splitlines()
         calls = [line for line in map(json.loads, journal) if line["event"] in ("PreToolUse", "BeforeTool")]
@@ -231,7 +237,7 @@ def elsewhere(a, agent, how):
             yield "each judged once: %d" % len(calls), len(calls) == 2
         yield "the session ends well: %s" % verdict["rc"], verdict["rc"] == 0
     except (ValueError, KeyError) as error:
-        yield "%s: %s" % (error, done.stderr.decode("utf-8", "replace")[-800:]), False
+        yield "%s: %s" % (error, why), False
     finally:
         shutil.rmtree(root, ignore_errors=True)
 

@@ -307,6 +307,42 @@ fn what_a_machine_is_called_is_hidden_with_the_rest() {
 }
 
 #[test]
+fn a_summary_tells_machines_apart() {
+    let server = Server::start(vec![ok("{}")]);
+    let home = Home::new(&heartbeat_only(&server.url, "send = \"summary\""));
+    home.hook(&session_start("s-1"));
+    let logs = server.seen_when(1)[0].json()["resourceLogs"][0].clone();
+    let host = attributes(&logs["resource"]["attributes"])["host.name"].clone();
+    assert_eq!(host, text_value(&hookctl::env::host_name()));
+    let record = attributes(&logs["scopeLogs"][0]["logRecords"][0]["attributes"]);
+    let user = home.path().file_name().unwrap().to_string_lossy().into_owned();
+    assert_eq!(record["enduser.id"], text_value(&user));
+}
+
+#[test]
+fn a_human_sends_what_waits_and_no_draft_of_it() {
+    let server = Server::start(vec![ok("{}")]);
+    let home = Home::new(&heartbeat_only(&server.url, ""));
+    let notes = home.state().join("notes");
+    fs::create_dir_all(&notes).unwrap();
+    let note = r#"{"agent":"claude","session":"s-7","told":[]}"#;
+    let name = "heartbeat-0123456789abcdef0123456789abcdef";
+    for name in [format!("{name}.12-0.tmp"), name.into()] {
+        fs::write(notes.join(name), note).unwrap();
+    }
+    home.flush();
+    let seen = server.seen_when(1);
+    assert_eq!(seen.len(), 1);
+    assert!(seen[0].json().to_string().contains("s-7"));
+    assert_eq!(fs::read_to_string(notes.join(name)).unwrap(), "done");
+    // One of which a collector was told already is told to the others only.
+    fs::write(notes.join(name), r#"{"agent":"claude","session":"s-7","told":["x"]}"#).unwrap();
+    home.flush();
+    assert_eq!(server.seen_when(1).len(), 1);
+    assert_eq!(fs::read_to_string(notes.join(name)).unwrap(), "done");
+}
+
+#[test]
 fn a_repository_is_told_nothing_of_the_machine() {
     let server = Server::start(vec![ok("{}")]);
     let home = Home::new("");

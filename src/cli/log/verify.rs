@@ -12,9 +12,8 @@ use serde_json::Value;
 
 use super::super::{Context, Exit, display_path, print, print_json, print_stderr};
 use super::{LONGEST_LINE, rotated_journals};
-use crate::config::Config;
 use crate::files;
-use crate::journal::chain::{Head, Link, Reached};
+use crate::journal::chain::{HEADLESS, Head, Link, Reached};
 
 /// So many findings are told one by one.
 const MOST_TOLD: usize = 50;
@@ -25,15 +24,14 @@ const MOST_TOLD: usize = 50;
 /// Where it cannot be read.
 pub(super) fn run(context: &Context, json: bool) -> Result<Exit> {
     let journal = context.paths.journal();
-    let keep = Config::load(&context.paths, &context.root, None).journal.keep;
     let (files, reached) = open_files(&journal);
     if files.is_empty() && reached.is_none() {
         let why = format!("no decision yet: {} is not there", display_path(context, &journal));
         print_stderr(&why);
         return Ok(Exit::Found);
     }
-    let rotated = files.iter().filter(|(path, ..)| *path != journal).count();
-    let mut check = Check { room: rotated < keep as usize, ..Check::default() };
+    let first = reached.map_or(0, |reached| reached.first);
+    let mut check = Check { first, ..Check::default() };
     for (path, file, size) in files {
         check.read_file(&display_path(context, &path), file.take(size))?;
     }
@@ -57,6 +55,12 @@ fn open_files(journal: &Path) -> (Vec<(PathBuf, File, u64)>, Option<Reached>) {
     (paths.filter_map(open).collect(), head.and_then(|head| head.reached))
 }
 
+/// Says the line that its writer found no head?
+fn is_headless(line: &[u8]) -> bool {
+    let mark = [HEADLESS, ",\"n\":"].concat();
+    line.windows(mark.len()).any(|window| window == mark.as_bytes())
+}
+
 /// What was found, and where: file and line.
 #[derive(Serialize)]
 struct Finding {
@@ -73,9 +77,9 @@ impl Finding {
 /// The keys of its JSON are stable.
 #[derive(Default, Serialize)]
 struct Check {
-    /// Fewer rotated files are there than are kept: none was dropped.
+    /// The number of the first line that rotation has left; 0 where nobody knows.
     #[serde(skip)]
-    room: bool,
+    first: u64,
     #[serde(skip)]
     last: Option<Link>,
     /// Lines in the chain.
@@ -119,6 +123,12 @@ impl Check {
                     self.fault(place, "this line was edited: its hash is not that of its text");
                 }
                 self.check_link(place, &link);
+                if is_headless(text) {
+                    self.fault(
+                        place,
+                        "the head of the journal was gone when this line was written: what came before it may have been cut off",
+                    );
+                }
                 self.last = Some(link);
             }
             None if serde_json::from_slice::<Value>(text).is_ok_and(|value| value.is_object()) => {
@@ -152,19 +162,19 @@ impl Check {
 
     fn check_link(&mut self, place: &str, link: &Link) {
         let Some(last) = self.last else {
-            let missing = link.number.saturating_sub(1);
-            return match (missing, self.room) {
-                (0, _) => {}
-                (_, false) => self.note(
+            return match link.number.checked_sub(self.first) {
+                _ if link.number == 1 => {}
+                _ if self.first == 0 => self.note(
                     place,
                     &format!(
-                        "the chain begins with number {}: rotation dropped those before",
+                        "the chain begins with number {}: what was before nobody can say",
                         link.number
                     ),
                 ),
-                (_, true) => self.fault(
+                None | Some(0) => {}
+                Some(missing) => self.fault(
                     place,
-                    &format!("missing before this line: {missing}, and rotation has dropped none"),
+                    &format!("missing before this line: {missing}, which rotation has not dropped"),
                 ),
             };
         };
