@@ -258,6 +258,16 @@ impl Pool {
     }
 }
 
+/// A list binds closer than a space: `remove,env remove` is `remove remove` and `env remove`, which nobody means.
+fn verb_list(words: &str) -> Result<(), Fault> {
+    let words: Vec<&str> = words.split(' ').collect();
+    let twice = |pair: &&[&str]| pair[0].contains(',') && pair[0].split(',').any(|w| w == pair[1]);
+    match words.windows(2).find(twice) {
+        Some(pair) => Err(Fault::Form(format!("`{} {}` names a word twice", pair[0], pair[1]))),
+        None => Ok(()),
+    }
+}
+
 /// One entry as a line of fields with tabs between: `src/effect/program/table/packed.rs` reads it.
 fn program(
     lists: &mut Pool,
@@ -288,6 +298,7 @@ fn program(
     let mut verbs = String::new();
     for line in list(entry, "verbs") {
         let (words, effects) = row::parse_verb_line(line)?;
+        verb_list(words)?;
         effects.iter().try_for_each(|effect| known(effect))?;
         let _ = writeln!(verbs, "{words}|{}", effects.join(" "));
     }
