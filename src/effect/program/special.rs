@@ -25,7 +25,7 @@ pub use files::{
     printed_guarded_files,
 };
 pub use git::{names_git, redirects_git};
-pub use stage::{is_watched, settle, settle_drops};
+pub use stage::{is_client, is_watched, settle, settle_drops};
 pub use wrap::fill_row;
 
 use super::effects::{Call, Next};
