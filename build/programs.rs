@@ -152,7 +152,8 @@ fn packed(
     if let Some(extra) = entry.remove("extra") {
         let list = entry.entry("options").or_insert_with(|| Value::Array(Vec::new()));
         if let (Value::Array(list), Value::Array(extra)) = (list, extra) {
-            list.extend(extra);
+            // Of a name that stands twice, the first counts.
+            list.splice(..0, extra);
         }
     }
     // What git reads of its options holds for its sub-commands.

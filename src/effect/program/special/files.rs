@@ -239,7 +239,7 @@ pub fn emit_fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
         items.push(start.unknown_below());
         let changes = !only_reads_operands(command, out.place.programs);
         items.extend(search::by_pattern(out, &own, start, pattern, changes));
-        let all = own.options.iter().all(|o| matches!(o.name.as_str(), "-H" | "-I" | "--hidden"))
+        let all = own.options.iter().all(|o| o.is_option("-H") || o.is_option("-I"))
             && pattern.is_none_or(|p| matches!(p.plain_text(), Some("." | "")));
         if all && deletes_operands(command, out.place.programs) {
             items.extend(directory_glob(start));
