@@ -152,7 +152,8 @@ fn packed(
     if let Some(extra) = entry.remove("extra") {
         let list = entry.entry("options").or_insert_with(|| Value::Array(Vec::new()));
         if let (Value::Array(list), Value::Array(extra)) = (list, extra) {
-            list.extend(extra);
+            // Of a name that stands twice, the first counts.
+            list.splice(..0, extra);
         }
     }
     // What git reads of its options holds for its sub-commands.
@@ -258,6 +259,16 @@ impl Pool {
     }
 }
 
+/// A list binds closer than a space: `remove,env remove` is `remove remove` and `env remove`, which nobody means.
+fn verb_list(words: &str) -> Result<(), Fault> {
+    let words: Vec<&str> = words.split(' ').collect();
+    let twice = |pair: &&[&str]| pair[0].contains(',') && pair[0].split(',').any(|w| w == pair[1]);
+    match words.windows(2).find(twice) {
+        Some(pair) => Err(Fault::Form(format!("`{} {}` names a word twice", pair[0], pair[1]))),
+        None => Ok(()),
+    }
+}
+
 /// One entry as a line of fields with tabs between: `src/effect/program/table/packed.rs` reads it.
 fn program(
     lists: &mut Pool,
@@ -288,6 +299,7 @@ fn program(
     let mut verbs = String::new();
     for line in list(entry, "verbs") {
         let (words, effects) = row::parse_verb_line(line)?;
+        verb_list(words)?;
         effects.iter().try_for_each(|effect| known(effect))?;
         let _ = writeln!(verbs, "{words}|{}", effects.join(" "));
     }

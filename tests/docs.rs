@@ -323,6 +323,9 @@ fn the_build_refuses_words_that_there_are_not() {
         let names = fault.starts_with(&format!("config/programs/x.toml: [pa] no such {word}"));
         assert!(names && fault.contains(known), "{entry}: {fault}");
     }
+    check("verbs = ['x,experimental uninstall', 'a,b b,c']").unwrap();
+    let fault = check("verbs = ['remove,env remove | read']").unwrap_err();
+    assert!(fault.contains("names a word twice"), "{fault}");
 }
 
 fn faults(text: &str) -> Vec<String> {

@@ -43,6 +43,10 @@ pub struct Flow {
     variables: BTreeMap<String, Secrets>,
     files: BTreeMap<String, Secrets>,
     bodies: Vec<(usize, Secrets)>,
+    /// The commands of the pipeline so far.
+    pub piped: std::ops::Range<usize>,
+    /// The command that was last put into the background.
+    pub left: Option<usize>,
     /// The commands inside `>(...)` of the command at hand.
     pub outward: Vec<std::ops::Range<usize>>,
     /// The command that keeps a connection open on a descriptor.

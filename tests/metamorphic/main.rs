@@ -237,6 +237,8 @@ fn text_has_none_of_them() {
                 let analysis = analysed(&line);
                 tried += 1;
                 let mut found = render(&analysis);
+                // A token that the text holds is shown to whoever reads a message.
+                found.retain(|effect| !effect.starts_with("secret.show"));
                 if twin.starts_with("python3") {
                     // A list of words is all that is known of inline programs: not to understand one is fair.
                     found.retain(|effect| effect != "execute!");

@@ -43,7 +43,9 @@ pub fn choose<'a>(
 }
 
 fn is_path(word: &Word) -> bool {
-    word.literal && !word.quoted && word.value.starts_with('/')
+    // bash connects by these very names and no other spelling of them.
+    let connects = ["/dev/tcp/", "/dev/udp/"].iter().any(|dir| word.value.contains(dir));
+    !connects && word.literal && !word.quoted && word.value.starts_with('/')
 }
 
 /// Changes a path at one of its slashes.

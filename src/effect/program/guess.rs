@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::call::{Call, Next};
 use super::options::Parsed;
 use super::table::{Class, Program, Role, find_program, find_row, has_class};
-use crate::effect::path::split;
+use crate::effect::path::{normalise_path, split};
 use crate::effect::value::Value;
 use crate::limits::Cap;
 use crate::names::guess::{COMMANDING, ESCAPES, PROSE, RUNNING, SPEAKING, TEXTS};
@@ -186,7 +186,7 @@ fn maybe(next: Next) -> Next {
 /// May a command of that program do harm, or run one that does?
 fn is_grave(word: &str) -> bool {
     let (dir, name) = split(word);
-    (dir.is_empty() || SYSTEM_DIRS.contains(&dir))
+    (dir.is_empty() || dir.starts_with('/') && SYSTEM_DIRS.contains(&&*normalise_path(dir)))
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && find_row(name, &[])
             .is_some_and(|row| row.has_class(Class::Grave) || row.has_class(Class::Interpreter))

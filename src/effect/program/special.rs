@@ -20,9 +20,12 @@ mod windows;
 mod wrap;
 
 pub use added::{ADD, emit_added};
-pub use files::{deletes_operands, directory_glob, named_globs, printed_guarded_files};
+pub use files::{
+    deletes_operands, directory_glob, lasting_found, lasting_glob, named_globs,
+    printed_guarded_files,
+};
 pub use git::{names_git, redirects_git};
-pub use stage::{is_watched, settle, settle_drops};
+pub use stage::{is_client, is_watched, settle, settle_drops};
 pub use wrap::fill_row;
 
 use super::effects::{Call, Next};

@@ -87,6 +87,10 @@ impl Walker<'_> {
             "bind" | "complete" | "compgen" => self.run_completion(name, args, index),
             "jobs" if first == Some("-x") => self.start_command(&args[1..], index),
             "fc" => self.fix_command(args, index, span),
+            "disown" => {
+                self.leave_behind(index);
+                return false;
+            }
             _ => return false,
         }
         true
@@ -132,7 +136,7 @@ impl Walker<'_> {
     }
 
     /// Words that a builtin starts as a command.
-    fn start_command(&mut self, words: &[Value], index: usize) {
+    pub(super) fn start_command(&mut self, words: &[Value], index: usize) {
         let words = words.to_vec();
         self.run_next(Next::Words { words, cwd: None, feeds: false }, index, false);
     }

@@ -6,8 +6,8 @@ use crate::effect::emitter::Spot;
 use crate::effect::guarded;
 use crate::effect::path::split;
 use crate::effect::program::table::{self, Class};
-use crate::effect::program::{Call, Next};
-use crate::effect::value::{Printer, Value};
+use crate::effect::program::{Call, Next, special};
+use crate::effect::value::{Printer, Text, Value};
 use crate::effect::{Effect, Extent, Grade, Opt, Source, Word, patch};
 use crate::limits::Cap;
 use crate::names::runner::{BUILDERS, FETCHING};
@@ -240,8 +240,14 @@ impl Walker<'_> {
         if !installs && !builds || call.parsed.has_mark(table::mark::ONLY) || call.is_dry_run() {
             return;
         }
-        let printed = matches!(self.feed, Feed::Stream(Printer::Stranger))
-            && call.args.iter().any(|arg| arg.plain_text() == Some("-"));
+        let stranger = |feed: &Feed| matches!(feed, Feed::Stream(Printer::Stranger));
+        let printed = call.args.iter().any(|arg| match arg.text {
+            Text::Pipe(at) => stranger(&self.pipe_feed(at)),
+            _ => {
+                matches!(arg.plain_text(), Some("-" | "/dev/stdin" | "/dev/fd/0"))
+                    && stranger(&self.feed)
+            }
+        });
         let has = |word: Word| self.out.analysis.effects.iter().any(|effect| effect.word == word);
         let fetches = !self.out.fetched.is_empty() || has(Word::Network) && has(Word::Write);
         if !printed && !fetches {
@@ -269,6 +275,30 @@ impl Walker<'_> {
         if unread {
             call.does(&mut self.out, Word::Named("package.unread"));
         }
+    }
+
+    /// `cat dump.sql | psql`: of what is piped into a client the client reads the files, as `psql < dump.sql` does.
+    pub(super) fn emit_piped_files(&mut self, call: &Call, index: usize) {
+        if !call.fed || !special::is_client(call) {
+            return;
+        }
+        let piped = self.flow.piped.clone();
+        let effects = &mut self.out.analysis.effects;
+        let reads = |e: &&Effect| {
+            e.word == Word::Read && e.command.is_some_and(|command| piped.contains(&command))
+        };
+        let read: Vec<Effect> = effects.iter().filter(reads).cloned().collect();
+        effects.extend(read.into_iter().map(|e| Effect { command: Some(index), ..e }));
+    }
+
+    /// `./x & disown`: what was last put into the background goes on when the shell ends, as with nohup.
+    pub(super) fn leave_behind(&mut self, index: usize) {
+        let left = self.flow.left.take().and_then(|at| self.out.analysis.commands.get(at));
+        let Some(left) = left else { return };
+        let words = [&left.word].into_iter().chain(&left.args);
+        let words = words.map(|arg| Value::known(arg.text.clone().unwrap_or_default(), 0..0));
+        let words = std::iter::once(Value::known("nohup", left.span.clone())).chain(words);
+        self.start_command(&words.collect::<Vec<_>>(), index);
     }
 
     /// Does it lie in, or is it, a directory that the call has fetched?

@@ -1,8 +1,8 @@
 //! Statements: lists, pipelines and compound commands, walked the way a shell would run them.
 
 use shuck_ast::{
-    Assignment, AssignmentValue, BinaryOp, BuiltinCommand, Command, CompoundCommand,
-    ConditionalExpr, DeclOperand, Stmt, StmtSeq, Word,
+    Assignment, AssignmentValue, BackgroundOperator, BinaryOp, BuiltinCommand, Command,
+    CompoundCommand, ConditionalExpr, DeclOperand, Stmt, StmtSeq, StmtTerminator, Word,
 };
 
 use super::doubt::side_by_side;
@@ -25,8 +25,7 @@ const ASKING: &[&str] = &[
 
 /// Does a loop start something in the background at every turn, and wait for nothing?
 fn is_fork_bomb(body: &StmtSeq) -> bool {
-    let background =
-        |stmt: &Stmt| matches!(stmt.terminator, Some(shuck_ast::StmtTerminator::Background(_)));
+    let background = |stmt: &Stmt| matches!(stmt.terminator, Some(StmtTerminator::Background(_)));
     !body.stmts.is_empty() && body.stmts.iter().all(background)
 }
 
@@ -90,8 +89,14 @@ impl Walker<'_> {
         if !self.has_room() {
             return;
         }
-        if matches!(stmt.terminator, Some(shuck_ast::StmtTerminator::Background(_))) {
+        if let Some(StmtTerminator::Background(operator)) = stmt.terminator {
+            let left = self.out.analysis.commands.len();
             self.in_background(|w| w.in_subshell(|w| w.stmt_here(stmt)));
+            self.flow.left = Some(left);
+            // zsh's `&!` and `&|` do both.
+            if operator != BackgroundOperator::Plain {
+                self.leave_behind(left);
+            }
         } else {
             self.stmt_here(stmt);
         }
@@ -278,9 +283,9 @@ impl Walker<'_> {
             return;
         }
         let stages = std::iter::once(first).chain(links.iter().map(|(_, stmt)| *stmt)).collect();
-        let fed = self.flow.fed;
+        let (fed, piped) = (self.flow.fed, self.flow.piped.clone());
         self.fed_with(self.feed.clone(), |w| w.in_background(|w| w.walk_pipeline(stages)));
-        self.flow.fed = fed;
+        (self.flow.fed, self.flow.piped) = (fed, piped);
     }
 
     /// Runs something beside what goes on: a stage of a pipeline, a job in the background.
@@ -291,6 +296,7 @@ impl Walker<'_> {
     /// The stages of a pipeline, each fed with what the one before it prints.
     fn walk_pipeline(&mut self, stages: Vec<&Stmt>) {
         let last = stages.len() - 1;
+        let first = self.out.analysis.commands.len();
         let looking =
             stages.len() - stages.iter().rev().take_while(|stage| self.only_looks(stage)).count();
         for (i, stage) in stages.into_iter().enumerate() {
@@ -302,6 +308,7 @@ impl Walker<'_> {
                 );
             }
             let printed = std::mem::take(&mut self.flow.printed);
+            self.flow.piped = first..self.out.analysis.commands.len();
             self.in_subshell(|w| w.walk_statement(stage));
             if self.room.stopped {
                 break;

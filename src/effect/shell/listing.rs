@@ -9,6 +9,17 @@ pub(super) fn anything_below() -> Feed {
     Feed::Lines(Value::known(".", 0..0).unknown_below())
 }
 
+/// The same where some of it is known by name.
+pub(super) fn files_below(args: &[Value], named: Vec<Value>) -> Option<Feed> {
+    let some = stays_below(args).then(|| Value::known(".", 0..0).unknown_below())?;
+    Some(if named.is_empty() { Feed::Lines(some) } else { Feed::Found(some, named) })
+}
+
+/// The files of lasting data that a program is to name.
+pub(super) fn lasting(args: &[Value]) -> Vec<Value> {
+    args.iter().filter_map(|pattern| special::lasting_glob(".", pattern)).collect()
+}
+
 /// Does no argument lead out of the directory?
 pub fn stays_below(args: &[Value]) -> bool {
     args.iter().all(|a| {

@@ -233,7 +233,8 @@ fn is_left_out(part: &Part<'_>, name: &str) -> bool {
 }
 
 /// Does a glob with a `**` only perhaps meet what these components name at any depth? So it is unless one of its names
-/// surely is the last of them, and that is told before the others are read.
+/// surely is the last of them, and that is told before the others are read. That there is one of a certain name among all
+/// that end so (`*.py`) is not sure.
 pub(super) fn meets_at_most(parts: Parts<'_>, glob_path: &[&str]) -> bool {
     let mut last = None;
     for part in parts {
@@ -242,8 +243,10 @@ pub(super) fn meets_at_most(parts: Parts<'_>, glob_path: &[&str]) -> bool {
         }
         last = Some(part);
     }
-    let names =
-        |last: Part<'_>| glob_path.iter().any(|name| *name != "**" && surely_meets(&last, name));
+    let names = |last: Part<'_>| {
+        let open = |name: &str| name.starts_with('*') && matches!(last, Part::Literal(_));
+        glob_path.iter().any(|name| *name != "**" && !open(name) && surely_meets(&last, name))
+    };
     glob_path.contains(&"**") && last.is_some_and(|last| !names(last))
 }
 

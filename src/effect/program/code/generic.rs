@@ -26,9 +26,8 @@ pub fn emit(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>, next: 
             sign.trim().replace('`', "backticks")
         );
         out.emit_unknown(&why, span.clone());
-    } else {
-        next.extend(guess::of_value(&Value::known(text, span.clone())));
     }
+    next.extend(guess::of_value(&Value::known(text, span.clone())));
 }
 
 /// String literals that look like paths: read for certain, possibly written.

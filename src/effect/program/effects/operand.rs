@@ -29,7 +29,12 @@ pub fn emit_operands(out: &mut Emitter, call: &Call, program: &Program, next: &m
         match before.get(i).copied().unwrap_or_else(last) {
             Role::Command => {
                 let cwd = out.cwd.clone().map(|c| Value::known(c, 0..0));
-                return next.push(Next::Words { words: values[i..].to_vec(), cwd, feeds: false });
+                let mut words = values[i..].to_vec();
+                // `yarn workspace x add y` is `yarn add y` there.
+                if program.name.starts_with("yarn ") {
+                    words.insert(0, Value::known("yarn", value.span.clone()));
+                }
+                return next.push(Next::Words { words, cwd, feeds: false });
             }
             Role::Joined => {
                 next.push(join_words(&values[i..]));

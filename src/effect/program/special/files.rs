@@ -1,17 +1,18 @@
 //! Programs on files: find, dd, tar, ln, gzip.
 
 use super::super::effects::{Call, Next, emit_elsewhere, note_written};
-use super::super::options;
+use super::super::options::{self, Parsed};
 use super::super::table::{self, Program, Role, Special, mark};
 use super::{Invocation, search};
 use crate::effect::archive;
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::path::{join, normalise_path, split};
+use crate::effect::secret;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Target, Word};
 use crate::glob;
 use crate::limits::{self, Cap};
-use crate::names::find::{ALONE, VALUED};
+use crate::names::find::{ALONE, LASTING, VALUED};
 
 /// Is that word an action of find's on what it finds?
 fn is_action(word: &str) -> bool {
@@ -232,13 +233,13 @@ pub fn emit_fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
         out.emit_path(Word::Read, start, extent, Grade::Certain, Source::Operand);
     }
     let Some(command) = call.args.get(cut + 1..).filter(|c| !c.is_empty()) else { return };
+    let mut items = lasting_found(&own, call.args);
     let pattern = own.operands.first().map(|i| &call.args[*i]);
-    let mut items: Vec<Value> = Vec::new();
     for start in &starts {
         items.push(start.unknown_below());
         let changes = !only_reads_operands(command, out.place.programs);
         items.extend(search::by_pattern(out, &own, start, pattern, changes));
-        let all = own.options.iter().all(|o| matches!(o.name.as_str(), "-H" | "-I" | "--hidden"))
+        let all = own.options.iter().all(|o| o.is_option("-H") || o.is_option("-I"))
             && pattern.is_none_or(|p| matches!(p.plain_text(), Some("." | "")));
         if all && deletes_operands(command, out.place.programs) {
             items.extend(directory_glob(start));
@@ -299,10 +300,10 @@ pub fn named_globs(start: &Value, args: &[Value]) -> Vec<Value> {
     let has = |words: &[&str]| args.iter().any(|a| words.contains(&a.known_start()));
     // What is left out is not found.
     let but = has(&["!", "-not"]) || has(&["-prune"]) && has(&["-o", "-or"]);
-    let Some(dir) = start.plain_text().filter(|_| !but) else { return Vec::new() };
+    let Some(dir) = start.plain_text() else { return Vec::new() };
+    let mut found = lasting_tests(dir, args);
     let names = args.windows(2).filter_map(|pair| Some((pair[0].plain_text()?, &pair[1])));
-    let mut found: Vec<Value> = Vec::new();
-    for (test, name) in names {
+    for (test, name) in names.filter(|_| !but) {
         let value = match test {
             "-name" => name.clone(),
             "-iname" => name.map(str::to_lowercase),
@@ -317,6 +318,51 @@ pub fn named_globs(start: &Value, args: &[Value]) -> Vec<Value> {
     }
     found.truncate(Cap::Asked.first_admitted(&found).len());
     found
+}
+
+/// The files of lasting data that find asks for by how their names end, unless it asks for all but these.
+fn lasting_tests(dir: &str, args: &[Value]) -> Vec<Value> {
+    let word = |at: usize| args.get(at).and_then(Value::plain_text).unwrap_or_default();
+    let not = |at: usize| matches!(word(at), "!" | "-not");
+    if (0..args.len()).any(|at| not(at) && word(at + 1) == "(") {
+        return Vec::new();
+    }
+    let asks = |at: &usize| {
+        let test = word(*at);
+        (names_some(test) || matches!(test, "-regex" | "-iregex"))
+            && (*at == 0 || !not(at - 1))
+            && word(at + 2) != "-prune"
+    };
+    let places = (0..args.len()).filter(asks);
+    places.filter_map(|at| lasting_glob(dir, args.get(at + 1)?)).collect()
+}
+
+/// The files of lasting data that a pattern names by how they end (`*.db`, `.*\.db$`, `*.env`), at any depth: of them
+/// the end says enough.
+pub fn lasting_glob(dir: &str, pattern: &Value) -> Option<Value> {
+    let text = pattern.text()?.to_lowercase().replace(".*", "*").replace('\\', "");
+    let name = split(&text).1.trim_end_matches('$');
+    let (start, end) = name.rsplit_once('.').filter(|(start, _)| start.starts_with('*'))?;
+    let mut words = end.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    let told = match words.find(|word| LASTING.contains(word)) {
+        Some(word) if word == end => name.to_string(),
+        Some(word) => format!("*.{word}"),
+        // What the shell's `*` leaves out.
+        None if start == "*" && secret::is_told(&name[1..]) => name[1..].to_string(),
+        None => return None,
+    };
+    Some(Value::glob(format!("{}/**/{told}", dir.trim_end_matches('/')), pattern.span.clone()))
+}
+
+/// The same for what fd finds.
+pub fn lasting_found(own: &Parsed, args: &[Value]) -> Vec<Value> {
+    let ends = own.options.iter().filter(|o| o.is_option("-e"));
+    let ends = ends.filter_map(|o| Some(o.value.as_ref()?.map(|end| format!("*.{end}"))));
+    let whole = own.find_option("-g").is_some();
+    let pattern = own.operands.first().map(|at| &args[*at]);
+    let pattern = pattern.map(|p| p.map(|p| if whole { p.to_string() } else { format!("*{p}") }));
+    let dir = own.operands.get(1).and_then(|at| args[*at].plain_text()).unwrap_or(".");
+    ends.chain(pattern).filter_map(|pattern| lasting_glob(dir, &pattern)).collect()
 }
 
 /// Guarded names that find asks for, right below its start: the likeliest place, there or not.

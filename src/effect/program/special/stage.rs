@@ -54,7 +54,7 @@ fn named_by(word: &str) -> (&str, &str) {
 }
 
 /// Is it the client of a database?
-fn is_client(call: &Call) -> bool {
+pub fn is_client(call: &Call) -> bool {
     call.parsed.program.is_some_and(|row| row.special == Some(Special::Client))
 }
 

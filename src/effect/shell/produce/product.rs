@@ -7,7 +7,7 @@ use crate::effect::decode;
 use crate::effect::emitter::Spot;
 use crate::effect::guarded;
 use crate::effect::path::{join, normalise_path, split};
-use crate::effect::program::{code, special};
+use crate::effect::program::{code, parse_arguments, special};
 use crate::effect::value::{Printer, Text, Value};
 use crate::glob;
 use crate::limits::Cap;
@@ -215,11 +215,14 @@ impl Walker<'_> {
             name if code::passes_objects(name) => {
                 matches!(p.fed, Feed::Lines(_)).then(|| p.fed.clone())
             }
-            "fd" | "fdfind" => listing::stays_below(args).then(listing::anything_below),
+            "fd" | "fdfind" => {
+                let own = parse_arguments(p.name, args, self.out.place.programs);
+                listing::files_below(args, special::lasting_found(&own, args))
+            }
             "git" => self.git_prints(args),
             "ls" => self.ls_prints(args, &p.operands),
             "grep" | "rg" | "egrep" | "ag" if listing::names_files(p.name, args) => {
-                listing::stays_below(&args[1..]).then(listing::anything_below)
+                listing::files_below(&args[1..], listing::lasting(args))
             }
             _ if p.prints_numbers() => Some(Feed::Numbers),
             "sort" | "uniq" | "head" | "tail" | "grep" | "egrep" | "rg" | "shuf" | "tac" => {
@@ -270,12 +273,9 @@ impl Walker<'_> {
                 Some(Feed::Whole(start.unknown_below(), special::directory_glob(&start)))
             }
             ["ls-files", ref rest @ ..] => {
-                let listed = listing::stays_below(args).then(listing::anything_below)?;
                 let plain = |a: &&&str| !a.starts_with('-') && !a.starts_with(':');
-                let named: Vec<Value> =
-                    rest.iter().filter(plain).flat_map(|a| self.guarded_like(a)).collect();
-                let Feed::Lines(some) = listed else { return Some(listed) };
-                Some(if named.is_empty() { Feed::Lines(some) } else { Feed::Found(some, named) })
+                let named = rest.iter().filter(plain).flat_map(|a| self.guarded_like(a));
+                listing::files_below(args, named.chain(listing::lasting(args)).collect())
             }
             // `git grep -l PATTERN`
             ["grep", ref rest @ ..]
