@@ -11,10 +11,12 @@ pub fn hookctl(program: &str, home: &Path) -> Command {
     let mut command = Command::new(program);
     command.env("HOME", home);
     if !cfg!(target_os = "linux") {
-        let config = home.join(".config").join("hookctl");
+        let config = below(home, ".config/hookctl");
+        let state = below(home, ".local/state/hookctl");
+        // What the command line names has to be there.
         std::fs::create_dir_all(&config).unwrap();
-        command.env("USERPROFILE", home).arg("--config").arg(config);
-        command.arg("--state").arg(home.join(".local").join("state").join("hookctl"));
+        std::fs::create_dir_all(&state).unwrap();
+        command.env("USERPROFILE", home).arg("--config").arg(config).arg("--state").arg(state);
     }
     command
 }
