@@ -31,6 +31,11 @@ pub fn below(dir: &Path, path: &str) -> PathBuf {
     dir.join(path).components().collect()
 }
 
+/// Holds the directory nothing, or is there none?
+pub fn is_untouched(dir: &Path) -> bool {
+    std::fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none())
+}
+
 /// Gives a file its mode, where there are modes.
 pub fn set_mode(path: impl AsRef<Path>, mode: u32) {
     #[cfg(unix)]
