@@ -178,6 +178,9 @@ fn what_is_told() {
          Bash: git push origin main (~/project)\n    - deny user:no-main\n    + ask user:main\n"
     );
     assert_eq!(done.err, format!("hookctl: skipped: {}:9: no JSON object\n", path.display()));
+    if !cfg!(target_os = "linux") {
+        return; // There the tests name a directory already.
+    }
     // Another file as the user's, in both spellings.
     for config in [other.clone(), other.with_file_name("dir")] {
         if config.extension().is_none() {
