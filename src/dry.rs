@@ -154,7 +154,7 @@ pub fn absolute_path(path: &str, cwd: &Path, home: &Path) -> String {
         _ if windows::canonical_path(path).is_some() => return path.to_string(),
         _ => cwd.join(path),
     };
-    full.components().collect::<PathBuf>().to_string_lossy().into_owned()
+    windows::native_text(&full.components().collect::<PathBuf>())
 }
 
 /// What such a tool returns when it has nothing to say.

@@ -378,11 +378,32 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         _ => Err(error),
     });
     let written =
-        made.and_then(|mut file| file.write_all(bytes)).and_then(|()| fs::rename(&draft, path));
+        made.and_then(|mut file| file.write_all(bytes)).and_then(|()| take_name(&draft, path));
     if written.is_err() {
         let _ = fs::remove_file(draft);
     }
     written
+}
+
+/// Gives a file the name of another, which is gone then.
+#[cfg(not(windows))]
+fn take_name(draft: &Path, path: &Path) -> io::Result<()> {
+    fs::rename(draft, path)
+}
+
+/// The same where nothing takes the name of a file that somebody has open: who reads it is soon done.
+#[cfg(windows)]
+fn take_name(draft: &Path, path: &Path) -> io::Result<()> {
+    const TRIES: u32 = 80;
+    for _ in 0..TRIES {
+        match fs::rename(draft, path) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                std::thread::sleep(Duration::from_millis(25));
+            }
+            renamed => return renamed,
+        }
+    }
+    fs::rename(draft, path)
 }
 
 /// For how long a draft lies that nobody may be writing any more: its writer was killed.

@@ -127,7 +127,8 @@ mod tests {
         let of = |line| BridgeOptions::parse(args(line)).flags;
         let flags = |port, dir: &str| Flags { port, dir: Some(dir.into()) };
         assert_eq!(of("--port 4000 --dir ~/x"), flags(Some(4000), "~/x"));
-        assert_eq!(of("--what --port=4000 --dir=/x"), flags(Some(4000), "/x"));
+        let root = absolute_path(Path::new("/x"));
+        assert_eq!(of("--what --port=4000 --dir=/x"), flags(Some(4000), root.to_str().unwrap()));
         assert_eq!(of("--port no --state /s"), Flags::default());
         assert!(of("--dir x").dir.is_some_and(|dir| dir.is_absolute() && dir.ends_with("x")));
         for none in ["--dir", "--dir=", "--dir "] {

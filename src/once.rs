@@ -186,6 +186,7 @@ mod tests {
         let old = dir.path().join("once-old");
         let file = fs::File::create(&old).unwrap();
         file.set_modified(SystemTime::now() - OLD - OLD).unwrap();
+        drop(file);
         for key in ["a1", "a0"] {
             assert!(old.exists());
             claim(dir.path(), key, OLD, Instant::now());

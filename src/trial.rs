@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::config::Config;
 use crate::dry::{self, Dry};
-use crate::effect::Place;
+use crate::effect::{Place, windows};
 use crate::event::{Event, Kind};
 use crate::marks::Session;
 use crate::paths::Paths;
@@ -50,7 +50,7 @@ impl<'a> Ground<'a> {
         project: &Path,
         env: Option<fn(&str) -> Option<String>>,
     ) -> Ground<'a> {
-        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let text = windows::native_text;
         let place = Place {
             cwd: text(project),
             project: text(project),
@@ -126,7 +126,7 @@ impl<'a> Ground<'a> {
 
     /// The place of these cases, with another directory.
     pub fn place_at(&self, cwd: &str) -> Place {
-        Place { cwd: cwd.to_string(), ..self.place.clone() }
+        Place { cwd: windows::native_text(Path::new(cwd)), ..self.place.clone() }
     }
 }
 

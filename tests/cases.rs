@@ -21,6 +21,8 @@ use serde_json::{Map, Value, json};
 mod index;
 #[path = "common/prose.rs"]
 mod prose;
+#[path = "common/system.rs"]
+mod system;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -59,6 +61,8 @@ struct File {
     /// The shipped rules count too.
     #[serde(default)]
     shipped: bool,
+    /// What a system needs for all of them, where not all have it.
+    needs: Option<String>,
     case: Vec<Case>,
 }
 
@@ -67,6 +71,8 @@ struct File {
 struct Case {
     #[serde(default)]
     name: String,
+    /// What a system needs for it, where not all have it.
+    needs: Option<String>,
     #[serde(default = "pre_tool_use")]
     event: String,
     #[serde(default)]
@@ -131,9 +137,13 @@ fn run(path: &Path) -> datatest_stable::Result<()> {
     };
     for (at, case) in file.case.iter().flat_map(each).enumerate() {
         let case = &case;
-        if let Err(why) = check(&file, case) {
-            let name = case.command.as_deref().unwrap_or(&case.name);
-            wrong.push(format!("case {} ({name}): {why}", at + 1));
+        let name = case.command.as_deref().unwrap_or(&case.name);
+        match check(&file, case) {
+            Ok(()) => {}
+            Err(Miss::Wrong(why)) => wrong.push(format!("case {} ({name}): {why}", at + 1)),
+            Err(Miss::LeftOut(why)) => {
+                println!("left out: needs {why}: {} case {}", path.display(), at + 1);
+            }
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
@@ -154,7 +164,42 @@ fn tar(names: &[String]) -> Vec<u8> {
     bytes
 }
 
-fn check(file: &File, case: &Case) -> Result<(), String> {
+/// Why a case does not hold.
+enum Miss {
+    Wrong(String),
+    /// It cannot be told on this system, which lacks that.
+    LeftOut(String),
+}
+
+impl From<String> for Miss {
+    fn from(why: String) -> Miss {
+        Miss::Wrong(why)
+    }
+}
+
+/// Does the case name one of these files below the root, or a directory that they are in?
+fn names_any(case: &Case, files: &[&str]) -> bool {
+    let told = format!("{:?} {:?} {:?}", case.command, case.input, case.payload);
+    let within = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
+    told.split(|c| !within(c))
+        .any(|word| files.iter().any(|file| file.split('/').skip(1).any(|part| part == word)))
+}
+
+/// What Windows lacks of what other systems have.
+const NOT_ON_WINDOWS: &[&str] = &[
+    "a POSIX shell",
+    "hard links that are told apart",
+    "recipes that one shell runs",
+    "symbolic links",
+];
+
+fn check(file: &File, case: &Case) -> Result<(), Miss> {
+    if let Some(needed) = file.needs.as_ref().or(case.needs.as_ref()) {
+        assert!(NOT_ON_WINDOWS.contains(&needed.as_str()), "{needed}");
+        if cfg!(windows) {
+            return Err(Miss::LeftOut(needed.clone()));
+        }
+    }
     let temp = tempfile::tempdir().map_err(|e| e.to_string())?;
     let root = hookctl::files::real_path(temp.path()).map_err(|e| e.to_string())?;
     let shown = hookctl::files::portable_text(&root.to_string_lossy()).into_owned();
@@ -163,12 +208,7 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
         let path = root.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, subst(text)).unwrap();
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            let mode = if text.starts_with("#!") { 0o755 } else { 0o600 };
-            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-        }
+        system::set_mode(&path, if text.starts_with("#!") { 0o755 } else { 0o600 });
     };
     fs::create_dir_all(root.join("project/.git")).unwrap();
     put("home/.config/hookctl/config.toml", &file.rules);
@@ -184,11 +224,21 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
     for (name, text) in &file.files {
         put(name, text);
     }
+    let mut unmade = Vec::new();
     for (name, target) in &file.links {
         let path = root.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        #[cfg(unix)]
-        std::os::unix::fs::symlink(subst(target), path).unwrap();
+        match system::symlink(subst(target), path) {
+            Err(_) if cfg!(windows) => unmade.push(name.as_str()),
+            made => made.unwrap(),
+        }
+    }
+    if names_any(case, &unmade) {
+        return Err(Miss::LeftOut("symbolic links".into()));
+    }
+    let hard: Vec<&str> = file.hard.keys().map(String::as_str).collect();
+    if cfg!(windows) && names_any(case, &hard) {
+        return Err(Miss::LeftOut("hard links that are told apart".into()));
     }
     for (name, target) in &file.hard {
         let path = root.join(name);
@@ -273,7 +323,7 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
         }
         let again = judged(&config);
         if again.answer != judgement.answer || again.rule != judgement.rule {
-            return Err(format!("with an index: {:?}, without: {:?}", again, judgement));
+            return Err(format!("with an index: {again:?}, without: {judgement:?}").into());
         }
     }
     let answer = &judgement.answer;
@@ -297,8 +347,13 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
         wrong.push(format!("rule {:?}, expected {rule:?}", judgement.rule));
     }
     let mut part = |what: &str, whole: &str, wanted: &Option<String>| {
+        // `Makefile` is found as `makefile` where case does not count.
+        let form = |text: &str| match cfg!(any(target_os = "macos", windows)) {
+            true => text.to_lowercase(),
+            false => text.to_string(),
+        };
         if let Some(wanted) = wanted
-            && !whole.contains(&subst(wanted))
+            && !form(whole).contains(&form(&subst(wanted)))
         {
             wrong.push(format!("{what} {whole:?} lacks {wanted:?}"));
         }
@@ -341,6 +396,11 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
     if wrong.is_empty() {
         return Ok(());
     }
+    let no_shell = |told: &String| told.contains("could not be started: program not found");
+    let mut told = judgement.notes.iter().chain([&answer.reason]).chain(&answer.context);
+    if cfg!(windows) && told.any(no_shell) {
+        return Err(Miss::LeftOut("a POSIX shell".into()));
+    }
     wrong.push(format!("rules: {:?}, notes: {:?}", judgement.spoke, judgement.notes));
     let effects: Vec<String> = situation
         .analysis
@@ -349,7 +409,7 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
         .map(|e| format!("{:?} {:?} {:?}", e.grade, e.word, e.path.as_ref().map(|p| &p.lexical)))
         .collect();
     wrong.push(format!("effects: {effects:?}"));
-    Err(wrong.join("\n    "))
+    Err(wrong.join("\n    ").into())
 }
 
 fn payload(case: &Case, root: &Path, subst: &dyn Fn(&str) -> String) -> Map<String, Value> {

@@ -2,7 +2,7 @@
 
 mod cli;
 
-use cli::World;
+use cli::{World, system};
 use serde_json::Value;
 
 const CONFIG: &str = "[pack]\ngit = false\n[override.amend]\nenabled = true\n\
@@ -127,7 +127,7 @@ fn what_cannot_be_meant_is_a_fault() {
     let done = check("[override.env-raed]\nenabled = false\n");
     assert_eq!(done.code, 0);
     assert!(done.out.contains("did you mean `env-read`?"), "{}", done.out);
-    let world = World::new();
+    let world = World::with("");
     world.project_file("[pack]\ngit = true\n[override.env-read]\naction = \"deny\"\n");
     let done = world.run(&["check"]);
     assert_eq!(done.code, 0, "{}", done.out);
@@ -142,11 +142,8 @@ fn a_file_gives_a_shipped_rule_another_reason() {
     );
     assert_eq!(world.run(&["check"]).code, 0);
     let first = |call: &str| world.run(&["explain", call]).out.lines().next().unwrap().to_string();
-    let env = world.project().join(".env");
-    assert_eq!(
-        first("cat .env"),
-        format!("deny by env-read: Look into {}.example.", env.display())
-    );
+    let env = system::text(world.project().join(".env"));
+    assert_eq!(first("cat .env"), format!("deny by env-read: Look into {env}.example."));
     // A human is told what the call does, not what the model is to do.
     let key = first("cat ~/.ssh/id_rsa");
     assert!(key.starts_with("ask by private-key") && !key.contains("Ask the user"), "{key}");

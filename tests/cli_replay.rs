@@ -41,7 +41,7 @@ const REJECTED: (&str, bool) = (
 );
 
 fn transcript(world: &World, text: &str) -> PathBuf {
-    let path = world.home().join(".claude/projects/-home-project/s1.jsonl");
+    let path = system::below(&world.home(), ".claude/projects/-home-project/s1.jsonl");
     world.write(&path, text);
     path
 }
@@ -118,7 +118,8 @@ fn replay_says_of_each_call_what_the_hook_says() {
     let of_journal = journal["list"].as_array().unwrap();
     assert!(of_journal.len() > 10, "{journal}");
     for one in of_journal {
-        let alike = list.iter().find(|other| other["what"] == one["what"]);
+        let what = |one: &Value| one["what"].as_str().map(system::text);
+        let alike = list.iter().find(|other| what(other) == what(one));
         assert_eq!(alike.map(|other| &other["verdict"]), Some(&one["verdict"]), "{one}");
     }
 }
@@ -177,6 +178,9 @@ fn what_is_told() {
          Bash: git push origin main (~/project)\n    - deny user:no-main\n    + ask user:main\n"
     );
     assert_eq!(done.err, format!("hookctl: skipped: {}:9: no JSON object\n", path.display()));
+    if !cfg!(target_os = "linux") {
+        return; // There the tests name a directory already.
+    }
     // Another file as the user's, in both spellings.
     for config in [other.clone(), other.with_file_name("dir")] {
         if config.extension().is_none() {
@@ -191,7 +195,7 @@ fn what_is_told() {
 
 #[test]
 fn nothing_to_read_is_said() {
-    let world = World::new();
+    let world = World::with("");
     let done = world.run(&["replay"]);
     assert_eq!((done.code, done.out.as_str()), (1, ""));
     assert!(done.err.contains("no call was found"), "{}", done.err);

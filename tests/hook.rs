@@ -626,10 +626,14 @@ fn a_config_that_names_nothing_is_told_and_asked_about() {
     }
     // One that is there and holds no rules; the default one, which registered entries name, is there or not.
     let default = home.path().join("other/.config/hookctl");
+    // No variable moves the default one of Windows.
     for (args, own) in [
         (vec!["hook", "--config", home.path().to_str().unwrap()], home.path()),
         (vec!["hook", "--config", default.to_str().unwrap()], &home.path().join("other")),
-    ] {
+    ]
+    .into_iter()
+    .take(if cfg!(windows) { 1 } else { 2 })
+    {
         let mut command = home.command(&args);
         let mut child = command.env("HOME", own).spawn().unwrap();
         child.stdin.take().unwrap().write_all(bash("ls").to_string().as_bytes()).unwrap();
@@ -677,6 +681,7 @@ fn an_index_of_rules_changes_no_answer_and_follows_every_change() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn s2_33_k12_a_failure_of_cupcake_is_in_the_journal() {
     let home = Home::new("[rule.x]\nhook = \"cupcake eval --harness claude\"\ntool = \"Bash\"\n");
     let payload = json!({"hook_event_name": "PreToolUse", "cwd": "/tmp", "session_id": "s",

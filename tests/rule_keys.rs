@@ -38,6 +38,7 @@ fn bash(command: &str) -> Value {
 
 /// The four placeholders of the reference, and its variables, in a command as in a text.
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn s4_20_s4_21_what_a_rule_sees_of_the_payload_and_of_the_environment() {
     let script = "printf '%s\\n' \"$ARGUMENTS\" \"$PROMPT\" \"$TRANSCRIPT_PATH\" \
                   \"$CLAUDE_PROJECT_DIR\" \"$CLAUDE_PLUGIN_ROOT\" \"$CLAUDE_ENV_FILE\" \
@@ -202,6 +203,7 @@ fn s3_58_a_command_keeps_what_it_is_told_to_keep_and_runs_where_it_is_told() {
 
 /// A hook script, a context and a notice take such a table as well.
 #[test]
+#[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn s3_58_every_command_may_be_such_a_table() {
     let rules = "[rule.a]\ntool = \"Bash\"\n\
         hook = { command = \"echo \\\"${{TOKEN-none}\\\" >&2; exit 2\", env = [] }\n\

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use super::fields::runs_as_line;
+use super::fields::{is_absolute, runs_as_line};
 use super::fingerprint::{Field, Fingerprint};
 use super::{AGENTS, Agent, AgentFacts, EventSpec, Mark, Output, default_agent};
 use crate::effect::tool::{holds_line, names_line};
@@ -190,7 +190,7 @@ fn first_field<'p>(map: &'p Map<String, Value>, names: &[&str]) -> Option<&'p st
 /// The directory that it says.
 fn working_directory(map: &Map<String, Value>) -> Option<&str> {
     let (_, value) = map.iter().find(|(key, _)| PLACES.contains(&normalise_name(key).as_str()))?;
-    value.get(0).unwrap_or(value).as_str().filter(|path| path.starts_with('/'))
+    value.get(0).unwrap_or(value).as_str().filter(|path| is_absolute(path))
 }
 
 /// The same in one of the objects of the payload.

@@ -49,11 +49,13 @@ impl Wiring {
 
     /// Where one of its files is, for a session in `cwd` of the project at `root`.
     pub fn resolve(&self, place: &SettingsPlace, home: &Path, cwd: &Path, root: &Path) -> PathBuf {
-        match place.scope {
+        let path = match place.scope {
             Scope::Managed => PathBuf::from(place.path),
             Scope::User => self.user_directory(home, cwd).join(place.path),
             Scope::Project | Scope::Local => root.join(place.path),
-        }
+        };
+        // Its own separators where this system has others.
+        if cfg!(windows) { path.components().collect() } else { path }
     }
 }
 

@@ -13,7 +13,7 @@ use super::install::unified_diff;
 use super::report::Report;
 use super::{Context, Exit, display_path, human, make_visible, one_line, print};
 use crate::config::{Config, LayerFile};
-use crate::effect::{Analysis, Effect, Extent, Grade, SubCommand, Word};
+use crate::effect::{Analysis, Effect, Extent, Grade, SubCommand, Word, windows};
 use crate::rule::Layer;
 use crate::settings::{self, EditMode};
 use crate::text;
@@ -197,7 +197,7 @@ pub(super) fn run(context: &Context, verb: Verb, report: &mut Report) -> Result<
     ))?;
     let user = context.paths.user_config();
     let mut bench = Bench::new(context, user.clone(), "");
-    let root = bench.root(&call.cwd).to_string_lossy().into_owned();
+    let root = windows::native_text(&bench.root(&call.cwd));
     let rules = exact_rules(context, verb, &call, &bench.analyse(&call), &root);
     let Some(rules) = rules.filter(|rules| !rules.is_empty()) else {
         return Ok(report.refuse("no rule can say exactly this call: write one by hand"));
@@ -252,7 +252,7 @@ fn exact_rules(
     root: &str,
 ) -> Option<Vec<NewRule>> {
     let mut taken = taken_ids(context);
-    let home = context.paths.home.to_string_lossy();
+    let home = windows::native_text(&context.paths.home);
     let what = call.what();
     let base = make_id(&format!("{} {what}", verb.name()));
     let reason = [format!("`hookctl {} --last`", verb.name())];

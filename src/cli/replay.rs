@@ -13,6 +13,7 @@ use super::{
     BOLD, Context, Exit, FAINT, GREEN, RED, YELLOW, display_path, one_line, print, print_json,
     print_stderr,
 };
+use crate::effect::windows;
 use crate::verdict::Verb;
 
 /// So many rules and calls are listed without `--verbose`.
@@ -65,7 +66,7 @@ pub(super) fn run(context: &Context, args: &ReplayArgs) -> Result<Exit> {
     let list = (args.json && args.verbose).then(Vec::new);
     let mut replayed = Replayed { list, ..Replayed::default() };
     let tally = sources.read(|call| {
-        let root = bench.root(&call.cwd).to_string_lossy().into_owned();
+        let root = windows::native_text(&bench.root(&call.cwd));
         let now = bench.judge(&call);
         replayed.add_call(&call, root, now, other.as_mut().map(|other| other.judge(&call)));
         Ok(())

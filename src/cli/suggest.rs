@@ -22,7 +22,7 @@ use super::{
 };
 use crate::agent;
 use crate::config::Config;
-use crate::effect::{Analysis, Grade, SubCommand, Word};
+use crate::effect::{Analysis, Grade, SubCommand, Word, windows};
 use crate::env;
 use crate::paths;
 use crate::redact;
@@ -171,7 +171,7 @@ impl Evidence {
         if judged.verb.is_some() || judged.open {
             return;
         }
-        let root = bench.root(&call.cwd).to_string_lossy().into_owned();
+        let root = windows::native_text(&bench.root(&call.cwd));
         let key = format!("{root}\0{}\0{}\0{}", call.cwd, call.tool, call.input);
         let at = *self.index.entry(key).or_insert_with(|| {
             self.calls.push(Seen { call: call.clone(), root, times: 0 });
@@ -209,7 +209,7 @@ fn was_asked(bench: &mut Bench<'_>, call: &PastCall) -> bool {
     }
     // Commands that only look in the project pass by themselves.
     let root = bench.root(&call.cwd);
-    call.tool == "Bash" && !only_looks(&bench.analyse(call), &root.to_string_lossy())
+    call.tool == "Bash" && !only_looks(&bench.analyse(call), &windows::native_text(&root))
 }
 
 fn only_looks(analysis: &Analysis, root: &str) -> bool {
@@ -469,7 +469,7 @@ fn parts(
     if effects.iter().any(|effect| effect.grade == Grade::Unknown) {
         return Vec::new();
     }
-    let home = context.paths.home.to_string_lossy();
+    let home = windows::native_text(&context.paths.home);
     let mut out = Vec::new();
     match call.tool.as_str() {
         "Bash" => {

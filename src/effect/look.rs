@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     fn target(path: &std::path::Path, extent: Extent) -> Target {
-        let text = path.to_str().unwrap().to_string();
+        let text = crate::effect::windows::native_text(path);
         Target { lexical: text.clone(), resolved: text, extent }
     }
 

@@ -13,6 +13,10 @@ use crate::limits::{self, Cap};
 
 /// An absolute path without `.`, `..`, `//` and trailing slash, without looking at the disk.
 pub fn normalise_path(path: &str) -> String {
+    #[cfg(windows)]
+    if let Some(path) = windows::canonical_path(path) {
+        return path;
+    }
     let mut out: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {
@@ -34,9 +38,14 @@ pub fn normalise_path(path: &str) -> String {
     text
 }
 
+/// Does the path begin at a root: where there are drives, at one of them as well?
+pub fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || cfg!(windows) && windows::canonical_path(path).is_some()
+}
+
 /// `path` against `base` where it is relative; not normalised.
 pub fn join(base: &str, path: &str) -> String {
-    if path.starts_with('/') { path.to_string() } else { format!("{base}/{path}") }
+    if is_absolute(path) { path.to_string() } else { format!("{base}/{path}") }
 }
 
 /// The directory of a path, and its last component.
@@ -185,11 +194,35 @@ impl Resolver {
         if !done.contains('/') {
             done.push('/');
         }
+        #[cfg(windows)]
+        if windows::has_short_name(&done)
+            && let Some(long) = self.long_names(&done)
+        {
+            return long;
+        }
         done
+    }
+
+    /// The path with the names that its directories have, where it was called by their short ones (`PROGRA~1`).
+    #[cfg(windows)]
+    #[allow(clippy::disallowed_methods)] // Its form is mended here.
+    fn long_names(&mut self, path: &str) -> Option<String> {
+        let path = std::path::Path::new(path);
+        for dir in path.ancestors() {
+            if !self.may_look() {
+                return None;
+            }
+            let Ok(real) = std::fs::canonicalize(dir) else { continue };
+            let below = path.strip_prefix(dir).ok()?;
+            return Some(windows::native_text(&real.join(below)));
+        }
+        None
     }
 
     /// The target of an absolute or relative path text.
     pub fn resolve_target(&mut self, text: &str, cwd: &str, extent: Extent) -> Target {
+        #[cfg(windows)]
+        let text = &*windows::read_spelling(text, cwd);
         let joined = join(cwd, text);
         // `C:\x` is absolute on Windows and a name in the current directory elsewhere: the first
         // is its lexical form, the second the resolved one. Below a drive there is one reading.
@@ -198,6 +231,8 @@ impl Resolver {
             let resolved = match other {
                 true if cfg!(windows) => self.resolve(&lexical, cwd),
                 true => lexical.clone(),
+                // A key of the registry is no file of any name.
+                false if windows::is_registry(&lexical) => lexical.clone(),
                 false => self.resolve(&joined, cwd),
             };
             return Target { lexical, resolved, extent };

@@ -56,6 +56,7 @@ impl Place {
 
     /// A variable that holds an absolute path.
     pub fn directory_variable(&self, name: &str) -> Option<String> {
-        (self.env?)(name).filter(|dir| dir.starts_with('/'))
+        (self.env?)(name)
+            .filter(|dir| dir.starts_with('/') || cfg!(windows) && Path::new(dir).is_absolute())
     }
 }

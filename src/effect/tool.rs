@@ -365,7 +365,7 @@ fn emit_search(out: &mut Emitter, event: &Event) {
         let dir = literal.rsplit_once('/').map(|(dir, _)| if dir.is_empty() { "/" } else { dir });
         if let Some(dir) = dir {
             let whole = format!("{}/{dir}", base.text().unwrap_or("."));
-            let text = if dir.starts_with('/') { dir.to_string() } else { whole };
+            let text = if path::is_absolute(dir) { dir.to_string() } else { whole };
             out.emit_path(
                 Word::Read,
                 &Value::known(text, 0..0),
@@ -425,7 +425,7 @@ fn decode_percent(text: &str) -> String {
 
 /// Does a text look like a path, wherever it stands?
 fn looks_like_path(path: &str) -> bool {
-    (path.starts_with('/') && !path.starts_with("//")
+    (path::is_absolute(path) && !path.starts_with("//")
         || ["~/", "./", "../"].iter().any(|start| path.starts_with(start))
         || path == "~")
         && path.len() < limits::PATH_MAX

@@ -1,7 +1,7 @@
 //! How Windows spells paths and programs, and the one form that the rest of the analysis knows.
 //!
 //! `C:\Users\x` is `C:/Users/x`, a device `\\.\NAME` is `/dev/NAME`, a share is `//server/share`,
-//! a key of the registry `HKLM:/Software`. Nothing here asks the disk.
+//! a key of the registry `HKLM:/Software`. The disk is asked for nothing but whether a drive is there.
 
 use std::ops::Range;
 use std::path::Path;
@@ -16,6 +16,9 @@ const PROVIDERS: &[&str] = &["HKLM:", "HKCU:", "HKCR:", "HKU:", "HKCC:", "CERT:"
 /// What a program's file name ends in.
 const SUFFIXES: &[&str] = &[".exe", ".cmd", ".bat", ".com", ".ps1"];
 
+/// What stands between the directories of PATH.
+pub const LIST_SEPARATOR: char = if cfg!(windows) { ';' } else { ':' };
+
 /// The length of what stands for a root in front of a path: `C:`, `HKLM:`.
 fn root_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
@@ -26,13 +29,35 @@ fn root_length(text: &str) -> Option<usize> {
     PROVIDERS.iter().find(own).map(|p| p.len())
 }
 
+/// Does the path, in its one form, lie on what only PowerShell has as a drive?
+pub fn is_registry(path: &str) -> bool {
+    path.find(':').is_some_and(|end| end > 1)
+}
+
+/// Does more than the root follow: `C:\x`, not `C:`?
+fn is_below_root(text: &str) -> bool {
+    root_length(text).is_some_and(|end| !text[end..].trim_start_matches(['\\', '/']).is_empty())
+}
+
+/// What stands behind the two separators that a device or a share begins with.
+fn behind_share(text: &str) -> Option<&str> {
+    // A POSIX shell reads two slashes as one.
+    let slashes = || {
+        let rest = text.strip_prefix("//").filter(|_| cfg!(windows))?;
+        matches!(rest.as_bytes(), [b'.' | b'?', b'/', ..]).then_some(rest)
+    };
+    text.strip_prefix(r"\\").or_else(slashes)
+}
+
 /// The one form of an absolute Windows path; None = it is none.
 pub fn canonical_path(text: &str) -> Option<String> {
-    if let Some(rest) = text.strip_prefix(r"\\") {
+    if let Some(rest) = behind_share(text) {
         let rest = rest.trim_start_matches(['\\', '/']);
         let (first, below) = rest.split_once(['\\', '/']).unwrap_or((rest, ""));
         let below = below.trim_start_matches(['\\', '/']);
         return match first {
+            // `\\.\C:` is the volume, what follows it a file.
+            "." if is_below_root(below) => canonical_path(below),
             "." => Some(join_root("/dev", below)),
             "?" if root_length(below).is_some() => canonical_path(below),
             "?" => Some(join_root("/", below.get(4..).unwrap_or_default())),
@@ -42,6 +67,8 @@ pub fn canonical_path(text: &str) -> Option<String> {
     }
     if cfg!(windows)
         && let Some((root, below)) = mounted_drive(text)
+        // Else it is a switch, `/s`, or a directory of a container.
+        && Path::new(&format!(r"{root}\")).exists()
     {
         return Some(join_root(&root, below));
     }
@@ -90,13 +117,60 @@ fn join_root(root: &str, rest: &str) -> String {
         match part {
             "" | "." => {}
             ".." => drop(parts.pop()),
-            part => parts.push(part),
+            part if root == "/dev" => parts.push(part),
+            part => parts.extend(Some(stored_name(part)).filter(|name| !name.is_empty())),
         }
     }
     if parts.is_empty() && root == "/dev" {
         return root.into();
     }
     format!("{root}/{}", parts.join("/"))
+}
+
+/// The name that Windows stores: without the stream behind it, and without dots and blanks at its end.
+fn stored_name(part: &str) -> &str {
+    // Brackets of a pattern hold colons of their own: `[[:alpha:]]`.
+    if !cfg!(windows) || part.contains('[') {
+        return part;
+    }
+    part.split(':').next().unwrap_or(part).trim_end_matches(['.', ' '])
+}
+
+/// Directories that only the POSIX shells of Windows have.
+#[cfg(windows)]
+const POSIX_ROOTS: &[&str] = &[
+    "bin", "boot", "cygdrive", "dev", "etc", "home", "lib", "lib64", "media", "mingw64", "mnt",
+    "opt", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var",
+];
+
+/// A path that has no root of its own here, as programs of Windows read it: both separators are one, `\x` lies on the
+/// drive of this directory, and `C:x` in it.
+#[cfg(windows)]
+pub fn read_spelling<'t>(text: &'t str, cwd: &str) -> std::borrow::Cow<'t, str> {
+    if !text.contains(['\\', '/', ':']) || canonical_path(text).is_some() {
+        return text.into();
+    }
+    let text = text.replace('\\', "/");
+    let (drive, _) = split_drive(cwd);
+    if let Some((own, rest)) = root_length(&text).map(|end| text.split_at(end)) {
+        let here = own.eq_ignore_ascii_case(drive);
+        return if here { rest.to_string() } else { format!("{own}/{rest}") }.into();
+    }
+    let top = text.strip_prefix('/').map(|rest| rest.split('/').next().unwrap_or_default());
+    let is_own = |top: &str| {
+        let plain = |c: char| c.is_alphanumeric() || " ()-_.$~".contains(c);
+        !top.is_empty() && top.chars().all(plain) && !POSIX_ROOTS.contains(&top)
+    };
+    match top {
+        Some(top) if !drive.is_empty() && is_own(top) => format!("{drive}{text}").into(),
+        _ => text.into(),
+    }
+}
+
+/// Could a part of it be a short name: `PROGRA~1`?
+#[cfg(windows)]
+pub fn has_short_name(path: &str) -> bool {
+    path.as_bytes().windows(2).any(|two| two[0] == b'~' && two[1].is_ascii_digit())
 }
 
 /// Does the text begin as a path does only on Windows?
@@ -213,6 +287,8 @@ mod tests {
         assert_eq!(form("D:"), "D:/");
         assert_eq!(form(r"\\.\PhysicalDrive0"), "/dev/PhysicalDrive0");
         assert_eq!(form(r"\\?\C:\x"), "C:/x");
+        assert_eq!(form(r"\\.\C:\x"), "C:/x");
+        assert_eq!(form(r"\\.\C:"), "/dev/C:");
         assert_eq!(form(r"\\server\share\x"), "//server/share/x");
         assert_eq!(form(r"hklm:\Software"), "HKLM:/Software");
         for none in ["C:x", "src/x", "", "a", "::", r"\n", "http://x"] {
@@ -226,6 +302,35 @@ mod tests {
         assert_eq!(mounted_drive("/d"), Some(("D:".into(), "")));
         for none in ["/", "//c/x", "/cd/x", "c/x", "/1/x"] {
             assert_eq!(mounted_drive(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    #[cfg(windows)]
+    fn spellings_of_one_file() {
+        let form = |text: &str| {
+            let read = read_spelling(text, "C:/Users/x");
+            canonical_path(&read).or_else(|| canonical_path(&format!("C:/Users/x/{read}")))
+        };
+        for same in [
+            r"\Users\x\a",
+            "/Users/x/a",
+            "a",
+            r".\a",
+            "C:a",
+            "c:/users/../Users/x/a",
+            "a. .",
+            r"\\.\C:\Users\x\a",
+            "//./C:/Users/x/a",
+            "//?/C:/Users/x/a",
+            "/c/Users/x/a",
+        ] {
+            assert_eq!(form(same).as_deref(), Some("C:/Users/x/a"), "{same}");
+        }
+        assert_eq!(form("D:a").as_deref(), Some("D:/a"));
+        assert_eq!(form("ab::$DATA").as_deref(), Some("C:/Users/x/ab"));
+        for posix in ["/", "/*", "/etc/passwd", "/tmp/x"] {
+            assert_eq!(read_spelling(posix, "C:/Users/x"), posix);
         }
     }
 

@@ -284,6 +284,7 @@ mod tests {
         let draft = spool.dir.join("old.tmp");
         let file = File::create(&draft).unwrap();
         file.set_modified(std::time::SystemTime::now() - ABANDONED * 2).unwrap();
+        drop(file);
         assert!(spool.is_idle());
         let lock = spool.lock(Duration::ZERO).unwrap().expect("nobody has it");
         assert!(!spool.is_idle() && !draft.exists());

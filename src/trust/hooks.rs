@@ -89,14 +89,15 @@ mod tests {
     #[test]
     fn whose_file_it_is() {
         let (home, project) = (Path::new("/home/dev"), Path::new("/home/dev/p"));
+        let absolute = if cfg!(windows) { "C:/etc/x.json" } else { "/etc/x.json" };
         for (written, layer, path, of_project) in [
             ("~/.claude/settings.json", Layer::User, "/home/dev/.claude/settings.json", false),
             ("~/.claude/settings.json", Layer::Project, "/home/dev/.claude/settings.json", true),
-            ("/etc/x.json", Layer::Managed, "/etc/x.json", false),
+            (absolute, Layer::Managed, absolute, false),
             (".claude/settings.json", Layer::User, "/home/dev/p/.claude/settings.json", true),
             ("../q/x.json", Layer::User, "/home/dev/q/x.json", true),
             ("~/p/./.claude/settings.json", Layer::User, "/home/dev/p/.claude/settings.json", true),
-            ("/etc/x.json", Layer::Local, "/etc/x.json", true),
+            (absolute, Layer::Local, absolute, true),
         ] {
             let found = HookFile::locate(written, layer, home, project);
             assert_eq!(found, HookFile { path: path.into(), of_project }, "{written} {layer:?}");

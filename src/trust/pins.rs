@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Listing, TrustEntry, hash_of, listing_of};
 use crate::act;
 use crate::effect::program::table::{self, Class, Special};
+use crate::effect::windows::LIST_SEPARATOR;
 use crate::effect::{self, Analysis, Extent, Grade, Place, Source, SubCommand, Target, Word};
 use crate::env;
 use crate::files;
@@ -250,7 +251,7 @@ impl Pins<'_> {
         }
         let inherited = env::get(env::PATH).unwrap_or_default();
         let of_project = |one: &PathBuf| one.starts_with(self.root);
-        dirs.extend(inherited.split(':').map(|one| dir.join(one)).filter(of_project));
+        dirs.extend(inherited.split(LIST_SEPARATOR).map(|one| dir.join(one)).filter(of_project));
         for dir in dirs {
             let path = dir.join(name);
             self.pin_file(&clean_path(&path), Use::Run);

@@ -58,7 +58,7 @@ fn s3_58_a_command_with_a_directory_pins_what_lies_there() {
         assert!(read.faults.is_empty(), "{keys}: {:?}", read.faults);
         let entry = approval_entry(&root, &text, &read, String::new());
         let names: Vec<&String> = entry.programs.keys().collect();
-        assert_eq!(names, [&root.join(wanted).to_string_lossy().into_owned()], "{keys}");
+        assert_eq!(names, [&crate::effect::windows::native_text(&root.join(wanted))], "{keys}");
         assert!(entry.leads_out.is_empty(), "{keys}: {:?}", entry.leads_out);
     }
     for (keys, code) in [

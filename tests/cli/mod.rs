@@ -45,7 +45,8 @@ pub struct Done {
 
 impl Done {
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("{error}: {}\n{}", self.out, self.err))
     }
 }
 
@@ -82,11 +83,11 @@ impl World {
     }
 
     pub fn user(&self) -> PathBuf {
-        self.home().join(".config/hookctl/config.toml")
+        system::below(&self.home(), ".config/hookctl/config.toml")
     }
 
     pub fn state(&self) -> PathBuf {
-        self.home().join(".local/state/hookctl")
+        system::below(&self.home(), ".local/state/hookctl")
     }
 
     pub fn write(&self, path: &Path, text: &str) {

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// hookctl for that home, with its own files where Linux has them: elsewhere the command line says so. On Windows no
@@ -11,10 +11,12 @@ pub fn hookctl(program: &str, home: &Path) -> Command {
     let mut command = Command::new(program);
     command.env("HOME", home);
     if !cfg!(target_os = "linux") {
-        let config = home.join(".config").join("hookctl");
+        let config = below(home, ".config/hookctl");
+        let state = below(home, ".local/state/hookctl");
+        // What the command line names has to be there.
         std::fs::create_dir_all(&config).unwrap();
-        command.env("USERPROFILE", home).arg("--config").arg(config);
-        command.arg("--state").arg(home.join(".local").join("state").join("hookctl"));
+        std::fs::create_dir_all(&state).unwrap();
+        command.env("USERPROFILE", home).arg("--config").arg(config).arg("--state").arg(state);
     }
     command
 }
@@ -22,6 +24,16 @@ pub fn hookctl(program: &str, home: &Path) -> Command {
 /// The path as hookctl writes it.
 pub fn text(path: impl AsRef<Path>) -> String {
     hookctl::files::portable_text(&path.as_ref().to_string_lossy()).into_owned()
+}
+
+/// A path below a directory, with this system's separators.
+pub fn below(dir: &Path, path: &str) -> PathBuf {
+    dir.join(path).components().collect()
+}
+
+/// Holds the directory nothing, or is there none?
+pub fn is_untouched(dir: &Path) -> bool {
+    std::fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none())
 }
 
 /// Gives a file its mode, where there are modes.
@@ -58,5 +70,11 @@ pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> std::io::Res
     #[cfg(unix)]
     return std::os::unix::fs::symlink(target, link);
     #[cfg(windows)]
-    return std::os::windows::fs::symlink_file(target, link);
+    {
+        use std::os::windows::fs::{symlink_dir, symlink_file};
+        let make = if target.as_ref().is_dir() { symlink_dir } else { symlink_file };
+        make(target.as_ref(), link.as_ref())?;
+        // Wine says that it has made it, and makes none.
+        link.as_ref().symlink_metadata().map(drop)
+    }
 }

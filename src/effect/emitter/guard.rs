@@ -5,11 +5,13 @@
 //! decides: it adds effects on the path that rules name. The disk is asked only for what modifies.
 
 use std::fs::{self, Metadata};
+use std::path::Path;
 
 use super::{Emitter, Spot};
 use crate::effect::guarded::{GuardedFile, Guards, NAME, file_id, is_shared, link_count};
 use crate::effect::path::{self, is_below, split};
 use crate::effect::value::Value;
+use crate::effect::windows::{LIST_SEPARATOR, native_text};
 use crate::effect::{Effect, Extent, Grade, Source, SubCommand, Target, Word, look};
 use crate::files;
 use crate::glob;
@@ -168,7 +170,8 @@ impl Emitter<'_> {
     fn shadows_hookctl(&self, path: &str) -> bool {
         let (dir, name) = split(path);
         let stem = name.strip_suffix(".exe").or_else(|| name.strip_suffix(".cmd")).unwrap_or(name);
-        let searched = |dirs: String| dirs.split(':').any(|one| one.trim_end_matches('/') == dir);
+        let is_dir = |one: &str| native_text(Path::new(one)).trim_end_matches('/') == dir;
+        let searched = |dirs: String| dirs.split(LIST_SEPARATOR).any(is_dir);
         stem == NAME
             && (PROGRAM_DIRS.iter().any(|own| match own.strip_prefix("~/") {
                 Some(rest) => dir

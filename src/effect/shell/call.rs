@@ -12,7 +12,7 @@ use super::state::{Function, StateKey, StateValue};
 use super::{Feed, Walker, windows};
 use crate::effect::analysis::Said;
 use crate::effect::guarded;
-use crate::effect::path::{join, normalise_path, split};
+use crate::effect::path::{is_absolute, join, normalise_path, split};
 use crate::effect::program::options::{self, Parsed};
 use crate::effect::program::{self, Call, Next, table};
 use crate::effect::value::{Printer, Value};
@@ -605,7 +605,7 @@ impl Walker<'_> {
 
     /// The file that a word with a slash calls, where its place is sure.
     fn called_file(&mut self, word: &Value) -> Option<Target> {
-        if !word.known_start().starts_with('/') && self.state.is_set(&StateKey::Astray) {
+        if !is_absolute(word.known_start()) && self.state.is_set(&StateKey::Astray) {
             return None;
         }
         self.out.cwd = self.cwd();

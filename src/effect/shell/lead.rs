@@ -17,7 +17,7 @@ use super::variable::{Marked, classify_variable};
 use super::{Walker, cut_to_cap, deep};
 use crate::effect::analysis::{Led, Stead};
 use crate::effect::flow;
-use crate::effect::path::{is_below, join, split};
+use crate::effect::path::{is_absolute, is_below, join, split};
 use crate::effect::program::recipe::{self, RecipeReader, Request, Step};
 use crate::effect::program::table::{self, Language, Special};
 use crate::effect::program::{Call, Parsed};
@@ -257,7 +257,7 @@ impl Walker<'_> {
         let Some((_, hooks)) = HOOKS.iter().find(|(name, _)| *name == row) else { return };
         let known = self.out.place.read.is_some() && !call.is_dry_run();
         let dir = self.out.analysis.commands[index].dir.clone();
-        let Some(dir) = dir.filter(|dir| known && dir.starts_with('/')) else { return };
+        let Some(dir) = dir.filter(|dir| known && is_absolute(dir)) else { return };
         let Some((root, place)) = self.find_hooks(call, &dir, index) else { return };
         for hook in hooks.split_whitespace() {
             let skipped = hook.starts_with("pre-") || matches!(hook, "commit-msg");
@@ -356,7 +356,7 @@ impl Walker<'_> {
         let Some(reader) = recipe::reader_of(first) else { return };
         let Some(asked) = asked_of(call) else { return };
         let dir = self.out.analysis.commands[index].dir.clone();
-        let Some(dir) = dir.filter(|dir| dir.starts_with('/')) else { return };
+        let Some(dir) = dir.filter(|dir| is_absolute(dir)) else { return };
         let named = asked.file.as_ref();
         if named.is_some_and(|file| file.plain_text().is_none()) {
             return;

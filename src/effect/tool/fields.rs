@@ -125,7 +125,8 @@ pub fn emit_changes(out: &mut Emitter, name: &str, input: &Json, reads: bool) {
         }
     }
     if !out.place.cwd.is_empty()
-        && let Some(place) = leaves.iter().find(|leaf| is_place(leaf) && leaf.text.starts_with('/'))
+        && let Some(place) =
+            leaves.iter().find(|leaf| is_place(leaf) && path::is_absolute(leaf.text))
     {
         out.cwd = Some(path::normalise_path(place.text));
     }

@@ -261,7 +261,7 @@ mod tests {
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
             std::fs::write(file, "").unwrap();
         }
-        let cwd = root.to_str().unwrap().to_string();
+        let cwd = effect::windows::native_text(&root);
         let (_, event) =
             dry::parse_event(dry::tool_call_payload(Kind::PreToolUse, "Grep", input, &cwd), None);
         let place = Place { cwd: cwd.clone(), project: cwd.clone(), ..Place::default() };

@@ -3,6 +3,7 @@
 use crate::effect::Package;
 use crate::effect::host::is_local;
 use crate::glob;
+use crate::rule::path::FOLD;
 use crate::rule::{PatternList, Regex};
 
 /// A pattern over a name.
@@ -72,6 +73,14 @@ impl NamePattern {
         match self {
             NamePattern::Glob(pattern) => glob::matches(pattern, name),
             NamePattern::Regex(regex) => regex.is_match(name),
+        }
+    }
+
+    /// The same for the name of a file, where case may not matter.
+    pub fn matches_file(&self, name: &str) -> bool {
+        match self {
+            NamePattern::Glob(pattern) if FOLD => glob::matches_folded(pattern, name, true),
+            _ => self.matches_name(name),
         }
     }
 }

@@ -18,7 +18,7 @@ impl Ways {
         let steps =
             || way.split(" -> ").map(|step| step.rsplit_once(':').map_or(step, |(file, _)| file));
         let meets = |name: &NamePattern| {
-            steps().any(|step| name.matches_name(step) || name.matches_name(split(step).1))
+            steps().any(|step| name.matches_file(step) || name.matches_file(split(step).1))
         };
         (self.0.named().is_empty() || self.0.named().iter().any(meets))
             && !self.0.excluded().iter().any(meets)

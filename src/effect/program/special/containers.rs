@@ -5,7 +5,7 @@ use super::Invocation;
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::path;
 use crate::effect::value::Value;
-use crate::effect::{Extent, Grade, Source, Word};
+use crate::effect::{Extent, Grade, Source, Word, windows};
 use crate::names::containers::{CAPABILITIES, GRAVE, OPEN, USUAL};
 
 fn emit_escape(out: &mut Emitter, value: &Value) {
@@ -42,7 +42,7 @@ pub fn emit_run(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec
 fn given(out: &mut Emitter, name: &str, value: &Value) {
     let text = value.known_start();
     match name {
-        "--volume" => emit_bind_mount(out, value, text.split(':').next().unwrap_or_default(), text),
+        "--volume" => emit_bind_mount(out, value, bind_source(text), text),
         "--mount" => {
             let mut parts = text.split(',');
             let source =
@@ -64,6 +64,15 @@ fn given(out: &mut Emitter, name: &str, value: &Value) {
         "--device" => device(out, value, text.split(':').next().unwrap_or_default()),
         _ => {}
     }
+}
+
+/// What stands in front of a mount's first colon, which is not that of a drive.
+fn bind_source(text: &str) -> &str {
+    let from = match text.as_bytes() {
+        [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic() => 2,
+        _ => 0,
+    };
+    text[from..].find(':').map_or(text, |end| &text[..from + end])
 }
 
 /// A device of this machine.
@@ -95,7 +104,7 @@ fn is_below_any(text: &str, dirs: &[&str]) -> bool {
 
 /// A bind mount: the container reads the path, and may write it.
 fn emit_bind_mount(out: &mut Emitter, value: &Value, host: &str, text: &str) {
-    if !host.starts_with(['/', '.', '~']) {
+    if !host.starts_with(['/', '.', '~']) && windows::canonical_path(host).is_none() {
         // A volume's name; what nobody knows may be any path.
         if value.text().is_none() && host.is_empty() {
             out.operand_tree(Word::Write, value);

@@ -6,7 +6,7 @@ use super::super::table::{self, Program, Role, Special, mark};
 use super::{Invocation, search};
 use crate::effect::archive;
 use crate::effect::emitter::{Emitter, Spot};
-use crate::effect::path::{join, normalise_path, split};
+use crate::effect::path::{is_absolute, join, normalise_path, split};
 use crate::effect::secret;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Target, Word};
@@ -649,7 +649,7 @@ fn link(out: &mut Emitter, call: &Call, text: &str, place: &(String, bool)) -> O
         false => normalise_path(place),
     };
     out.operand(Word::Write, &Value::known(own.clone(), call.span.clone()));
-    let to = match call.has("-s") || text.starts_with('/') {
+    let to = match call.has("-s") || is_absolute(text) {
         true => text.to_string(),
         false => format!("{}/{text}", out.cwd.as_ref()?),
     };

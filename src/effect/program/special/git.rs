@@ -11,7 +11,7 @@ pub use settings::{emit_config, emit_settings, names_git, redirects_git};
 
 use super::Invocation;
 use crate::effect::emitter::Emitter;
-use crate::effect::path::{self, split};
+use crate::effect::path::{self, is_absolute, split};
 use crate::effect::program::effects::{Call, Next, emit_role};
 use crate::effect::program::table::{Role, mark};
 use crate::effect::value::Value;
@@ -390,7 +390,7 @@ fn shows(out: &mut Emitter, call: &Call, value: &Value, next: &mut Vec<Next>) {
     }
     // Outside a repository git compares any two files.
     let text = value.known_start();
-    let outside = call.row() == "git diff" && (text.starts_with('/') || text.starts_with("../"));
+    let outside = call.row() == "git diff" && (is_absolute(text) || text.starts_with("../"));
     if outside && !text.starts_with(&out.place.project) {
         out.emit_disclosure("files outside the repository are compared", value.span.clone());
     }

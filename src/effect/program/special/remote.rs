@@ -11,7 +11,7 @@ use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::host::host_of;
 use crate::effect::path::split;
 use crate::effect::value::Value;
-use crate::effect::{Extent, Grade, Source, Target, Word};
+use crate::effect::{Extent, Grade, Source, Target, Word, windows};
 
 /// Where a bucket or a remote path lives, as far as the word says.
 fn place_of(value: &Value) -> Option<String> {
@@ -45,6 +45,10 @@ impl Copying<'_, '_> {
     /// Does the word name the other side?
     fn is_remote(&self, value: &Value) -> bool {
         let text = value.known_start();
+        // A host of one letter is rarer there than a drive.
+        if cfg!(windows) && windows::canonical_path(text).is_some() {
+            return false;
+        }
         text.contains("://")
             || text.find(':').is_some_and(|colon| {
                 // `namespace/pod:path` is no local file.
