@@ -143,18 +143,18 @@ class Finder:
             body, result = node.child_by_field_name("body"), node.child_by_field_name("return_type")
             if body is not None and body.named_child_count:
                 for value in values(self.source(result) if result is not None else None):
-                    text = f" if {SWITCH}(@) {{ #[allow(unreachable_code)] {{ return {value}; }} }} "
+                    text = f" if {SWITCH}(\0) {{ #[allow(unreachable_code)] {{ return {value}; }} }} "
                     self.add(node, f"replace {name} with {value or '()'}", [(body.start_byte + 1, body.start_byte + 1, text)], None)
         if kind == "binary_expression":
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             operator = self.source(node.child_by_field_name("operator"))
             if operator in BINARY and "let " not in self.source(node):
                 changed = f"({self.source(left)}) {BINARY[operator]} ({self.source(right)})"
-                edits = [(node.start_byte, node.start_byte, f"(if {SWITCH}(@) {{ {changed} }} else {{ "), (node.end_byte, node.end_byte, " })")]
+                edits = [(node.start_byte, node.start_byte, f"(if {SWITCH}(\0) {{ {changed} }} else {{ "), (node.end_byte, node.end_byte, " })")]
                 self.add(node, f"replace {operator} with {BINARY[operator]} in `{self.source(node)[:60]}`", edits, function)
         if kind == "unary_expression" and self.source(node).startswith("!"):
             inner = self.source(node)[1:]
-            edits = [(node.start_byte, node.start_byte, f"(if {SWITCH}(@) {{ {inner} }} else {{ "), (node.end_byte, node.end_byte, " })")]
+            edits = [(node.start_byte, node.start_byte, f"(if {SWITCH}(\0) {{ {inner} }} else {{ "), (node.end_byte, node.end_byte, " })")]
             self.add(node, f"delete ! in `{self.source(node)[:60]}`", edits, function)
         if kind == "match_block":
             self.arms(node, function)
@@ -170,10 +170,10 @@ class Finder:
                 if condition.type.startswith("let"):
                     continue
                 for value in ("true", "false"):
-                    edits = [(condition.start_byte, condition.start_byte, f"(if {SWITCH}(@) {{ {value} }} else {{ "), (condition.end_byte, condition.end_byte, " })")]
+                    edits = [(condition.start_byte, condition.start_byte, f"(if {SWITCH}(\0) {{ {value} }} else {{ "), (condition.end_byte, condition.end_byte, " })")]
                     self.add(arm, f"replace the guard `{self.source(condition)[:60]}` with {value}", edits, function)
             elif catch_all and arm is not arms[-1]:
-                edits = [(pattern.end_byte, pattern.end_byte, f" if !{SWITCH}(@) ")]
+                edits = [(pattern.end_byte, pattern.end_byte, f" if !{SWITCH}(\0) ")]
                 self.add(arm, f"delete the arm `{self.source(pattern)[:60]}`", edits, function)
 
 
@@ -208,10 +208,15 @@ def put(tree, names, mutants):
     for name in names:
         with open(os.path.join(TREE, name), "rb") as read:
             text = read.read()
-        edits = [(start, end, new.replace("@", str(mutant["id"])).encode(), at)
-                 for mutant in by_file[name] for at, (start, end, new) in enumerate(mutant["edits"])]
-        # Of two at one place the outer one opens first and closes last.
-        for start, end, new, _ in sorted(edits, key=lambda edit: (edit[0], edit[3]), reverse=True):
+        placed = []
+        for mutant in by_file[name]:
+            first, last = mutant["edits"][0][0], mutant["edits"][-1][1]
+            for at, (start, end, new) in enumerate(mutant["edits"]):
+                # Of two at one place the outer one opens first and closes last; what ends there does so before others begin.
+                closes = at > 0
+                order = (start, 0, -first, -mutant["id"]) if closes else (start, 1, -last, mutant["id"])
+                placed.append((order, start, end, new.replace("\0", str(mutant["id"])).encode()))
+        for _, start, end, new in sorted(placed, reverse=True):
             text = text[:start] + new + text[end:]
         with open(os.path.join(tree, name), "wb") as out:
             out.write(text)
