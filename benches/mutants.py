@@ -2,7 +2,7 @@
 """Mutation testing with one build: every mutant of a sample is compiled in behind a switch, and the tests run once for
 each, with that one switched on. cargo-mutants (`.ci/run mutants`) builds anew for each; its operators are the same.
 
-  mutants.py OUT [--sample 150] [--seed 1] [--only GLOB ...] [--list] [--lock COMMAND]
+  mutants.py OUT [--sample 150] [--seed 1] [--only GLOB ...] [--list] [--lock COMMAND] [--again]
 
 Copies the tree to OUT/tree, changes that, builds it with OUT/target or CARGO_TARGET_DIR, and writes OUT/mutants.jsonl:
 one line for each mutant, with what became of it: killed (and by which test program), timeout, survived, or unbuilt. What it changes
@@ -10,14 +10,18 @@ and leaves alone is said in .cargo/mutants.toml, what it runs too. Needs tree-si
 """
 import argparse
 import collections
+import contextlib
 import fnmatch
 import glob
+import hashlib
 import json
 import os
-import random
 import re
+import resource
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 
@@ -27,14 +31,42 @@ import tree_sitter_rust
 TREE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SWITCH = "crate::mutant_switch::is_on"
 SWITCH_TEXT = '''//! The mutant that is switched on: its number stands in a file beside the tree, so that child processes see it, too.
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::{Mutex, OnceLock};
+
+enum Asked {
+    One(u32),
+    /// None is switched on: the numbers of those that this process comes by are written there.
+    Reached(String, Mutex<BTreeSet<u32>>),
+}
+
 /// Is it that one?
 #[inline(never)]
 pub fn is_on(number: u32) -> bool {
-    static ACTIVE: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
-    let read = || std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/active-mutant"));
-    *ACTIVE.get_or_init(|| read().ok().and_then(|text| text.trim().parse().ok()).unwrap_or(u32::MAX)) == number
+    static ASKED: OnceLock<Asked> = OnceLock::new();
+    match ASKED.get_or_init(read) {
+        Asked::One(active) => *active == number,
+        Asked::Reached(path, seen) => {
+            if seen.lock().is_ok_and(|mut seen| seen.insert(number)) {
+                let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+                let _ = file.and_then(|mut file| file.write_all(format!("{number}\\n").as_bytes()));
+            }
+            false
+        }
+    }
+}
+
+fn read() -> Asked {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/active-mutant")).unwrap_or_default();
+    match text.strip_prefix("reached ") {
+        Some(path) => Asked::Reached(path.to_string(), Mutex::default()),
+        None => Asked::One(text.trim().parse().unwrap_or(u32::MAX)),
+    }
 }
 '''
+# It holds what the build made against what the library makes: of a change in both it would see nothing.
+AGREES = "the_build_and_the_reader_agree"
 BINARY = {"==": "!=", "!=": "==", "&&": "||", "||": "&&", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "+": "-", "-": "+", "*": "+"}
 LANGUAGE = tree_sitter.Language(tree_sitter_rust.language())
 
@@ -111,18 +143,18 @@ class Finder:
             body, result = node.child_by_field_name("body"), node.child_by_field_name("return_type")
             if body is not None and body.named_child_count:
                 for value in values(self.source(result) if result is not None else None):
-                    text = f" if {SWITCH}(@) {{ #[allow(unreachable_code)] {{ return {value}; }} }} "
+                    text = f" if {SWITCH}(\0) {{ #[allow(unreachable_code)] {{ return {value}; }} }} "
                     self.add(node, f"replace {name} with {value or '()'}", [(body.start_byte + 1, body.start_byte + 1, text)], None)
         if kind == "binary_expression":
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             operator = self.source(node.child_by_field_name("operator"))
             if operator in BINARY and "let " not in self.source(node):
                 changed = f"({self.source(left)}) {BINARY[operator]} ({self.source(right)})"
-                edits = [(node.start_byte, node.start_byte, f"(if {SWITCH}(@) {{ {changed} }} else {{ "), (node.end_byte, node.end_byte, " })")]
+                edits = [(node.start_byte, node.start_byte, f"(if {SWITCH}(\0) {{ {changed} }} else {{ "), (node.end_byte, node.end_byte, " })")]
                 self.add(node, f"replace {operator} with {BINARY[operator]} in `{self.source(node)[:60]}`", edits, function)
         if kind == "unary_expression" and self.source(node).startswith("!"):
             inner = self.source(node)[1:]
-            edits = [(node.start_byte, node.start_byte, f"(if {SWITCH}(@) {{ {inner} }} else {{ "), (node.end_byte, node.end_byte, " })")]
+            edits = [(node.start_byte, node.start_byte, f"(if {SWITCH}(\0) {{ {inner} }} else {{ "), (node.end_byte, node.end_byte, " })")]
             self.add(node, f"delete ! in `{self.source(node)[:60]}`", edits, function)
         if kind == "match_block":
             self.arms(node, function)
@@ -138,10 +170,10 @@ class Finder:
                 if condition.type.startswith("let"):
                     continue
                 for value in ("true", "false"):
-                    edits = [(condition.start_byte, condition.start_byte, f"(if {SWITCH}(@) {{ {value} }} else {{ "), (condition.end_byte, condition.end_byte, " })")]
+                    edits = [(condition.start_byte, condition.start_byte, f"(if {SWITCH}(\0) {{ {value} }} else {{ "), (condition.end_byte, condition.end_byte, " })")]
                     self.add(arm, f"replace the guard `{self.source(condition)[:60]}` with {value}", edits, function)
             elif catch_all and arm is not arms[-1]:
-                edits = [(pattern.end_byte, pattern.end_byte, f" if !{SWITCH}(@) ")]
+                edits = [(pattern.end_byte, pattern.end_byte, f" if !{SWITCH}(\0) ")]
                 self.add(arm, f"delete the arm `{self.source(pattern)[:60]}`", edits, function)
 
 
@@ -158,6 +190,16 @@ def find(config, only):
     return found
 
 
+def draw(found, count, seed):
+    """A sample that stays nearly the same when lines of the code move: each mutant's place is drawn from its own text."""
+    same = collections.Counter()
+    for mutant in found:
+        text = re.sub(r":\d+: ", ": ", mutant["what"], count=1)
+        same[text] += 1
+        mutant["said"] = f"{text} #{same[text]}"
+    return sorted(found, key=lambda one: hashlib.sha256(f"{seed} {one['said']}".encode()).digest())[:count]
+
+
 def put(tree, names, mutants):
     """Writes these files with these mutants in them, each behind its number."""
     by_file = collections.defaultdict(list)
@@ -166,10 +208,15 @@ def put(tree, names, mutants):
     for name in names:
         with open(os.path.join(TREE, name), "rb") as read:
             text = read.read()
-        edits = [(start, end, new.replace("@", str(mutant["id"])).encode(), at)
-                 for mutant in by_file[name] for at, (start, end, new) in enumerate(mutant["edits"])]
-        # Of two at one place the outer one opens first and closes last.
-        for start, end, new, _ in sorted(edits, key=lambda edit: (edit[0], edit[3]), reverse=True):
+        placed = []
+        for mutant in by_file[name]:
+            first, last = mutant["edits"][0][0], mutant["edits"][-1][1]
+            for at, (start, end, new) in enumerate(mutant["edits"]):
+                # Of two at one place the outer one opens first and closes last; what ends there does so before others begin.
+                closes = at > 0
+                order = (start, 0, -first, -mutant["id"]) if closes else (start, 1, -last, mutant["id"])
+                placed.append((order, start, end, new.replace("\0", str(mutant["id"])).encode()))
+        for _, start, end, new in sorted(placed, reverse=True):
             text = text[:start] + new + text[end:]
         with open(os.path.join(tree, name), "wb") as out:
             out.write(text)
@@ -188,21 +235,21 @@ def copy(tree):
             write.write(text)
 
 
-def build(tree, arguments, env):
-    done = subprocess.run(["cargo", *arguments, "--message-format=json"], cwd=tree, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+def build(tree, lock, arguments, env):
+    done = subprocess.run([*lock, "cargo", *arguments, "--message-format=json"], cwd=tree, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     programs = [one["executable"] for one in messages if one.get("executable") and one.get("profile", {}).get("test")]
     errors = [one["message"] for one in messages if one.get("reason") == "compiler-message" and one["message"]["level"] == "error"]
     return done.returncode, programs, errors, done.stderr
 
 
-def make(tree, alive, arguments, env):
+def make(tree, lock, alive, arguments, env):
     """Builds the tests with these mutants, without those that do not compile."""
     unbuilt, checked, names = [], False, {mutant["file"] for mutant in alive}
     while True:
         put(tree, names, alive)
         what = ["test", "--no-run", *arguments] if checked else ["check", "--lib"]
-        status, programs, errors, told = build(tree, what, env)
+        status, programs, errors, told = build(tree, lock, what, env)
         if status == 0 and checked:
             return alive, unbuilt, programs
         checked = status == 0
@@ -222,17 +269,113 @@ def make(tree, alive, arguments, env):
         alive = [mutant for mutant in alive if mutant["id"] not in bad]
 
 
-def run(program, tree, limit):
+def run(tree, limit, program, *arguments):
+    """Runs tests for at most so many seconds: the status (None: too long), what they took, and which of them failed."""
+    def bounds():
+        # The processor's time is what a busy machine does not lengthen; an endless list ends before the memory does.
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
     start = time.monotonic()
-    child = subprocess.Popen([program, "--quiet"], cwd=tree, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                             stderr=subprocess.DEVNULL, start_new_session=True)
-    try:
-        status = child.wait(limit)
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, 9)
+    with tempfile.TemporaryFile() as said:
+        child = subprocess.Popen([program, *arguments], cwd=tree, stdin=subprocess.DEVNULL, stdout=said,
+                                 stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=bounds)
+        try:
+            status = child.wait(3 * limit + 30)
+        except subprocess.TimeoutExpired:
+            status = None
+        # What a killed test started ends, too.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, 9)
         child.wait()
+        said.seek(0)
+        text = said.read().decode(errors="replace")
+    if status in (-signal.SIGXCPU, -signal.SIGKILL):
         status = None
-    return status, time.monotonic() - start
+    return status, time.monotonic() - start, re.findall(r"^test (\S+)(?: - should panic)? *\.\.\. FAILED", text, re.M)
+
+
+def shared_with_build():
+    """The files of the library that the build's own script compiles as well: there no mutant is put in."""
+    found = set()
+    for name in glob.glob(os.path.join(TREE, "build", "*.rs")) + [os.path.join(TREE, "build.rs")]:
+        with open(name, encoding="utf-8") as read:
+            found |= set(re.findall(r'#\[path = "(?:\.\./)?(src/[^"]+)"\]', read.read()))
+    return found
+
+
+class Tests:
+    """Every test by itself: which mutants it comes by, what it takes, and whether it was one that killed."""
+
+    def __init__(self, tree, known):
+        self.tree, self.active = tree, os.path.join(tree, "active-mutant")
+        self.known = known
+        self.kills = collections.Counter()
+        self.built = shared_with_build()
+
+    def switch(self, text):
+        with open(self.active, "w", encoding="utf-8") as write:
+            write.write(text)
+
+    def learn(self, programs):
+        """Runs every test once with no mutant on. A mutant that a test does not come by cannot change what it says."""
+        reached = os.path.join(self.tree, f"reached-mutants-{os.getpid()}")
+        for program in programs:
+            listed = subprocess.run([program, "--list"], cwd=self.tree, stdout=subprocess.PIPE, text=True, check=True).stdout
+            many = "[FILTERS" in subprocess.run([program, "--help"], cwd=self.tree, stdout=subprocess.PIPE, text=True, check=True).stdout
+            names, start, before = re.findall(r"^(.*): test$", listed, re.M), time.monotonic(), len(self.known)
+            for name in names:
+                for _ in range(2):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.remove(reached)
+                    self.switch(f"reached {reached}")
+                    status, took, _ = run(self.tree, 300, program, "--exact", name)
+                    if status == 0:
+                        break
+                if status != 0:
+                    print(f"fails without any mutant, left out: {name} of {os.path.basename(program)}", flush=True)
+                    continue
+                seen = []
+                if os.path.exists(reached):
+                    with open(reached, encoding="utf-8") as read:
+                        seen = sorted({int(line) for line in read if line.strip()})
+                self.known.append({"program": program, "name": name, "many": many, "took": took, "reached": seen})
+            print(f"{os.path.basename(program)}: {time.monotonic() - start:.1f} s, {len(self.known) - before} tests", flush=True)
+
+    def batches(self, mutant):
+        """The tests that come by it, first what kills most in a second, in runs that grow."""
+        blind = AGREES if mutant["file"] in self.built else "\0"
+        asked = [test for test in self.known if mutant["id"] in test["reached"] and blind not in test["name"]]
+        asked.sort(key=lambda one: (one["took"] + 0.05) / (1 + self.kills[one["program"], one["name"]]))
+        bound, taken, batch = 0.5, 0.0, collections.defaultdict(list)
+        for test in asked:
+            batch[test["program"] if test["many"] else (test["program"], test["name"])].append(test)
+            taken += test["took"]
+            if taken > bound:
+                yield from batch.values()
+                bound, taken, batch = 2 * bound, 0.0, collections.defaultdict(list)
+        yield from batch.values()
+
+    def judge(self, mutant):
+        """What becomes of it, by which program and tests; of survivors those that failed but not always."""
+        doubtful, count = [], 0
+        for batch in self.batches(mutant):
+            count += len(batch)
+            program, names, limit = batch[0]["program"], [one["name"] for one in batch], 10 + 5 * sum(one["took"] for one in batch)
+            self.switch(str(mutant["id"]))
+            status, _, failed = run(self.tree, limit, program, "--exact", *names)
+            if status == 0:
+                continue
+            by = failed[:3] or names
+            # It is the mutant that it fails by: with it it fails again, and without it it does not.
+            again = run(self.tree, limit, program, "--exact", *by)[0]
+            self.switch("none")
+            if again != 0 and run(self.tree, limit, program, "--exact", *by)[0] == 0:
+                self.kills[program, by[0]] += 1
+                return "timeout" if status is None else "killed", os.path.basename(program), by, count
+            doubtful += by
+        return "survived" if count else "unreached", "", doubtful, count
 
 
 def main():
@@ -242,8 +385,11 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", action="append")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--lock", default="", help="a command that cargo is run by, as one that waits its turn")
     parser.add_argument("--build", action="store_true", help="only build")
     parser.add_argument("--run", action="store_true", help="only run what was built")
+    parser.add_argument("--again", action="store_true", help="of the run before only what survived")
+    parser.add_argument("--learned", action="store_true", help="which test comes by what is known from the run before")
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--tests", help="names of test programs, the cheapest first")
     options = parser.parse_args()
@@ -253,8 +399,7 @@ def main():
     if options.list:
         print("\n".join(mutant["what"] for mutant in found), f"\n{len(found)} mutants")
         return 0
-    random.Random(options.seed).shuffle(found)
-    chosen = found[:options.sample]
+    chosen = draw(found, options.sample, options.seed)
     for number, mutant in enumerate(chosen):
         mutant["id"] = number
     out, tree = os.path.abspath(options.out), os.path.join(os.path.abspath(options.out), "tree")
@@ -265,46 +410,44 @@ def main():
     arguments = options.tests.split() if options.tests else config["additional_cargo_test_args"]
     built = os.path.join(out, "built.json")
     if not options.run:
-        alive, unbuilt, programs = make(tree, chosen, arguments, env)
+        alive, unbuilt, programs = make(tree, options.lock.split(), chosen, arguments, env)
         with open(built, "w", encoding="utf-8") as write:
             json.dump([alive, unbuilt, programs], write)
     if options.build:
         return 0
     with open(built, encoding="utf-8") as read:
         alive, unbuilt, programs = json.load(read)
-    active = os.path.join(tree, "active-mutant")
-    if os.path.exists(active):
-        os.remove(active)
-    times = {}
-    for program in programs:
-        status, times[program] = run(program, tree, 900)
-        print(f"{os.path.basename(program)}: {times[program]:.1f} s, status {status}", flush=True)
-        if status != 0:
-            print("fails without any mutant: left out")
-            del times[program]
-    order = sorted(times, key=times.get)
+    learned = os.path.join(out, "tests.json")
+    tests = Tests(tree, [])
+    if options.learned:
+        with open(learned, encoding="utf-8") as read:
+            tests.known = json.load(read)
+    else:
+        tests.learn(programs)
+        with open(learned, "w", encoding="utf-8") as write:
+            json.dump(tests.known, write)
     counts, start = collections.Counter(unbuilt=len(unbuilt)), time.monotonic()
-    with open(os.path.join(out, "mutants.jsonl"), "w", encoding="utf-8") as write:
+    lines, seen = os.path.join(out, "mutants.jsonl"), {}
+    if options.again:
+        with open(lines, encoding="utf-8") as read:
+            seen = {one["said"]: one for one in map(json.loads, read) if one["became"] in ("killed", "timeout")}
+    with open(lines, "w", encoding="utf-8") as write:
         for mutant in alive:
             if time.monotonic() - start > options.seconds:
                 break
-            with open(active, "w", encoding="utf-8") as switch:
-                switch.write(str(mutant["id"]))
-            became, by = "survived", ""
-            for program in order:
-                status, _ = run(program, tree, 60 + 5 * times[program])
-                if status != 0:
-                    became, by = "timeout" if status is None else "killed", os.path.basename(program)
-                    break
-            counts[became] += 1
-            write.write(json.dumps({"what": mutant["what"], "became": became, "by": by}) + "\n")
+            line = seen.get(mutant["said"])
+            if line is None:
+                became, by, failed, ran = tests.judge(mutant)
+                line = {"id": mutant["id"], "what": mutant["what"], "said": mutant["said"], "became": became, "by": by, "tests": failed, "ran": ran}
+                if became != "killed" or options.again:
+                    print(became, mutant["id"], mutant["what"], by, flush=True)
+            counts[line["became"]] += 1
+            write.write(json.dumps(line) + "\n")
             write.flush()
-            if became != "killed":
-                print(became, mutant["what"], flush=True)
-    os.remove(active)
-    tried = counts["killed"] + counts["timeout"] + counts["survived"]
-    print(f"{dict(counts)}; of {tried} tried {counts['killed'] + counts['timeout']} were seen "
-          f"({100 * (tried - counts['survived']) / max(tried, 1):.1f} %), a sample of {len(found)}")
+    tests.switch("none")
+    seen = counts["killed"] + counts["timeout"]
+    tried = seen + counts["survived"] + counts["unreached"]
+    print(f"{dict(counts)}; of {tried} tried {seen} were seen ({100 * seen / max(tried, 1):.1f} %), a sample of {len(found)}")
     return 0
 
 

@@ -515,3 +515,22 @@ fn open_source(path: &Path, layer: Layer) -> Result<Option<OpenFile>, String> {
         Err(refusal) => Err(refusal.describe_for(path)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_an_index_says_whether_it_has_servers() {
+        let rule = "[rule.x]\ncommand = \"ls\"\ndeny = \"x\"\n";
+        let server = "[remote.x]\nurl = \"http://127.0.0.1:9\"\nevents = \"Stop\"\n";
+        for (text, wanted) in [("", false), (rule, false), (server, true)] {
+            let source = LayerFile::from_text(Layer::User, PathBuf::from("/f.toml"), text.into());
+            let mut config = Config::from_source(source);
+            assert_eq!(config.has_remotes(), wanted, "{text}");
+            config.read_remotes();
+            assert_eq!(config.has_remotes(), wanted, "{text}");
+        }
+        assert!(!Config::default().has_remotes());
+    }
+}

@@ -641,6 +641,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_needle_is_found_in_any_case() {
+        for (text, needle, wanted) in [
+            ("", "", true),
+            ("x", "", true),
+            ("", "a", false),
+            ("xabc", "abc", true),
+            ("aABc", "abc", true),
+            ("aab", "ab", true),
+            ("ab", "abc", false),
+            ("acb", "ab", false),
+        ] {
+            assert_eq!(contains_folded(text, needle), wanted, "{needle} in {text}");
+        }
+    }
+
     proptest! {
         #[test]
         fn a_literal_never_hides_a_match(

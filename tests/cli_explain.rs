@@ -383,3 +383,13 @@ fn what_would_run_is_shown_with_its_values() {
     );
     assert!(done.out.contains(&format!("would run: {run}\n")), "{}", done.out);
 }
+
+/// What a reason says of a command that nobody runs now: that it comes, and not that there was no error.
+#[test]
+fn a_reason_with_what_a_command_is_yet_to_say() {
+    let rules = "[rule.made]\ncommand = \"make\"\nwhen = { run = \"touch ran\" }\n\
+                 deny = \"a {error} b {run.output} c\"\n";
+    let world = World::with(rules);
+    let done = world.run(&["explain", "--", "make"]);
+    assert!(done.out.contains("a (how it ends) b (what it prints) c"), "{}", done.out);
+}

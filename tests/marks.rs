@@ -436,12 +436,37 @@ fn marks_of_old_sessions_are_swept_and_those_in_use_are_not() {
     age(&old, 6);
     assert_eq!(world.send("old"), "ask");
     // It was used, and does not age.
-    assert!(fs::metadata(&old).unwrap().modified().unwrap() > SystemTime::now() - day);
+    let used = || fs::metadata(&old).unwrap().modified().unwrap();
+    assert!(used() > SystemTime::now() - day);
+    // Nor does it where the call sets no mark that does not stand.
+    age(&old, 6);
+    world.read_private("old");
+    assert!(used() > SystemTime::now() - day);
+    // Within a day nothing is written for that.
+    let file = fs::File::options().write(true).open(&old).unwrap();
+    file.set_modified(SystemTime::now() - day / 2).unwrap();
+    world.read_private("old");
+    assert!(used() < SystemTime::now() - day / 4);
     age(&old, 8);
     assert_eq!(world.send("old"), "");
     age(&old, 8);
     world.read_private("new");
     assert!(!old.exists());
+}
+
+#[test]
+fn words_that_are_marks_are_those_marks() {
+    for (words, wanted) in [
+        (&[][..], &[][..]),
+        (&["private"], &["private"]),
+        (&["sent", "odd", "", "private"], &["private", "sent"]),
+        (&["Private", "odd"], &[]),
+    ] {
+        let marks: Marks = words.iter().copied().collect();
+        let mut names = marks.names();
+        names.sort();
+        assert_eq!(names, wanted, "{words:?}");
+    }
 }
 
 #[test]
@@ -488,4 +513,34 @@ fn a_session_loosens_nothing() {
         let text = String::from_utf8_lossy(&checked.stdout).into_owned();
         assert_eq!(checked.status.code() != Some(0), fault, "{rule}: {text}");
     }
+}
+
+#[test]
+fn marks_are_taken_away_of_the_sessions_that_are_named() {
+    use hookctl::marks::{all_marks, clear_marks};
+    let world = World::new("strict");
+    let state = world.state();
+    // Where there is none there is nothing to do.
+    clear_marks(&state, "").unwrap();
+    for session in ["ab1", "ab2", "c"] {
+        world.read_private(session);
+    }
+    let sessions = || {
+        let mut names: Vec<String> =
+            all_marks(&state, "").into_iter().map(|one| one.session).collect();
+        names.dedup();
+        names
+    };
+    assert_eq!(sessions(), ["ab1", "ab2", "c"]);
+    clear_marks(&state, "b").unwrap();
+    assert_eq!(sessions(), ["ab1", "ab2", "c"]);
+    clear_marks(&state, "ab").unwrap();
+    assert_eq!(sessions(), ["c"]);
+    // What is not understood goes only with all of them.
+    let odd = state.join("marks/odd");
+    fs::write(&odd, "?").unwrap();
+    clear_marks(&state, "c").unwrap();
+    assert!(sessions().is_empty() && odd.exists());
+    clear_marks(&state, "").unwrap();
+    assert!(!odd.exists());
 }

@@ -145,6 +145,10 @@ fn s3_21_what_is_refused_says_what_to_write() {
         ("when = { remote = \"yes\" }\ndeny = \"x\"", "wrong-type", ""),
         ("tool = \"Bash\"\ndeny = \"{preview.0}\"", "bad-template", ""),
         ("tool = \"Bash\"\ndeny = \"{outptu}\"", "bad-template", ""),
+        ("on = \"SessionStart\"\nenv = { \"\" = \"x\" }", "bad-name", ""),
+        ("on = \"SessionStart\"\nenv = { 1A = \"x\" }", "bad-name", ""),
+        ("on = \"SessionStart\"\nenv = { A-B = \"x\" }", "bad-name", ""),
+        ("on = \"SessionStart\"\nenv = { \"A=B\" = \"x\" }", "bad-name", ""),
     ] {
         let text = format!("[rule.x]\n{keys}\n");
         let file = file::read_rules(&text, Path::new("/x/config.toml"), Layer::User, None);
@@ -154,6 +158,22 @@ fn s3_21_what_is_refused_says_what_to_write() {
         let told = found.hint.clone().unwrap_or_default();
         assert!(told.contains(hint), "{keys}: {told}");
         assert!(!file.broken.is_empty(), "{keys}");
+    }
+}
+
+/// A rule that cannot be read is not also said to do nothing; another one in the file that does nothing is.
+#[test]
+fn a_rule_with_a_fault_of_its_own_is_not_said_to_do_nothing() {
+    for (rules, wanted) in [
+        ("[rule.a]\ntool = \"Bash\"\n", &["no-effect"][..]),
+        ("[rule.a]\ntool = \"Bash\"\ndeny = 3\n", &["wrong-type"]),
+        (
+            "[rule.a]\ntool = \"Bash\"\ndeny = 3\n[rule.b]\ntool = \"Bash\"\n",
+            &["wrong-type", "no-effect"],
+        ),
+        ("[rule.a]\ntool = \"Bash\"\ndeny = \"x\"\n[rule.b]\ntool = \"Bash\"\n", &["no-effect"]),
+    ] {
+        assert_eq!(faults(rules), wanted, "{rules}");
     }
 }
 
@@ -217,4 +237,33 @@ fn s3_58_every_command_may_be_such_a_table() {
         json!({ "hook_event_name": "SessionStart", "session_id": "s", "source": "startup" });
     let told = json_of(&hook(home.path(), &[("TOKEN", "x")], &start));
     assert_eq!(told["hookSpecificOutput"]["additionalContext"], "none /");
+}
+
+/// As long as a pattern may be, and one byte more.
+#[test]
+fn a_glob_of_a_value_is_as_long_as_a_pattern_may_be() {
+    let rule = |length: usize| {
+        let glob = "x".repeat(length);
+        format!(
+            "[rule.x]\ntool = \"Bash\"\ninput = {{ command = {{ glob = \"{glob}\" }} }}\ndeny = \"x\"\n"
+        )
+    };
+    assert_eq!(faults(&rule(hookctl::limits::PATTERN)), [""; 0]);
+    assert_eq!(faults(&rule(hookctl::limits::PATTERN + 1)), ["bad-glob"]);
+}
+
+/// The name of a server stands in file names, in the journal and in what people are told.
+#[test]
+fn a_server_has_a_plain_name() {
+    for (name, wanted) in [
+        ("x", true),
+        ("my-server_2", true),
+        ("\"\"", false),
+        ("\"a b\"", false),
+        ("\"../x\"", false),
+        ("\"é\"", false),
+    ] {
+        let rules = format!("[remote.{name}]\nurl = \"http://127.0.0.1:9\"\nevents = \"Stop\"\n");
+        assert_eq!(!faults(&rules).contains(&"bad-name"), wanted, "{name}: {:?}", faults(&rules));
+    }
 }

@@ -267,3 +267,37 @@ impl Config {
         (self.profile, from)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::rule::{Layer, file};
+
+    #[test]
+    fn what_takes_from_a_rule_loosens_it() {
+        let text =
+            "[rule.x]\ncommand = \"ls\"\nask = \"x\"\nseverity = \"high\"\nmode = \"strict\"\n";
+        let read = file::read_rules(text, Path::new("/f.toml"), Layer::User, None);
+        let rule = &read.rules[0];
+        for (change, wanted) in [
+            (RuleChange::Enabled(false), true),
+            (RuleChange::Enabled(true), false),
+            (RuleChange::Pack(false), true),
+            (RuleChange::Pack(true), false),
+            (RuleChange::Action(Verb::Allow), true),
+            (RuleChange::Action(Verb::Ask), false),
+            (RuleChange::Action(Verb::Deny), false),
+            (RuleChange::Severity(Severity::Medium), true),
+            (RuleChange::Severity(Severity::High), false),
+            (RuleChange::Severity(Severity::Critical), false),
+            (RuleChange::Mode(RuleMode::Observe), true),
+            (RuleChange::Mode(RuleMode::Strict), false),
+            (RuleChange::Mode(RuleMode::Enforce), false),
+            (RuleChange::Reason, false),
+        ] {
+            assert_eq!(change.loosens(rule), wanted, "{change:?}");
+        }
+    }
+}

@@ -91,6 +91,103 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn remote(settings: &str) -> Remote {
+        let text = format!(
+            "[remote.x]\nurl = \"http://127.0.0.1:9\"\ndialect = \"hooks-server\"\n{settings}\n"
+        );
+        let path = std::path::Path::new("/f.toml");
+        let read = crate::rule::file::read_rules(&text, path, crate::rule::Layer::User, None);
+        read.remotes.into_iter().next().expect("a server")
+    }
+
+    fn event(name: &str) -> Event {
+        let payload = json!({ "hook_event_name": name, "tool_name": "Bash", "tool_input": {} });
+        let payload = payload.as_object().cloned().unwrap_or_default();
+        agent::by_id("claude").expect("an agent").parse(payload, None)
+    }
+
+    #[test]
+    fn an_allow_counts_where_the_event_waits_for_it_and_somebody_meant_it() {
+        let allow = Some(Verb::Allow);
+        for (name, settings, explicit, wanted) in [
+            ("PreToolUse", "", false, None),
+            ("PreToolUse", "", true, allow),
+            ("PreToolUse", "on_allow = \"allow\"", false, allow),
+            ("PermissionRequest", "", true, allow),
+            ("PreModelSwitch", "", false, None),
+            ("PreModelSwitch", "", true, allow),
+            ("PostToolUse", "", true, None),
+            ("UserPromptSubmit", "on_allow = \"allow\"", true, None),
+            ("Stop", "", true, None),
+        ] {
+            let reply = Reply { verb: allow, explicit, ..Reply::default() };
+            let found = reply.apply_settings(&remote(settings), &event(name)).verb;
+            assert_eq!(found, wanted, "{name} {settings} {explicit}");
+        }
+    }
+
+    #[test]
+    fn a_changed_input_amounts_to_what_the_file_says() {
+        for (settings, verb, explicit, wanted) in [
+            ("", None, false, None),
+            ("on_modify = \"allow\"", None, false, Some(Verb::Allow)),
+            ("on_modify = \"ask\"", None, false, Some(Verb::Ask)),
+            ("on_modify = \"allow\"", Some(Verb::Deny), false, Some(Verb::Deny)),
+            ("on_modify = \"allow\"", Some(Verb::Ask), false, Some(Verb::Ask)),
+            ("on_modify = \"ask\"", Some(Verb::Allow), true, Some(Verb::Allow)),
+        ] {
+            let input = Some(serde_json::Map::new());
+            let reply = Reply { verb, explicit, input, ..Reply::default() };
+            let found = reply.apply_settings(&remote(settings), &event("PreToolUse"));
+            assert_eq!(found.verb, wanted, "{settings} {verb:?}");
+            assert!(found.notes.is_empty(), "{:?}", found.notes);
+        }
+        let input = Some(serde_json::Map::new());
+        let reply = Reply { input, ..Reply::default() };
+        let found = reply.apply_settings(&remote(""), &event("PermissionRequest"));
+        assert!(found.notes[0].contains("needs an allow"), "{:?}", found.notes);
+    }
+
+    #[test]
+    fn a_deny_where_nothing_can_be_blocked_is_told_to_the_human() {
+        for (name, reason, verb, notice) in [
+            ("Notification", "no", None, vec!["no"]),
+            ("Notification", "", None, vec![]),
+            ("PreToolUse", "no", Some(Verb::Deny), vec![]),
+            ("PostToolUseFailure", "no", Some(Verb::Deny), vec![]),
+        ] {
+            let reply = Reply { verb: Some(Verb::Deny), reason: reason.into(), ..Reply::default() };
+            let found = reply.apply_settings(&remote(""), &event(name));
+            assert_eq!(
+                (found.verb, found.notice),
+                (verb, notice.into_iter().map(String::from).collect()),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_event_that_can_be_blocked_is_not_let_pass_unasked() {
+        for (name, wanted) in [
+            ("PreToolUse", true),
+            ("PermissionRequest", true),
+            ("UserPromptSubmit", true),
+            ("UserPromptExpansion", true),
+            ("PostToolUse", true),
+            ("PostToolUseFailure", true),
+            ("PreModelSwitch", true),
+            ("Notification", false),
+            ("PostToolBatch", true),
+            ("Stop", true),
+            ("SubagentStop", true),
+            ("PreCompact", true),
+            ("SessionStart", false),
+            ("SessionEnd", false),
+        ] {
+            assert_eq!(fails_closed(Kind::from_name(name)), wanted, "{name}");
+        }
+    }
+
     #[test]
     fn a_question_that_the_agent_cannot_ask_is_a_refusal() {
         let call = json!({

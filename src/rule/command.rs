@@ -446,6 +446,22 @@ mod tests {
     use crate::effect::Arg;
     use proptest::prelude::*;
 
+    #[test]
+    fn only_an_absolute_path_is_the_same_in_another_spelling() {
+        for (wanted, text, meant) in [
+            ("/etc/x", "/etc/./x", true),
+            ("/etc/x", "/etc//x", true),
+            ("/etc/x", "/etc/y/../x", true),
+            ("/etc/*", "/etc/y/../x", true),
+            ("/etc/x", "/etc/x", false),
+            ("/etc/x", "/etc/y/../z", false),
+            ("a/x", "a/./x", false),
+            ("*x", "/etc/./x", false),
+        ] {
+            assert_eq!(is_path_of(wanted, text), Truth::from(meant), "{wanted}: {text}");
+        }
+    }
+
     /// A sub-command as the analysis of a program without options of its own would give it.
     fn command(text: &str) -> SubCommand {
         let mut words = text.split_whitespace();

@@ -419,6 +419,34 @@ mod tests {
     }
 
     #[test]
+    fn a_path_concerns_only_rules_on_its_like() {
+        // The path, whether it is but that one, how the rule's paths begin, whether what may lie below counts.
+        for (path, one, start, deep, wanted) in [
+            ("/etc/passwd", true, "/etc/", false, true),
+            ("/etc/passwd", true, "/etc/shadow", false, false),
+            ("/etc/passwd", true, "/usr/", true, false),
+            ("/etc", true, "/etc/.", false, true),
+            ("/etc/", true, "/etc/.", false, true),
+            ("/etc/x", true, "/etc/.", false, false),
+            ("/et", true, "/etc", false, false),
+            ("/etc", false, "/etc/ssh", false, true),
+            ("/etc", false, "/etc/ssh/keys", false, false),
+            ("/etc", false, "/etc/ssh/keys", true, true),
+            ("/etc", false, "/usr/", true, false),
+            ("/etc", false, "/usr/lib/x", false, false),
+        ] {
+            let target = ConcernPath::new(path, one, false, &Place::default());
+            let found = target.may_match(start.as_bytes(), b"", deep);
+            assert_eq!(found, wanted, "{path} {one}: {start} {deep}");
+        }
+        let target = ConcernPath::new("/etc/passwd", true, false, &Place::default());
+        for (run, wanted) in [("", true), ("s", true), ("ssw", true), ("sws", false), ("z", false)]
+        {
+            assert_eq!(target.may_match(b"", run.as_bytes(), false), wanted, "{run}");
+        }
+    }
+
+    #[test]
     fn an_allow_on_reads_concerns_what_only_runs_something_and_reads_there() {
         let line = |text: &str| {
             let text = format!("[rule.a]\n{text}");

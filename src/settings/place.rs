@@ -170,3 +170,25 @@ pub fn presence(wiring: &Wiring, home: &Path, cwd: &Path) -> Option<PathBuf> {
     let own = moved.filter(|dir| *dir != home.join(wiring.directory.home));
     program.or_else(|| own.into_iter().chain(traces).find(|path| path.exists()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_install_wrote_is_known_by_the_names_of_its_agent() {
+        for (file, agent, scope, wanted) in [
+            ("/h/.claude/settings.json", "claude", "user", Some("user")),
+            ("/h/.claude/settings.json", "", "user", Some("user")),
+            ("/p/.claude/settings.json", "claude", "project", Some("project")),
+            ("/h/.kiro/agents/mine.json", "kiro", "user", Some("user")),
+            ("/p/.kiro/agents/mine.json", "kiro", "project", Some("project")),
+            ("/h/.claude/other.json", "claude", "user", None),
+            ("/h/.claude/settings.json", "nobody", "user", None),
+        ] {
+            let found = recorded_file(Path::new(file), agent, scope);
+            assert_eq!(found.as_ref().map(|one| one.name), wanted, "{file} {agent}");
+            assert!(found.is_none_or(|one| one.file == Path::new(file)), "{file}");
+        }
+    }
+}

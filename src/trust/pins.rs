@@ -7,7 +7,7 @@ use super::{Listing, TrustEntry, hash_of, listing_of};
 use crate::act;
 use crate::effect::program::table::{self, Class, Special};
 use crate::effect::windows::LIST_SEPARATOR;
-use crate::effect::{self, Analysis, Extent, Grade, Place, Source, SubCommand, Target, Word};
+use crate::effect::{self, Extent, Grade, Place, Source, SubCommand, Target, Word};
 use crate::env;
 use crate::files;
 use crate::glob;
@@ -110,7 +110,7 @@ impl Pins<'_> {
             self.pin_recipe(one);
             self.pin_module(one);
             self.pin_globs(one);
-            self.pin_bare_name(one, &analysis, script);
+            self.pin_bare_name(one, script);
         }
     }
 
@@ -237,17 +237,15 @@ impl Pins<'_> {
     }
 
     /// A bare name is looked for in the project where PATH leads there.
-    fn pin_bare_name(&mut self, command: &SubCommand, analysis: &Analysis, script: &str) {
+    fn pin_bare_name(&mut self, command: &SubCommand, script: &str) {
         let Some(name) = command.word.text.as_deref().filter(|w| !w.is_empty() && !w.contains('/'))
         else {
             return;
         };
         let dir = command.dir.as_ref().map_or(self.root.to_path_buf(), PathBuf::from);
         let mut dirs = Vec::new();
-        if analysis.environment.iter().any(|name| name == "PATH") || script.contains("PATH=") {
-            for value in values_of_path(script) {
-                self.search_directories(&value, &dir, &mut dirs);
-            }
+        for value in values_of_path(script) {
+            self.search_directories(&value, &dir, &mut dirs);
         }
         let inherited = env::get(env::PATH).unwrap_or_default();
         let of_project = |one: &PathBuf| one.starts_with(self.root);
@@ -343,14 +341,17 @@ fn is_system(path: &Path) -> bool {
 /// What a script sets PATH to, without quotes.
 fn values_of_path(script: &str) -> Vec<String> {
     let mut out = Vec::new();
-    for (at, _) in script.match_indices("PATH=") {
+    for (at, name) in script.match_indices("PATH") {
         let before = script[..at].chars().next_back();
+        let after = &script[at + name.len()..];
+        let more = after.strip_prefix('+');
+        let Some(given) = more.unwrap_or(after).strip_prefix('=') else { continue };
         if before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
             continue;
         }
         let mut value = String::new();
         let mut quote = None;
-        for c in script[at + 5..].chars() {
+        for c in given.chars() {
             match (quote, c) {
                 (None, '"' | '\'') => quote = Some(c),
                 (Some(open), c) if open == c => quote = None,
@@ -358,6 +359,8 @@ fn values_of_path(script: &str) -> Vec<String> {
                 _ => value.push(c),
             }
         }
+        // What is put behind the rest begins with the colon between.
+        let value = if more.is_some() { value.trim_start_matches(':').to_string() } else { value };
         out.push(value);
     }
     out

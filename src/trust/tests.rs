@@ -79,7 +79,7 @@ fn s3_58_a_command_with_a_directory_pins_what_lies_there() {
 
 #[test]
 fn every_program_that_a_command_runs_is_pinned() {
-    let files = ["x.sh", "a b", "d/y", "bin/tool", "h/1.sh", "h/2.txt", "M.mk"];
+    let files = ["x.sh", "a b", "d/y", "bin/tool", "h/1.sh", "h/2.txt", "M.mk", "tool"];
     for (script, wanted) in [
         ("sh x.sh", &["x.sh"][..]),
         ("./x.sh a", &["x.sh"]),
@@ -94,6 +94,11 @@ fn every_program_that_a_command_runs_is_pinned() {
         ("PATH=\"$PWD/bin:$PATH\" tool", &["bin/tool"]),
         ("export PATH=bin:$PATH; tool", &["bin/tool"]),
         ("cd d && PATH=../bin:$PATH tool", &["bin/tool"]),
+        ("PATH+=:./bin; tool", &["bin/tool"]),
+        ("export PATH+=\":$PWD/bin\" && tool", &["bin/tool"]),
+        ("MY_PATH=./bin tool", &[]),
+        ("PATH=./bin:$PATH ./tool", &["tool"]),
+        ("tool", &[]),
         ("bash -c './x.sh; sh d/y'", &["d/y", "x.sh"]),
         ("source x.sh", &["x.sh"]),
         (". ./x.sh", &["x.sh"]),

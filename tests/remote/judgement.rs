@@ -306,6 +306,21 @@ fn sx_04_a_human_answers_no_other_servers_question() {
     assert_eq!(verdict(&two(human, ("", "{}"), rule).hook(&bash("ls"))).0, "ask");
 }
 
+/// What the user's own script asks, the human at the server has answered; what the administrator's asks, they have not.
+#[test]
+#[cfg(unix)]
+fn a_human_answers_what_the_users_script_asks() {
+    let yes = r#"{"decision":"yes","reason":"go"}"#;
+    let said = r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"s"}}"#;
+    let script = format!("[rule.s]\ntool = \"Bash\"\nhook = \"\"\"echo '{said}'\"\"\"\n");
+    let server = Server::start(vec![ok(yes)]);
+    let rules = format!("human = true\non_allow = \"allow\"\n{script}");
+    let config = forward(&server.url, &rules).replace("retry_count = 2\n", "");
+    let answer = Home::new(&config).hook(&bash("ls"));
+    assert_eq!(verdict(&answer), ("allow", "go [user:remote.x]"));
+    assert_eq!(verdict(&Home::new(&script).hook(&bash("ls"))), ("ask", "s [user:s]"));
+}
+
 #[test]
 #[cfg(unix)]
 fn nobody_listens_on_stderr() {

@@ -67,6 +67,24 @@ fn s0_19_what_is_allowed_for_the_session_is_answered_at_once_and_without_a_reque
     assert_eq!(asked(&home, &second, &call(9, "npm test")), is("allow", true));
 }
 
+/// What the server says in a human's time may still be its memory of what was said for the session: it is asked once more.
+#[test]
+fn after_an_answer_for_the_session_the_next_is_in_doubt_however_slow_it_comes() {
+    let server = Server::start(vec![session("allow", "Bash(npm test:*)")]);
+    let home = Home::new(&config(&server.url, "remember_s = 0"));
+    assert_eq!(asked(&home, &server, &call(1, "npm test")), is("allow", true));
+    assert_eq!(server.seen().len(), 1);
+    assert_eq!(asked(&home, &server, &call(2, "npm test")), is("allow", true));
+    assert_eq!(server.seen().len(), 3);
+    // Of what was said once there is no such doubt.
+    let server = Server::start(vec![ok(ONCE), session("allow", "Bash(npm test:*)")]);
+    let home = Home::new(&config(&server.url, "remember_s = 0"));
+    for (id, seen) in [(1, 1), (2, 2)] {
+        assert_eq!(asked(&home, &server, &call(id, "npm test")), is("allow", true));
+        assert_eq!(server.seen().len(), seen);
+    }
+}
+
 #[test]
 fn s0_17_what_is_said_once_holds_once() {
     for body in [ONCE, r#"{"decision":"allow"}"#, r#"{"decision":"deny","scope":"once"}"#] {

@@ -9,7 +9,7 @@ use toml::de::DeTable;
 use super::command::CommandPattern;
 use super::file;
 use super::packed::{
-    Item, Key, PatternForm, Table, TreeValue, pack_document, pack_rule, unpack_table,
+    Item, Key, PatternForm, Table, TreeValue, pack_document, pack_rule, to_toml_lines, unpack_table,
 };
 use super::path::{self, Bases, PathPattern};
 use super::{Conditions, Layer, Rule, Truth, compiled};
@@ -202,4 +202,45 @@ fn damage_is_no_panic() {
     }
     let deep = format!("\u{1}\u{1}a{}", "a\u{1}".repeat(100_000));
     assert!(unpack_table(kept(deep)).is_none());
+}
+
+#[test]
+fn lines_for_people_are_the_toml_that_they_were() {
+    let text = r#""" = "no name"
+a = 0b101
+b = 0o17
+c = 0x1f
+d = -42
+e = 1.5
+f = 1979-05-27
+g = true
+h = [1, "x", [false]]
+i = { j = "k", "l m" = 2 }
+"k.l" = "a key with a dot"
+l = 'say "x" or C:\\x'
+m = "it's \\"x\\""
+n = "a line\\nand the next\\u0001"
+o-p_q = ""
+"#
+    .replace("\\\\", "\\");
+    let parsed = DeTable::parse(&text).expect("TOML");
+    assert_eq!(to_toml_lines(&Table::from_toml(parsed.get_ref())), text);
+}
+
+#[test]
+fn a_program_that_no_form_is_of_is_told_by_its_name() {
+    let could = |pattern: &str, program: &str| {
+        compiled::could_name(&compiled::compile_command(pattern).expect("a pattern"), program)
+    };
+    for (pattern, program, wanted) in [
+        ("git push", "git", true),
+        ("git push", "ls", false),
+        ("(git | hg) push", "hg", true),
+        ("(git | hg) push", "ls", false),
+        ("* --yolo", "ls", true),
+        ("python*", "python3", true),
+    ] {
+        assert_eq!(could(pattern, program), wanted, "{pattern}: {program}");
+    }
+    assert!(compiled::could_name("?", "ls"), "damage could be anything");
 }
