@@ -212,7 +212,7 @@ fn rotate(path: &Path, file: &File, keep: u32) -> Option<PathBuf> {
     }
     // The last step: from here on the name is another file's, with a lock of its own.
     let _ = fs::rename(path, name(1));
-    (1..=keep).rev().map(name).find(|file| file.exists())
+    (1..=keep).map(name).take_while(|file| file.exists()).last()
 }
 
 /// Has the open file still that name?

@@ -139,7 +139,7 @@ impl Stage {
             .output()
             .expect("bash");
         let text = String::from_utf8(done.stdout).expect("UTF-8").replace(&*home, "/home/dev");
-        let text = text.replace(concat!("hookctl ", env!("CARGO_PKG_VERSION")), "hookctl 0.1.0");
+        let text = text.replace(concat!("hookctl ", env!("CARGO_PKG_VERSION")), "hookctl 0.2.0");
         let time = regex_lite::Regex::new(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d").expect("a regex");
         let text = time.replace_all(&text, "2026-11-25 10:00:00");
         let mut parts: Vec<String> = text.split('\0').map(str::to_string).collect();

@@ -3,7 +3,8 @@
 //! The content is hashed first (BLAKE2b-512, the form that minisign writes since 0.8); the older one, over the content itself, is
 //! read as well. A secret key that is locked by a password is minisign's affair.
 
-use blake2::{Blake2b512, Digest as _};
+use blake2::digest::consts::U32;
+use blake2::{Blake2b, Blake2b512, Digest as _};
 use ring::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
 
 use crate::effect::decode::decode_base64_bytes;
@@ -36,7 +37,7 @@ impl PublicKey {
 
     /// Its number, as minisign shows it.
     pub fn id(&self) -> String {
-        self.id.iter().rev().map(|byte| format!("{byte:02X}")).collect()
+        format!("{:X}", u64::from_le_bytes(self.id))
     }
 
     /// Checks a signature; the comment that it vouches for.
@@ -82,6 +83,11 @@ pub fn sign(secret: &str, content: &[u8], comment: &str) -> Result<String, Strin
         return Err("the secret key is locked by a password: sign with `minisign -S`, or make a key by `minisign -G -W`".into());
     }
     let (id, seed, public) = (&bytes[54..62], &bytes[62..94], &bytes[94..126]);
+    // Of a key that no password locks the checksum may be zeros, as minisign itself writes it.
+    let sum = Blake2b::<U32>::digest([&bytes[..2], &bytes[54..126]].concat());
+    if bytes[126..158] != [0; 32] && bytes[126..158] != sum[..] {
+        return Err("the secret key is damaged".into());
+    }
     let pair = Ed25519KeyPair::from_seed_and_public_key(seed, public)
         .map_err(|_| "the secret key is damaged")?;
     let own = pair.sign(&Blake2b512::digest(content));

@@ -115,7 +115,16 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
     files::read(path, LARGEST as u64).map_err(|refusal| anyhow!(refusal.describe_for(path)))
 }
 
-/// Everybody may read it: it is for a web server.
+/// In one step, as a server may be giving it out. Everybody may read it.
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    std::fs::write(path, bytes).with_context(|| path.display().to_string())
+    let open = || {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644))?;
+        }
+        Ok(())
+    };
+    let written = files::replace_file(path, bytes).and_then(|()| open());
+    written.with_context(|| path.display().to_string())
 }

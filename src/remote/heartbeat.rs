@@ -25,8 +25,8 @@ use crate::text::sha256_hex;
 const NOTE: &str = "heartbeat-";
 /// So many digits of its hash stand behind that.
 const DIGITS: usize = 32;
-/// What stands in it when its messages are in the spools.
-const DONE: &[u8] = b"done";
+/// What its name ends with when its messages are in the spools: then nobody reads it any more.
+const TOLD: &str = "told";
 
 /// May a session of this agent begin with this event? Of an agent that tells nothing of beginnings, with any.
 pub fn begins_session(agent: &dyn Agent, event: &Event) -> bool {
@@ -55,7 +55,7 @@ pub fn note_session(config: &mut Config, paths: &Paths, event: &Event) -> bool {
     let name = format!("{NOTE}{}", &sha256_hex(event.session.as_bytes())[..DIGITS]);
     let note = paths.notes().join(name);
     // Resumed and compacted ones begin again: they had theirs.
-    if note.symlink_metadata().is_ok() {
+    if [&note, &told_name(&note)].iter().any(|note| note.symlink_metadata().is_ok()) {
         return false;
     }
     Begun { note, agent: event.agent, session: event.session.clone(), told: Vec::new() }
@@ -121,10 +121,14 @@ fn queue_heartbeat(
     begun.told.extend(queued.into_iter().map(|remote| remote.name));
     // Who is killed before this puts it again, under the same id.
     let noted = match failed.is_empty() {
-        true => files::replace_file(&begun.note, DONE),
+        true => fs::rename(&begun.note, told_name(&begun.note)),
         false => begun.write(),
     };
     failed.is_empty() && noted.is_ok()
+}
+
+fn told_name(note: &Path) -> PathBuf {
+    note.with_extension(TOLD)
 }
 
 /// A session that has begun, of which not every collector was told yet.
@@ -149,7 +153,7 @@ impl Begun {
         if digits.len() != DIGITS || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return None;
         }
-        let bytes = files::read_state(&note, files::SMALL).ok().filter(|bytes| bytes != DONE)?;
+        let bytes = files::read_state(&note, files::SMALL).ok()?;
         let value: Value = serde_json::from_slice(&bytes).ok()?;
         let agent = agent::by_id(value.get("agent")?.as_str()?)?.id();
         let session = value.get("session")?.as_str()?.to_string();

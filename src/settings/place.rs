@@ -128,7 +128,8 @@ pub fn files_to_write(files: &[SettingsFile], scope: &str) -> Vec<SettingsFile> 
 /// Do several files stand for one place of the agent's?
 fn stand_together(one: &SettingsFile) -> bool {
     let wiring = crate::agent::by_id(one.agent).and_then(|agent| agent.wiring());
-    let named = wiring.is_some_and(|wiring| wiring.files.iter().any(|p| p.path.contains('*')));
+    let many = |p: &SettingsPlace| p.scope.name() == one.name && p.path.contains('*');
+    let named = wiring.is_some_and(|wiring| wiring.files.iter().any(many));
     one.event.is_some() || named
 }
 
@@ -140,7 +141,10 @@ pub fn recorded_file(file: &Path, agent: &str, scope: &str) -> Option<SettingsFi
     let name = |path: &Path| path.file_name().map(ToOwned::to_owned);
     let fits = |place: &&SettingsPlace| match place.form {
         Form::Scripts(_) => file.parent().is_some_and(|dir| dir.ends_with(place.path)),
-        _ if place.path.contains('*') => true,
+        // The machine's stand in one directory alone.
+        _ if place.path.contains('*') => {
+            place.scope != Scope::Managed || Path::new(place.path).parent() == file.parent()
+        }
         _ => name(Path::new(place.path)) == name(file),
     };
     let scoped = |place: &&SettingsPlace| place.scope.name() == scope;
