@@ -30,8 +30,9 @@ pub fn emit_operands(out: &mut Emitter, call: &Call, program: &Program, next: &m
             Role::Command => {
                 let cwd = out.cwd.clone().map(|c| Value::known(c, 0..0));
                 let mut words = values[i..].to_vec();
-                // `yarn workspace x add y` is `yarn add y` there.
-                if program.name.starts_with("yarn ") {
+                // `yarn workspace x add y` is `yarn add y` there, and a path is no command of yarn's.
+                let is_path = value.text().is_none_or(|text| text.contains('/'));
+                if program.name.starts_with("yarn ") && !is_path {
                     words.insert(0, Value::known("yarn", value.span.clone()));
                 }
                 return next.push(Next::Words { words, cwd, feeds: false });
