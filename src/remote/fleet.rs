@@ -103,7 +103,7 @@ pub fn fetch_bundle(paths: &Paths, asker: Asker) -> Fetched {
     };
     let _ = tried.write(paths);
     note_change(paths, &before, &came);
-    came.map_or_else(Fetched::Failed, |fetched| fetched)
+    came.unwrap_or_else(Fetched::Failed)
 }
 
 /// The journal has a line where something changed: not one each time.
