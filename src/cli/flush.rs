@@ -21,17 +21,12 @@ use crate::rule::file::Remote;
 pub(super) fn run(context: &Context, args: &FlushArgs, report: &mut Report) -> Result<Exit> {
     if args.quiet {
         sender::detach();
-        // A server that does not answer keeps nobody else's message waiting.
-        sender::flush_spools(&context.paths, Spool::all_spools(&context.paths.spool()), false);
-        #[cfg(feature = "tls")]
-        fleet::fetch_bundle(&context.paths, Asker::Sender);
-        heartbeat::queue_heartbeats(&context.paths, || status::describe_state(context));
-        sender::flush_spools(&context.paths, Spool::all_spools(&context.paths.spool()), false);
+        send_quietly(context);
         return Ok(Exit::Ok);
     }
     report.set("servers", json!([]));
     let rules = if args.name.is_none() { refresh_rules(context, report)? } else { None };
-    heartbeat::queue_heartbeats(&context.paths, || status::describe_state(context));
+    let more = heartbeat::queue_heartbeats(&context.paths, || status::describe_state(context));
     let mut spools = Spool::all_spools(&context.paths.spool());
     let config = Config::load(&context.paths, &context.root, None);
     // Those of the agents' settings beside those of the config.
@@ -62,11 +57,31 @@ pub(super) fn run(context: &Context, args: &FlushArgs, report: &mut Report) -> R
         report.tell(&text)?;
         report.push("servers", report_as_json(one));
     }
-    Ok(if rules == Some(Exit::Found) || reports.iter().any(|one| one.kept > 0) {
+    Ok(if more || rules == Some(Exit::Found) || reports.iter().any(|one| one.kept > 0) {
         Exit::Found
     } else {
         Exit::Ok
     })
+}
+
+/// So often a sender looks for heartbeats, with all else that waits sent in between.
+const ROUNDS: usize = 64;
+
+/// What a hook started: nobody waits for it, and nobody is told.
+fn send_quietly(context: &Context) {
+    let paths = &context.paths;
+    let send = || sender::flush_spools(paths, Spool::all_spools(&paths.spool()), false);
+    // A server of rules that does not answer keeps nobody's message waiting.
+    send();
+    #[cfg(feature = "tls")]
+    fleet::fetch_bundle(paths, Asker::Sender);
+    for _ in 0..ROUNDS {
+        let more = heartbeat::queue_heartbeats(paths, || status::describe_state(context));
+        let all = send().iter().all(|report| report.kept == 0);
+        if !more || !all {
+            return;
+        }
+    }
 }
 
 /// Looks for newer managed rules; None where this machine has none.

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
+use super::spool::Spool;
 use super::told::{Told, bare_event};
 use crate::agent::{self, Agent};
 use crate::config::Config;
@@ -23,6 +24,8 @@ use crate::text::sha256_hex;
 
 /// What the note of a session is called.
 const NOTE: &str = "heartbeat-";
+/// So many are put into the spools together, and only where no more wait: a spool has room for some of everything.
+const TOGETHER: usize = 200;
 /// So many digits of its hash stand behind that.
 const DIGITS: usize = 32;
 /// What its name ends with when its messages are in the spools: then nobody reads it any more.
@@ -58,9 +61,9 @@ pub fn note_session(config: &mut Config, paths: &Paths, event: &Event) -> bool {
     if [&note, &told_name(&note)].iter().any(|note| note.symlink_metadata().is_ok()) {
         return false;
     }
-    Begun { note, agent: event.agent, session: event.session.clone(), told: Vec::new() }
-        .write()
-        .is_ok()
+    let (agent, session) = (event.agent, event.session.clone());
+    let time = super::breaker::unix_milliseconds();
+    Begun { note, agent, session, time, told: Vec::new() }.write().is_ok()
 }
 
 /// What the sender finds of the machine.
@@ -71,60 +74,61 @@ pub struct State {
     pub problems: Vec<String>,
 }
 
-/// Puts the messages of all sessions that have begun into the spools. `look` is asked for the state of the machine.
+/// Puts messages of sessions that have begun into the spools: do more wait, for which there is room once these are sent? `look`
+/// is asked for the state of the machine.
 ///
 /// One sender does it for all. Who finds it at work leaves: it looks once more when it has let go, and finds what came
 /// meanwhile.
-pub fn queue_heartbeats(paths: &Paths, mut look: impl FnMut() -> State) {
-    while !waiting(&paths.notes()).is_empty() {
-        let Ok(lock) = files::open_to_edit(&paths.heartbeat_lock()) else { return };
-        if lock.try_lock().is_err() {
-            return;
-        }
-        let config = Config::load(paths, Path::new("/"), None);
-        if config.lacks_managed {
-            return;
-        }
-        let state = look();
-        let heartbeat = Heartbeat {
-            origin: Origin::of_machine(&paths.home),
-            bundle: config.bundle.clone(),
-            agents: state.agents,
-            problems: state.problems,
-        };
-        let (sessions, remotes) = (waiting(&paths.notes()), wanting(&config));
-        let mut told = true;
-        for begun in sessions {
-            told &= queue_heartbeat(begun, &heartbeat, &remotes, paths);
-        }
-        // What cannot be told now waits for the next sender.
-        if !told {
-            return;
-        }
+pub fn queue_heartbeats(paths: &Paths, look: impl FnOnce() -> State) -> bool {
+    if waiting(&paths.notes()).is_empty() {
+        return false;
     }
+    let Ok(lock) = files::open_to_edit(&paths.heartbeat_lock()) else { return false };
+    let config = Config::load(paths, Path::new("/"), None);
+    if lock.try_lock().is_err() || config.lacks_managed {
+        return false;
+    }
+    let state = look();
+    let heartbeat = Heartbeat {
+        origin: Origin::of_machine(&paths.home),
+        bundle: config.bundle.clone(),
+        agents: state.agents,
+        problems: state.problems,
+    };
+    let remotes = wanting(&config);
+    for begun in waiting(&paths.notes()).into_iter().take(TOGETHER) {
+        queue_heartbeat(begun, &heartbeat, &remotes, paths);
+    }
+    drop(lock);
+    !waiting(&paths.notes()).is_empty()
 }
 
-/// Has every collector's message a place in its spool?
+/// Puts the message for each collector into its spool. What cannot be put there now waits.
 fn queue_heartbeat(
     mut begun: Begun,
     heartbeat: &Heartbeat,
     remotes: &[(Layer, Remote)],
     paths: &Paths,
-) -> bool {
+) {
     let left = remotes.iter().filter(|(_, remote)| !begun.told.contains(&remote.name));
     let left: Vec<_> = left.cloned().collect();
     let mut line = journal::Line::new(begun.agent);
     let request = make_request(&begun, heartbeat.clone(), paths);
+    // Of a spool that is full the oldest go: what waits here can wait longer.
+    let has_room = |(layer, remote): &(Layer, Remote)| {
+        let spool = Spool::for_server(&paths.spool(), *layer, &remote.name, Path::new("/"));
+        spool.waiting_messages().len() < TOGETHER
+    };
+    let (left, full): (Vec<_>, Vec<_>) = left.into_iter().partition(has_room);
     Told::new(request, left, PathBuf::from("/"), paths.clone()).put_messages(&mut line);
     let (queued, failed): (Vec<_>, Vec<_>) =
         line.remotes.into_iter().partition(|remote| remote.outcome == "queued");
     begun.told.extend(queued.into_iter().map(|remote| remote.name));
     // Who is killed before this puts it again, under the same id.
-    let noted = match failed.is_empty() {
+    let _ = match failed.is_empty() && full.is_empty() {
         true => fs::rename(&begun.note, told_name(&begun.note)),
         false => begun.write(),
     };
-    failed.is_empty() && noted.is_ok()
 }
 
 fn told_name(note: &Path) -> PathBuf {
@@ -136,14 +140,17 @@ struct Begun {
     note: PathBuf,
     agent: &'static str,
     session: String,
+    /// When, in milliseconds since 1970.
+    time: u64,
     /// The collectors that were.
     told: Vec<String>,
 }
 
 impl Begun {
     fn write(&self) -> std::io::Result<()> {
-        let Begun { note, agent, session, told } = self;
-        let text = json!({ "agent": agent, "session": session, "told": told }).to_string();
+        let Begun { note, agent, session, time, told } = self;
+        let text = json!({ "agent": agent, "session": session, "time": time, "told": told });
+        let text = text.to_string();
         files::replace_file(note, text.as_bytes())
     }
 
@@ -159,7 +166,7 @@ impl Begun {
         let session = value.get("session")?.as_str()?.to_string();
         let told = value.get("told")?.as_array()?.iter();
         let told = told.filter_map(|name| name.as_str().map(String::from)).collect();
-        Some(Begun { note, agent, session, told })
+        Some(Begun { note, agent, session, time: value.get("time")?.as_u64()?, told })
     }
 }
 
@@ -169,8 +176,10 @@ fn make_request(begun: &Begun, heartbeat: Heartbeat, paths: &Paths) -> Request {
     // The same for the same session, and another on another machine: it tells neither.
     let salt = super::privacy::load_salt(&paths.salt());
     let hash = sha256_hex(format!("heartbeat\0{salt}\0{session}").as_bytes());
-    let [a, b, c, d, e] = [&hash[..8], &hash[8..12], &hash[12..15], &hash[15..18], &hash[18..30]];
-    let id = format!("{a}-{b}-8{c}-8{d}-{e}");
+    // Its first digits are the time, as of all messages: they go in that order.
+    let time = format!("{:012x}", begun.time);
+    let [a, b, c, d, e] = [&time[..8], &time[8..], &hash[..3], &hash[3..6], &hash[6..18]];
+    let id = format!("{a}-{b}-7{c}-8{d}-{e}");
     let request = Request::new(event, session.clone().into_bytes(), Instant::now(), paths);
     Request { id, note: Note::Heartbeat(heartbeat), ..request }
 }

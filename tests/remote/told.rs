@@ -325,7 +325,7 @@ fn a_human_sends_what_waits_and_no_draft_of_it() {
     let home = Home::new(&heartbeat_only(&server.url, ""));
     let notes = home.state().join("notes");
     fs::create_dir_all(&notes).unwrap();
-    let note = r#"{"agent":"claude","session":"s-7","told":[]}"#;
+    let note = r#"{"agent":"claude","session":"s-7","time":1,"told":[]}"#;
     let name = "heartbeat-0123456789abcdef0123456789abcdef";
     for name in [format!("{name}.12-0.tmp"), name.into()] {
         fs::write(notes.join(name), note).unwrap();
@@ -336,7 +336,8 @@ fn a_human_sends_what_waits_and_no_draft_of_it() {
     assert!(seen[0].json().to_string().contains("s-7"));
     assert!(notes.join(format!("{name}.told")).exists() && !notes.join(name).exists());
     // One of which a collector was told already is told to the others only.
-    fs::write(notes.join(name), r#"{"agent":"claude","session":"s-7","told":["x"]}"#).unwrap();
+    fs::write(notes.join(name), r#"{"agent":"claude","session":"s-7","time":1,"told":["x"]}"#)
+        .unwrap();
     home.flush();
     assert_eq!(server.seen_when(1).len(), 1);
     assert!(!notes.join(name).exists());
