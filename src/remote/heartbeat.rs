@@ -110,8 +110,6 @@ fn queue_heartbeat(
     remotes: &[(Layer, Remote)],
     paths: &Paths,
 ) {
-    let left = remotes.iter().filter(|(_, remote)| !begun.told.contains(&remote.name));
-    let left: Vec<_> = left.cloned().collect();
     let mut line = journal::Line::new(begun.agent);
     let request = make_request(&begun, heartbeat.clone(), paths);
     // Of a spool that is full the oldest go: what waits here can wait longer.
@@ -119,13 +117,13 @@ fn queue_heartbeat(
         let spool = Spool::for_server(&paths.spool(), *layer, &remote.name, Path::new("/"));
         spool.waiting_messages().len() < TOGETHER
     };
-    let (left, full): (Vec<_>, Vec<_>) = left.into_iter().partition(has_room);
+    let is_left = |one: &&(Layer, Remote)| !begun.told.contains(&one.1.name) && has_room(one);
+    let left: Vec<_> = remotes.iter().filter(is_left).cloned().collect();
     Told::new(request, left, PathBuf::from("/"), paths.clone()).put_messages(&mut line);
-    let (queued, failed): (Vec<_>, Vec<_>) =
-        line.remotes.into_iter().partition(|remote| remote.outcome == "queued");
-    begun.told.extend(queued.into_iter().map(|remote| remote.name));
+    let queued = line.remotes.into_iter().filter(|remote| remote.outcome == "queued");
+    begun.told.extend(queued.map(|remote| remote.name));
     // Who is killed before this puts it again, under the same id.
-    let _ = match failed.is_empty() && full.is_empty() {
+    let _ = match remotes.iter().all(|(_, remote)| begun.told.contains(&remote.name)) {
         true => fs::rename(&begun.note, told_name(&begun.note)),
         false => begun.write(),
     };
