@@ -391,12 +391,12 @@ fn begin_session(config: &mut Config, event: &Event, paths: &Paths) {
     // Where none counts the config says so.
     let stale = bundle::describe_staleness(paths).filter(|_| !config.lacks_managed);
     config.warnings.extend(stale.map(|why| format!("hookctl: {why}")));
-    let mut send = heartbeat::note_session(config, paths, event);
+    let begun = heartbeat::note_session(config, paths, event);
     #[cfg(feature = "tls")]
-    {
-        send |= crate::remote::fleet::is_due(paths, config.lacks_managed);
-    }
-    if send && let Err(error) = sender::start_sender(paths) {
+    let due = crate::remote::fleet::is_due(paths, config.lacks_managed);
+    #[cfg(not(feature = "tls"))]
+    let due = false;
+    if (begun || due) && let Err(error) = sender::start_sender(paths) {
         config.notes.push(format!("no sender could be started: {error}"));
     }
 }

@@ -1,7 +1,7 @@
 //! Bundles of managed rules: made, signed and checked here and by minisign, fetched from a server that does all it can, and
 //! judged by. Whatever is wrong with what came, the last good one holds, and it is told.
 
-#![cfg(unix)]
+#![cfg(all(unix, feature = "tls"))]
 
 mod cli;
 

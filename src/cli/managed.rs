@@ -3,6 +3,7 @@
 //! They hold for every user, so their entries name no directory of one: each user's own rules and journal are beside the
 //! machine's. What is noted for the undo lies below `/var/lib/hookctl`, or where `--root` puts that.
 
+#[cfg(unix)]
 use std::fs;
 use std::path::{Path, PathBuf};
 
