@@ -396,7 +396,9 @@ fn begin_session(config: &mut Config, event: &Event, paths: &Paths) {
     let due = crate::remote::fleet::is_due(paths, config.lacks_managed);
     #[cfg(not(feature = "tls"))]
     let due = false;
-    if (begun || due) && let Err(error) = sender::start_sender(paths) {
+    if (begun || due)
+        && let Err(error) = sender::start_sender(paths)
+    {
         config.notes.push(format!("no sender could be started: {error}"));
     }
 }

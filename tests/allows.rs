@@ -323,7 +323,7 @@ fn power(program: &Program, spec: &OptSpec) -> Option<&'static str> {
     let valued = spec.arity != Arity::None;
     let value = match spec.role {
         Role::Run | Role::Program | Role::Filter | Role::Script => Some("./x.sh"),
-        Role::Code | Role::Command | Role::Joined => Some("x"),
+        Role::Code | Role::Command | Role::OwnCommand | Role::Joined => Some("x"),
         Role::Write | Role::WriteInto | Role::Edit | Role::Target => Some("src/x"),
         Role::Delete | Role::DeleteTree | Role::Move | Role::Permission => Some("src/x"),
         Role::Device => Some("/dev/sdx"),

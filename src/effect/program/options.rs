@@ -101,6 +101,7 @@ fn is_harmless_spec(spec: &OptSpec) -> bool {
                 | Role::Code
                 | Role::Run
                 | Role::Command
+                | Role::OwnCommand
                 | Role::Joined
         )
 }

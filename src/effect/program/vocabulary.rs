@@ -136,6 +136,8 @@ vocabulary! {
     Code = "code",
     /// The first word of a command; the rest of the words are its arguments.
     Command = "command",
+    /// The same of a command of the program itself.
+    OwnCommand = "own-command",
     /// Like `Command`, but the words are joined and read by a shell.
     Joined = "joined",
     /// A URL that is contacted, a path that is read with all below it, or just a name.

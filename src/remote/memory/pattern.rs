@@ -109,7 +109,7 @@ fn runs_others(program: &Program) -> bool {
     };
     const BY_CODE: [Special; 10] =
         [Env, FlagC, Make, OwnShell, Runner, ScriptFile, Source, Ssh, WindowsShell, Xargs];
-    let starts = |role: &Role| matches!(role, Role::Command | Role::Joined);
+    let starts = |role: &Role| matches!(role, Role::Command | Role::OwnCommand | Role::Joined);
     program.has_class(Class::Interpreter)
         || program.special.is_some_and(|special| BY_CODE.contains(&special))
         || program.before.iter().chain([&program.repeat]).any(starts)

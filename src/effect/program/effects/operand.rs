@@ -26,14 +26,14 @@ pub fn emit_operands(out: &mut Emitter, call: &Call, program: &Program, next: &m
     for (i, value) in values.iter().enumerate() {
         let is_last = i + 1 == values.len() && i > before.len().saturating_sub(1);
         let last = || last.filter(|_| is_last).unwrap_or(program.repeat);
-        match before.get(i).copied().unwrap_or_else(last) {
-            Role::Command => {
+        let role = before.get(i).copied().unwrap_or_else(last);
+        match role {
+            Role::Command | Role::OwnCommand => {
                 let cwd = out.cwd.clone().map(|c| Value::known(c, 0..0));
                 let mut words = values[i..].to_vec();
-                // `yarn workspace x add y` is `yarn add y` there, and a path is no command of yarn's.
-                let is_path = value.text().is_none_or(|text| text.contains('/'));
-                if program.name.starts_with("yarn ") && !is_path {
-                    words.insert(0, Value::known("yarn", value.span.clone()));
+                if role == Role::OwnCommand {
+                    let own = program.name.split(' ').next().unwrap_or_default();
+                    words.insert(0, Value::known(own, value.span.clone()));
                 }
                 return next.push(Next::Words { words, cwd, feeds: false });
             }
@@ -179,7 +179,7 @@ fn ignore_case_glob(text: &str) -> String {
 pub fn emit_role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Vec<Next>) {
     unseen(out, call, kind, value);
     match kind {
-        Role::Text | Role::Command | Role::Joined => {}
+        Role::Text | Role::Command | Role::OwnCommand | Role::Joined => {}
         Role::Read | Role::Edit | Role::Write | Role::Upload if value.plain_text() == Some("-") => {
         }
         Role::Write
