@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::http;
 use super::secret::Credentials;
+use super::transport;
 use crate::bundle::{self, Bundle, Held, Source, Tried};
 use crate::config::Config;
 use crate::files;
@@ -22,6 +23,9 @@ use crate::text::{self, sha256_hex};
 
 /// How long one request may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// How often a request is made again whose failure may pass, and after what pause.
+const RETRIES: u32 = 2;
+const PAUSE: Duration = Duration::from_millis(200);
 /// How often and how far apart it is tried to be the one that looks.
 const PATIENCE: u32 = 100;
 const STEP: Duration = Duration::from_millis(20);
@@ -138,19 +142,19 @@ fn look(paths: &Paths, source: &Source) -> Result<Fetched, String> {
     if !url.is_https() && !url.loopback {
         return Err("managed rules are fetched over https".into());
     }
-    let bytes = get(paths, source, &url)?;
+    let text = get(paths, source, &url)?;
+    let bytes = text.as_bytes();
     let signature = get(paths, source, &url.join(".minisig"))?;
-    let signature = String::from_utf8(signature).map_err(|_| "the signature is damaged")?;
-    bundle::check_signature(source, &bytes, &signature)?;
-    let bundle = check_content(&bytes)?;
+    bundle::check_signature(source, bytes, &signature)?;
+    let bundle = check_content(bytes)?;
     source.check_least(&bundle)?;
     // What is damaged here gives way to what is good.
     let held = Held::read(paths, source).ok().flatten();
-    check_version(&bundle, &sha256_hex(&bytes), held.as_ref())?;
+    check_version(&bundle, &sha256_hex(bytes), held.as_ref())?;
     if held.is_some_and(|held| held.bundle.version == bundle.version) {
         return Ok(Fetched::Same(bundle.version));
     }
-    bundle::keep_bundle(paths, &bytes, &signature)?;
+    bundle::keep_bundle(paths, bytes, &signature)?;
     Ok(Fetched::New(bundle.version))
 }
 
@@ -193,27 +197,25 @@ fn check_version(bundle: &Bundle, hash: &str, held: Option<&Held>) -> Result<(),
     }
 }
 
-fn get(paths: &Paths, source: &Source, url: &Url) -> Result<Vec<u8>, String> {
+fn get(paths: &Paths, source: &Source, url: &Url) -> Result<String, String> {
     let mut remote = Remote::new("managed", crate::dialect::default_dialect());
     remote.ca.clone_from(&source.ca);
-    let mut attempts = 0;
+    let ask = || {
+        let answer = http::send(&remote, &paths.home, url, &Credentials::default(), None, TIMEOUT)?;
+        transport::judge_status(remote.dialect, &answer)
+    };
+    let mut left = RETRIES;
     loop {
-        attempts += 1;
-        let answer = http::send(&remote, &paths.home, url, &Credentials::default(), None, TIMEOUT);
-        let fail = |why: &str| format!("{}: {}", url.endpoint(), text::make_visible(why));
-        let why = match answer {
-            Ok(answer) if !(200..300).contains(&answer.status) => {
-                fail(&format!("HTTP {}", answer.status))
+        match ask() {
+            Err(failure) if failure.again && left > 0 => {
+                left -= 1;
+                thread::sleep(PAUSE);
             }
-            Ok(answer) => match answer.body {
-                Ok(body) => return Ok(body),
-                Err(failure) => fail(&failure.cause),
-            },
-            Err(failure) => fail(&failure.cause),
-        };
-        if attempts == 3 || why.contains(": HTTP 4") {
-            return Err(why);
+            answer => {
+                let describe =
+                    |why: &str| format!("{}: {}", url.endpoint(), text::make_visible(why));
+                return answer.map_err(|failure| describe(&failure.cause));
+            }
         }
-        thread::sleep(Duration::from_millis(200));
     }
 }
