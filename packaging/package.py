@@ -174,8 +174,9 @@ def make_deb(release, target, binary):
     copyright = b"hookctl is under the MIT license or the Apache License 2.0, as you choose.\n\n" + release.texts["LICENSE-MIT"] + (
         b"\nThe Apache License 2.0 is in /usr/share/common-licenses/Apache-2.0 on Debian systems.\n")
     files.append(("usr/share/doc/hookctl/copyright", copyright, 0o644))
-    # Static on purpose, and in no distribution that has a bug to close.
-    overrides = b"hookctl: statically-linked-binary\nhookctl: initial-upload-closes-no-bugs\n"
+    # Static on purpose, and in no distribution that has a bug to close. `upgrade` looks whether dpkg installed it.
+    overrides = b"".join(b"hookctl: %s\n" % tag for tag in (
+        b"statically-linked-binary", b"initial-upload-closes-no-bugs", b"uses-dpkg-database-directly *"))
     files.append(("usr/share/lintian/overrides/hookctl", overrides, 0o644))
     date = datetime.fromtimestamp(release.time, timezone.utc).strftime("%a, %d %b %Y %H:%M:%S +0000")
     changelog = (f"hookctl ({release.version}-1) unstable; urgency=medium\n\n  * Release {release.version}: what changed is told by "

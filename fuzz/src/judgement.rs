@@ -74,6 +74,7 @@ pub fn judge(text: &str) {
         }
         let paths = Paths {
             managed: home.join("managed.toml"),
+            fleet: PathBuf::from("/nowhere"),
             config: home.join("config"),
             state: home.join("state"),
             home: home.clone(),
