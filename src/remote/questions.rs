@@ -350,8 +350,9 @@ mod tests {
                     return (yes, human);
                 }
                 if questions.distrust_and_note(remote, question.as_ref(), Some(&under)).is_none() {
-                    let until = unix_milliseconds() + remote.remember.as_millis() as u64;
                     if store.keep_answer(remote, one, true).is_some() {
+                        // Read after the store's own clock: it forgets no later than this.
+                        let until = unix_milliseconds() + remote.remember.as_millis() as u64;
                         self.heard.push((call, until));
                     }
                     return (true, human);
