@@ -65,7 +65,11 @@ def off(world):
 def beside(world):
     """A user who has hookctl as well is judged once."""
     world.manage()
-    world.install_settings()
+    command = [world.hookctl, "install", "--agent", "claude"]
+    more = {"cwd": world.proj, "env": world.env, "stdin": subprocess.DEVNULL, "capture_output": True, "timeout": 60}
+    done = subprocess.run(command, **more)
+    yield "a second registration is refused", done.returncode == 1 and not e2e.read(world.home + "/.claude/settings.json").count("PreToolUse")
+    subprocess.run([*command, "--also"], check=True, **more)
     out = world.run("touch denied")
     yield "refused", "no such markers" in out["error"] and not world.ran("denied")
     yield "judged once: %d" % len(world.judged()), len(world.judged()) == 1
