@@ -22,6 +22,8 @@ pub mod minisign;
 pub const LARGEST: usize = 1 << 20;
 /// How many files a bundle may have.
 const MOST_FILES: usize = 64;
+/// A file's name in it is shorter than this, in bytes.
+const LONGEST_NAME: usize = 64;
 /// The form of what is written here.
 const FORMAT: u64 = 1;
 /// What a signature or another small file of our own may have, in bytes.
@@ -154,7 +156,11 @@ impl Bundle {
 /// Why it cannot be one.
 pub fn check_name(name: &str) -> Result<(), String> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    let sound = name.bytes().all(plain) && !name.starts_with('.') && name.len() < 64;
+    if name.len() >= LONGEST_NAME {
+        let shown = name.escape_default();
+        return Err(format!("`{shown}`: a file's name has less than {LONGEST_NAME} bytes"));
+    }
+    let sound = name.bytes().all(plain) && !name.starts_with('.');
     match sound && name.ends_with(".toml") {
         true => Ok(()),
         false => Err(format!("`{}`: a file is called NAME.toml", name.escape_default())),
@@ -294,16 +300,14 @@ pub fn describe_staleness(paths: &Paths) -> Option<String> {
     };
     let bundle = held.bundle;
     let (tried, holds) = (Tried::read(paths), format!("version {} holds", bundle.version));
+    let good = Moment::from_seconds(tried.good).map(Moment::to_seconds_text).unwrap_or_default();
     let mut said = Vec::new();
     if !tried.why.is_empty() {
-        let good =
-            Moment::from_seconds(tried.good).map(Moment::to_seconds_text).unwrap_or_default();
         said.push(format!("no newer ones could be had since {good}: {}", tried.why));
     }
     let unseen = Moment::now().to_seconds().saturating_sub(tried.good) > LONG_AGO;
     if unseen && tried.why.is_empty() {
-        let good = Moment::from_seconds(tried.good).map(Moment::to_seconds_text);
-        said.push(format!("nobody has looked for newer ones since {}", good.unwrap_or_default()));
+        said.push(format!("nobody has looked for newer ones since {good}"));
     }
     if bundle.expires <= Moment::now() {
         said.push(format!("they expired on {}", bundle.expires.to_seconds_text()));

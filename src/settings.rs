@@ -580,17 +580,14 @@ pub fn pin_member(
     (key, value): (&str, &Value),
     mode: EditMode,
 ) -> Result<EditOutcome, Error> {
-    edit_file(paths, named, mode, |target, before, records| {
-        let text = before.unwrap_or_default();
-        let fault = |fault| Error::refused(target, text, fault);
-        let mut doc = Doc::with_comments(text).map_err(fault)?;
-        if doc.root().get(key).is_none() {
-            doc.append(&[], Some(key), value).map_err(fault)?;
-            if let Some(record) = records.files.get_mut(&target.record_key()) {
-                record.pinned = true;
-            }
+    edit_doc(paths, named, mode, |doc, record| {
+        if doc.root().get(key).is_some() {
+            return Ok(false);
         }
-        Ok((Some(doc.text()), Vec::new()))
+        if let Some(record) = record {
+            record.pinned = true;
+        }
+        doc.append(&[], Some(key), value).map(|()| true)
     })
 }
 
@@ -604,19 +601,29 @@ pub fn unpin_member(
     (key, value): (&str, &Value),
     mode: EditMode,
 ) -> Result<EditOutcome, Error> {
+    edit_doc(paths, named, mode, |doc, record| {
+        let Some(record) = record.filter(|record| record.pinned) else { return Ok(false) };
+        record.pinned = false;
+        let found = doc.root().get(key).filter(|(_, node)| node.to_value() == *value);
+        let at = found.map(|(at, _)| at);
+        at.map_or(Ok(false), |at| doc.remove(&[at]).map(|()| true))
+    })
+}
+
+/// Edits a file as JSON, with what is noted of it: does `edit` say that anything changed?
+fn edit_doc(
+    paths: &Paths,
+    named: &Path,
+    mode: EditMode,
+    mut edit: impl FnMut(&mut Doc, Option<&mut Record>) -> Result<bool, JsonFault>,
+) -> Result<EditOutcome, Error> {
     edit_file(paths, named, mode, |target, before, records| {
-        let record = records.files.get_mut(&target.record_key()).filter(|record| record.pinned);
-        let (Some(text), Some(record)) = (before, record) else {
-            return Ok((before.map(str::to_string), Vec::new()));
-        };
+        let text = before.unwrap_or_default();
         let fault = |fault| Error::refused(target, text, fault);
         let mut doc = Doc::with_comments(text).map_err(fault)?;
-        let found = doc.root().get(key);
-        if let Some((at, _)) = found.filter(|(_, node)| node.to_value() == *value) {
-            doc.remove(&[at]).map_err(fault)?;
-        }
-        record.pinned = false;
-        Ok((Some(doc.text()), Vec::new()))
+        let changed = edit(&mut doc, records.files.get_mut(&target.record_key())).map_err(fault)?;
+        let after = if changed { Some(doc.text()) } else { before.map(str::to_string) };
+        Ok((after, Vec::new()))
     })
 }
 

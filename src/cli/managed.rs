@@ -16,7 +16,6 @@ use super::report::{Level, Report};
 use super::{Context, Exit, human, scope};
 use crate::agent::wiring::{EntryForm, OWN_MARK, Scope, by_platform};
 use crate::agent::{self, Agent};
-
 use crate::paths::Paths;
 use crate::script::line::PROGRAM;
 use crate::settings::edit::Doc;
