@@ -103,6 +103,7 @@ pub(super) fn overlap_globs(parts: &[Part<'_>], glob_path: &[&str], anywhere: bo
         return overlap_plainly(parts, glob_path);
     }
     let mut table = Table::new(parts);
+    table.search = anywhere && glob_path.contains(&"**");
     if !anywhere {
         glob_path.iter().rev().for_each(|name| table.prepend_name(name));
         return table.match_all();
@@ -153,6 +154,8 @@ struct Table<'p> {
     parts: &'p [Part<'p>],
     truths: Vec<Truth>,
     next: Vec<Truth>,
+    /// The glob has a `**`, and the pattern's components lie anywhere: see [`is_by_chance`].
+    search: bool,
 }
 
 impl<'p> Table<'p> {
@@ -161,12 +164,17 @@ impl<'p> Table<'p> {
         let mut truths = vec![Truth::No; parts.len() + 1];
         truths[parts.len()] = Truth::Yes;
         let next = truths.clone();
-        Table { parts, truths, next }
+        Table { parts, truths, next, search: false }
     }
 
     /// All the parts.
     fn match_all(&self) -> Truth {
         self.truths[0]
+    }
+
+    fn meet(&self, part: &Part<'_>, name: &str) -> Truth {
+        let met = match_component(part, name);
+        if self.search && is_by_chance(part, name) { met.and(Truth::Maybe) } else { met }
     }
 
     /// One component of the glob more, at its front.
@@ -192,7 +200,7 @@ impl<'p> Table<'p> {
                 // A directory of that very name within it is far-fetched.
                 _ if across => skipped.or(Truth::from(open).and(Truth::Maybe)),
                 _ if self.truths[i + 1] == Truth::No => Truth::No,
-                _ => self.truths[i + 1].and(match_component(part, name)),
+                _ => self.truths[i + 1].and(self.meet(part, name)),
             };
         }
         std::mem::swap(&mut self.truths, &mut self.next);
@@ -232,9 +240,14 @@ fn is_left_out(part: &Part<'_>, name: &str) -> bool {
     part.is_hidden() && !name.starts_with(['.', '[', '{'])
 }
 
+/// Is a file of this certain name only by chance among all that end so, wherever they lie (`**/*.py`)? `*` alone names
+/// all that is there.
+pub(super) fn is_by_chance(part: &Part<'_>, name: &str) -> bool {
+    matches!(part, Part::Literal(_)) && name.starts_with('*') && name.bytes().any(|b| b != b'*')
+}
+
 /// Does a glob with a `**` only perhaps meet what these components name at any depth? So it is unless one of its names
-/// surely is the last of them, and that is told before the others are read. That there is one of a certain name among all
-/// that end so (`*.py`) is not sure.
+/// surely is the last of them, and that is told before the others are read.
 pub(super) fn meets_at_most(parts: Parts<'_>, glob_path: &[&str]) -> bool {
     let mut last = None;
     for part in parts {
@@ -243,11 +256,11 @@ pub(super) fn meets_at_most(parts: Parts<'_>, glob_path: &[&str]) -> bool {
         }
         last = Some(part);
     }
-    let names = |last: Part<'_>| {
-        let open = |name: &str| name.starts_with('*') && matches!(last, Part::Literal(_));
-        glob_path.iter().any(|name| *name != "**" && !open(name) && surely_meets(&last, name))
+    let is_named = |last: &Part<'_>, name: &str| {
+        name != "**" && !is_by_chance(last, name) && surely_meets(last, name)
     };
-    glob_path.contains(&"**") && last.is_some_and(|last| !names(last))
+    glob_path.contains(&"**")
+        && last.is_some_and(|last| !glob_path.iter().any(|name| is_named(&last, name)))
 }
 
 /// The pattern lies below the directory that is touched as a whole: certain for the directory's

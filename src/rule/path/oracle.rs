@@ -3,7 +3,9 @@
 
 use proptest::prelude::*;
 
-use super::component::{match_below, match_component, names_only_hidden, part_matches, split_glob};
+use super::component::{
+    is_by_chance, match_below, match_component, names_only_hidden, part_matches, split_glob,
+};
 use super::*;
 
 fn as_parts<'t>(path: &[&'t str]) -> Vec<Part<'t>> {
@@ -38,7 +40,7 @@ fn names_prefix(parts: &[Part<'_>], path: &[&str], anywhere: bool) -> bool {
 /// say no more than perhaps.
 fn overlap_globs(parts: &[Part<'_>], glob_path: &[&str], anywhere: bool) -> Truth {
     if !anywhere {
-        return overlap_at(parts, glob_path);
+        return overlap_at(parts, glob_path, false);
     }
     let crossing = Truth::from(glob_path.contains(&"**")).and(Truth::Maybe);
     (0..=glob_path.len()).fold(crossing, |truth, start| {
@@ -48,7 +50,7 @@ fn overlap_globs(parts: &[Part<'_>], glob_path: &[&str], anywhere: bool) -> Trut
         // `*` names all that is there: something of that name may be.
         let bare = rest.iter().take(parts.len()).all(|part| part.bytes().all(|b| b == b'*'));
         let far = bare || within && !named_by_end(parts, rest);
-        let here = overlap_at(parts, rest);
+        let here = overlap_at(parts, rest, glob_path.contains(&"**"));
         truth.or(if far { here.and(Truth::Maybe) } else { here })
     })
 }
@@ -58,16 +60,17 @@ fn named_by_end(parts: &[Part<'_>], glob_path: &[&str]) -> bool {
     let literal = glob_path.iter().take_while(|part| !glob::is_glob(part)).count();
     parts.len() <= literal
         || glob_path.first() == Some(&"**")
-            && overlap_at(parts, &glob_path[glob_path.len() - parts.len()..]) == Truth::Yes
+            && overlap_at(parts, &glob_path[glob_path.len() - parts.len()..], true) == Truth::Yes
 }
 
-fn overlap_at(parts: &[Part<'_>], glob_path: &[&str]) -> Truth {
+/// `search`: the glob has a `**` somewhere, and the pattern lies anywhere.
+fn overlap_at(parts: &[Part<'_>], glob_path: &[&str], search: bool) -> Truth {
     let any = |starts: &mut dyn Iterator<Item = Truth>| starts.fold(Truth::No, Truth::or);
     match (parts.split_first(), glob_path.split_first()) {
         (None, _) => Truth::Yes,
         (Some((Part::Any, [])), _) => Truth::from(!glob_path.is_empty()),
         (Some((Part::Any, rest)), _) => {
-            any(&mut (0..=glob_path.len()).map(|skip| overlap_at(rest, &glob_path[skip..])))
+            any(&mut (0..=glob_path.len()).map(|skip| overlap_at(rest, &glob_path[skip..], search)))
         }
         (Some(_), None) => Truth::No,
         (Some(_), Some((&"**", below))) => {
@@ -76,11 +79,13 @@ fn overlap_at(parts: &[Part<'_>], glob_path: &[&str]) -> Truth {
             // A directory of that very name within it is far-fetched.
             let whole = Truth::from(open == parts.len()).and(Truth::Maybe);
             let last = open.min(parts.len() - 1);
-            any(&mut (0..=last).map(|skip| overlap_at(&parts[skip..], below))).or(whole)
+            any(&mut (0..=last).map(|skip| overlap_at(&parts[skip..], below, search))).or(whole)
         }
         (Some((part, rest)), Some((name, below))) => {
-            let here = match_component(part, name);
-            if here == Truth::No { here } else { here.and(overlap_at(rest, below)) }
+            let chance = search && is_by_chance(part, name);
+            let here =
+                match_component(part, name).and(if chance { Truth::Maybe } else { Truth::Yes });
+            if here == Truth::No { here } else { here.and(overlap_at(rest, below, search)) }
         }
     }
 }
@@ -172,7 +177,7 @@ fn any_name() -> impl Strategy<Value = &'static str> {
 
 fn any_part() -> impl Strategy<Value = &'static str> {
     prop_oneof![
-        4 => any_name(), 3 => Just("**"), 2 => Just("*"), 1 => Just(".*"), 1 => Just("a*"), 1 => Just("?"), 1 => Just("[ab]"),
+        4 => any_name(), 3 => Just("**"), 2 => Just("*"), 1 => Just(".*"), 1 => Just("a*"), 1 => Just("*a"), 1 => Just("?"), 1 => Just("[ab]"),
     ]
 }
 
