@@ -164,7 +164,10 @@ impl RuleContext<'_> {
         let rule = found.rule;
         let mut sure = false;
         for (at, effect) in self.effects_for(rule).iter().enumerate() {
-            let truth = rule.conditions.match_effect(&self.subject, effect);
+            let truth = match self.only_helps(rule, effect) {
+                true => Truth::No,
+                false => rule.conditions.match_effect(&self.subject, effect),
+            };
             let relief = match self.fires(rule, effect, truth) {
                 false => Relief::Sure,
                 true => self.relief(rule, Some(effect)),
@@ -187,6 +190,15 @@ impl RuleContext<'_> {
             found.verb = Some(Verb::Ask);
         }
         (!found.effects.is_empty()).then_some(found)
+    }
+
+    /// Does a shipped rule on commands meet one that only tells of itself (`docker push --help`)? People's own rules speak
+    /// of every call, and so do those that guard hookctl.
+    fn only_helps(&self, rule: &Rule, effect: &Effect) -> bool {
+        effect.word == Word::Execute
+            && rule.layer() == Layer::Pack
+            && !rule.stays
+            && self.subject.command_of(effect).is_some_and(|command| command.only_help)
     }
 
     /// The effects that the rule may speak of: what stands in files that the call runs can be stopped, and that is all.

@@ -194,6 +194,8 @@ pub struct Arg {
     pub text: Option<String>,
     /// Holds active glob characters (`rm *`), which stand unescaped in `text`.
     pub glob: bool,
+    /// Known only at run time, and an option for all that is known (`$FLAGS`).
+    pub open: bool,
     /// Its bytes in [`Analysis::text`].
     pub span: Range<usize>,
 }
@@ -247,6 +249,8 @@ pub struct SubCommand {
     /// The program's table entry is complete, all options are known and harmless, it is
     /// `genuine`, and no marked assignment precedes it: its other effects stand for it.
     pub transparent: bool,
+    /// It only tells of itself (`--help`, `--version`), whatever else it names.
+    pub only_help: bool,
     /// A wrapper that changes neither who, where nor what runs (timeout, nice, env).
     pub neutral_wrapper: bool,
     /// What an allow on its program has to name to mean it.
@@ -266,6 +270,8 @@ pub struct Said {
     pub login: Secrets,
     /// Anywhere else.
     pub sent: Secrets,
+    /// By redirections to a host, its own and those of what it runs (`bash -c '{ true; env; } > /dev/tcp/...'`).
+    pub redirected: Secrets,
 }
 
 /// How closely an allow has to name a command, beyond its program.

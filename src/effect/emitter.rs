@@ -360,10 +360,13 @@ impl<'a> Emitter<'a> {
 
     /// Goes to a directory, if it is known.
     pub fn chdir(&mut self, value: &Value) {
-        self.cwd = self
-            .locate_exact(value)
-            .filter(|target| target.extent == Extent::Exact)
-            .map(|target| target.lexical);
+        self.cwd = match self.locate_exact(value) {
+            Some(Target { lexical, extent: Extent::Exact, .. }) => Some(lexical),
+            Some(Target { lexical, extent: Extent::Below, .. }) => {
+                Some(format!("{lexical}/{BLANK}"))
+            }
+            _ => None,
+        };
     }
 
     fn base_directory(&self, text: &str) -> Option<String> {

@@ -169,7 +169,18 @@ impl Value {
     /// The value as others see it.
     pub fn to_arg(&self) -> Arg {
         let text = self.text().map(str::to_string);
-        Arg { text, glob: self.is_glob(), span: self.span.clone() }
+        Arg { text, glob: self.is_glob(), open: self.may_be_option(), span: self.span.clone() }
+    }
+
+    /// May what is not known be an option? A quoted variable is no option that anybody means, and neither is what has a
+    /// place in a text (`$HOST:/srv`).
+    fn may_be_option(&self) -> bool {
+        let Text::Unknown(unknown) = &self.text else { return false };
+        match unknown.prefix.as_deref().or(unknown.outline.as_deref()) {
+            Some(text) if text.starts_with('-') => true,
+            Some(text) => text.chars().all(|c| c == BLANK) && unknown.split == Split::Freely,
+            None => unknown.split == Split::Freely,
+        }
     }
 
     /// The whole text or pattern, where it is known.
@@ -210,6 +221,15 @@ impl Value {
         self.open()?.prefix.as_deref()
     }
 
+    /// How the first of the words begins that it may become.
+    pub fn written_start(&self) -> &str {
+        let written = self.outline().and_then(|text| text.split(BLANK).next());
+        match self.known_start() {
+            "" => written.unwrap_or_default(),
+            start => start,
+        }
+    }
+
     /// All of it with a [`BLANK`] for each part that is not known, where some is not.
     pub fn outline(&self) -> Option<&str> {
         match &self.text {
@@ -228,6 +248,12 @@ impl Value {
     /// Does a stranger print it?
     pub fn is_fed(&self) -> bool {
         self.by() == Printer::Stranger
+    }
+
+    /// Does a stranger print some of it where `speaks` holds of what is written before? It may be all where that is not known.
+    pub fn is_fed_where(&self, speaks: impl Fn(&str) -> bool) -> bool {
+        let written = |text: &str| text.match_indices(BLANK).any(|(at, _)| speaks(&text[..at]));
+        self.is_fed() && self.outline().is_none_or(written)
     }
 
     /// Is what is not known a part of a name?

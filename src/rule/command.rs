@@ -159,7 +159,7 @@ impl OptionPattern<'_> {
             });
             best = best.or(all);
         }
-        if guess && best == Truth::No && command.args.iter().any(|arg| arg.text.is_none()) {
+        if guess && best == Truth::No && command.args.iter().any(|arg| arg.open) {
             best = Truth::Maybe;
         }
         best
@@ -470,14 +470,18 @@ mod tests {
         for (at, word) in words.enumerate() {
             let span = at..at + 1;
             let text = (word != "?").then(|| word.to_string());
-            out.args.push(Arg { text, glob: false, span: span.clone() });
+            out.args.push(Arg { text, glob: false, open: word == "?", span: span.clone() });
             if word.starts_with('-') && word.len() > 1 {
                 let (name, value) = match word.split_once('=') {
                     Some((name, value)) => (name, Some(value)),
                     None => (word, None),
                 };
-                let value =
-                    value.map(|v| Arg { text: Some(v.into()), glob: false, span: span.clone() });
+                let value = value.map(|v| Arg {
+                    text: Some(v.into()),
+                    glob: false,
+                    open: false,
+                    span: span.clone(),
+                });
                 let opt = |name: &str| Opt {
                     name: name.into(),
                     aliases: if name == "-f" { vec!["--force"] } else { vec![] },

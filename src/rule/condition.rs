@@ -183,7 +183,7 @@ pub struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     /// The command that the effect is of.
-    fn command_of(&self, effect: &Effect) -> Option<&'a SubCommand> {
+    pub(crate) fn command_of(&self, effect: &Effect) -> Option<&'a SubCommand> {
         self.analysis.commands.get(effect.command?)
     }
 

@@ -111,6 +111,9 @@ impl Pins<'_> {
             self.pin_module(one);
             self.pin_globs(one);
             self.pin_bare_name(one, script);
+            if one.word.text.is_none() && !one.name.is_empty() {
+                self.note_unpinned(format!("`{}`: where it lies is known only then", one.name));
+            }
         }
     }
 

@@ -74,7 +74,7 @@ fn add(analysis: &mut Analysis, effect: Effect) {
 /// What leaves with a command, and whether it says who asks.
 fn what_leaves(analysis: &Analysis, flow: &Flow, at: usize, road: Road) -> Vec<(Origin, bool)> {
     let command = &analysis.commands[at];
-    let Said { sent, login } = command.said;
+    let Said { sent, login, redirected } = command.said;
     let uploads: Secrets = analysis
         .effects
         .iter()
@@ -86,7 +86,7 @@ fn what_leaves(analysis: &Analysis, flow: &Flow, at: usize, road: Road) -> Vec<(
             Road::Web | Road::Raw => flow.held_by(path),
         })
         .fold(0, |all, one| all | one);
-    let (sent, login) = (flow.with_files(sent | uploads), flow.with_files(login));
+    let (sent, login) = (flow.with_files(sent | redirected | uploads), flow.with_files(login));
     let said = flow.origins.iter().enumerate().flat_map(|(bit, origin)| {
         let place = |mask: Secrets, login| (mask >> bit & 1 != 0).then(|| (origin.clone(), login));
         [place(sent, false), place(login, true)].into_iter().flatten()

@@ -2,6 +2,7 @@
 
 use super::super::secret::{is_file, is_variable};
 use super::super::{Extent, Target};
+use crate::names::secret::{KEYS, PLAIN_KEYS};
 
 /// Where something comes from that may be a secret.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,4 +74,19 @@ pub(super) fn is_secret_name(name: &str) -> bool {
             .iter()
             .any(|part| lower.contains(part))
         && !lower.ends_with("proxy")
+        && !is_plain_key(&lower)
+}
+
+/// Is it a secret by nothing but `key`, and that is no word of its own (`MONKEY`) or the key of a table or store (`CACHE_KEY`)?
+fn is_plain_key(lower: &str) -> bool {
+    let mut before = "";
+    let mut plain = true;
+    for word in lower.split('_') {
+        plain &= match word {
+            "key" | "keys" => PLAIN_KEYS.contains(&before),
+            _ => !word.strip_suffix("key").is_some_and(|kind| KEYS.contains(&kind)),
+        };
+        before = word;
+    }
+    plain && !is_variable(&lower.replace("key", ""))
 }

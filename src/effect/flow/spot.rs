@@ -30,8 +30,8 @@ impl Flow {
     /// The same of a program's text on standard input.
     pub fn text_said(&self, text: &str, code: Secrets) -> Said {
         match tells_caller(&text.to_ascii_lowercase()) {
-            true => Said { login: code, sent: 0 },
-            false => Said { login: 0, sent: code },
+            true => Said { login: code, ..Said::default() },
+            false => Said { sent: code, ..Said::default() },
         }
     }
 

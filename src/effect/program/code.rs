@@ -41,7 +41,7 @@ const NUMBER: &str = "[-0-9]*";
 /// The effects of an inline program; what it runs in turn is put into `next`.
 pub fn emit_inline(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Next>) {
     let span = value.span.clone();
-    if value.is_fed() {
+    if value.is_fed_where(|before| is_read_as_code(lang, before)) {
         out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
         out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
         return;
@@ -64,6 +64,43 @@ pub fn emit_inline(out: &mut Emitter, lang: Language, value: &Value, next: &mut 
         out.push(Word::Code, Grade::Certain, Source::Code, span);
     }
     out.cwd = home;
+}
+
+/// Is what a text goes on with read as code? In a statement that somebody wrote it is only a part (`where id = '$ID'`).
+fn is_read_as_code(lang: Language, before: &str) -> bool {
+    match lang {
+        Language::Sql | Language::Sed | Language::Awk | Language::Jq => {
+            let before = before.trim_end_matches([' ', '\t']);
+            let begins = before.is_empty() || before.ends_with([';', '\n']);
+            begins || lang == Language::Sed && ends_in_flags(before)
+        }
+        _ => !ends_in_quotes(before),
+    }
+}
+
+/// Does a text of sed end where the flags of `s/a/b/` stand? One of them runs what it made.
+fn ends_in_flags(before: &str) -> bool {
+    let command = before.rsplit([';', '\n']).next().unwrap_or_default().as_bytes();
+    let substitutes = |pair: &[u8]| pair[0] == b's' && pair[1].is_ascii_punctuation();
+    let Some(at) = command.windows(2).position(substitutes) else { return false };
+    let mark = command[at + 1];
+    let own = command[at + 1..].windows(2).filter(|pair| pair[0] != b'\\' && pair[1] == mark);
+    own.count() >= 2
+}
+
+/// Does a text end within quotes?
+fn ends_in_quotes(text: &str) -> bool {
+    let (mut open, mut escaped) = (None, false);
+    for c in text.chars() {
+        match (c, open) {
+            _ if escaped => escaped = false,
+            ('\\', _) => escaped = true,
+            (quote, Some(own)) if quote == own => open = None,
+            ('"' | '\'' | '`', None) => open = Some(c),
+            _ => {}
+        }
+    }
+    open.is_some()
 }
 
 /// A program of jq: code only where it reaches for more than its input.

@@ -316,6 +316,14 @@ fn parse_option(
     // Go's flags take one dash or two.
     let shorter = || name.strip_prefix('-').filter(|n| single && n.len() > 2);
     let exact = taken.known(name).or_else(|| taken.known(shorter()?));
+    // Sub-commands all have it, whether a table says so or not; nothing is allowed by that.
+    let last = taken.next.is_none();
+    if exact.is_none() && taken.is_sub(parsed) && (text == "--help" || text == "-h" && last) {
+        let help = Known { names: "", spec: OptSpec { marks: mark::ONLY, ..PLAIN } };
+        taken.push(parsed, name, Some(help), None);
+        parsed.harmless = false;
+        return 1;
+    }
     let whole = text.starts_with("--") || single || program.is_none() && glued.is_some();
     match whole || exact.is_some() && glued.is_none() {
         true => taken.long(parsed, name, exact, glued),
@@ -335,6 +343,12 @@ struct Taken<'a> {
 impl Taken<'_> {
     fn any(&self, says: fn(&Program) -> bool) -> bool {
         self.program.is_some_and(says) || self.global.is_some_and(says)
+    }
+
+    /// Does it stand behind a sub-command?
+    fn is_sub(&self, parsed: &Parsed) -> bool {
+        let verbs = |row: &Program| row.special == Some(Special::Verbs);
+        parsed.subs > 0 || self.any(verbs) && !parsed.operands.is_empty()
     }
 
     /// The option of that exact spelling.

@@ -371,6 +371,7 @@ impl Walker<'_> {
             Some(name) if name.starts_with(|c: char| c.is_ascii_alphabetic()) => name.to_string(),
             _ => t.to_string(),
         });
+        let text = text.or_else(|| self.known_program(word));
         let (dir, base) = text.as_deref().map_or(("", ""), split);
         let (dir, name) = (dir.to_string(), base.to_string());
         let tainted = self.state.is_set(&StateKey::Tainted);
@@ -433,12 +434,13 @@ impl Walker<'_> {
                 && is_complete(&parsed)
                 && parsed.harmless
                 && !lists_variables(&name, &parsed),
+            only_help: parsed.has_mark(table::mark::ONLY),
             neutral_wrapper: false,
             scope: AllowScope::default(),
             dir: self.cwd(),
             said: Said {
-                login: 0,
                 sent: words.iter().fold(self.flow.fed, |all, word| all | word.secrets),
+                ..Said::default()
             },
             connects: false,
         };
@@ -509,6 +511,15 @@ impl Walker<'_> {
             self.program(&name, args, &parsed, index, genuine && !marked);
             self.walk_other_readings(windows.also, index);
         }
+    }
+
+    /// `$JAVA_HOME/bin/java`: a program of the tables in a directory that is known only at run time. It is read as that
+    /// program, and no allow means it.
+    pub(super) fn known_program(&self, word: &Value) -> Option<String> {
+        let written = word.outline().filter(|_| !word.is_fed())?;
+        let (dir, name) = split(written);
+        let known = |name| table::find_program(name, self.out.place.programs).is_some();
+        (!dir.is_empty() && known(name)).then(|| written.to_string())
     }
 
     /// A word that names no program.

@@ -10,7 +10,7 @@ use crate::effect::program::{Call, Next, special};
 use crate::effect::value::{Printer, Text, Value};
 use crate::effect::{Effect, Extent, Grade, Opt, Source, Word, patch};
 use crate::limits::Cap;
-use crate::names::runner::{BUILDERS, FETCHING};
+use crate::names::runner::{BUILDERS, DECODERS, FETCHING};
 
 /// `/proc/N/exe`, but of another process than the shell's own.
 fn is_of_a_process(path: &str) -> bool {
@@ -248,6 +248,8 @@ impl Walker<'_> {
                     && stranger(&self.feed)
             }
         });
+        // What was only made or changed here (`sed s/a/b/ x.yaml | kubectl apply -f -`) is no stranger's.
+        let printed = printed && self.meets_strangers(name);
         let has = |word: Word| self.out.analysis.effects.iter().any(|effect| effect.word == word);
         let fetches = !self.out.fetched.is_empty() || has(Word::Network) && has(Word::Write);
         if !printed && !fetches {
@@ -277,15 +279,37 @@ impl Walker<'_> {
         }
     }
 
-    /// `cat dump.sql | psql`: of what is piped into a client the client reads the files, as `psql < dump.sql` does.
+    /// Does another program of the call contact a host, or decode? What asks the very cluster that it changes is no stranger.
+    fn meets_strangers(&self, name: &str) -> bool {
+        let commands = &self.out.analysis.commands;
+        let contacts = |effect: &Effect| {
+            let by = effect.command.and_then(|at| commands.get(at));
+            matches!(effect.word, Word::Network | Word::Listen)
+                && by.is_none_or(|command| command.name != name)
+        };
+        self.out.analysis.effects.iter().any(contacts)
+            || commands.iter().any(|command| DECODERS.contains(&command.name.as_str()))
+    }
+
+    /// `cat dump.sql | psql`, `psql -f <(cat dump.sql)`: of what is piped into a client the client reads the files, as
+    /// `psql < dump.sql` does.
     pub(super) fn emit_piped_files(&mut self, call: &Call, index: usize) {
-        if !call.fed || !special::is_client(call) {
+        let pipes: Vec<_> =
+            call.args.iter().filter(|arg| matches!(arg.text, Text::Pipe(_))).collect();
+        if !call.fed && pipes.is_empty() || !special::is_client(call) {
             return;
         }
-        let piped = self.flow.piped.clone();
+        let piped = match call.fed {
+            true => self.flow.piped.clone(),
+            false => 0..0,
+        };
+        let within = |e: &Effect| {
+            pipes.iter().any(|pipe| pipe.span.start <= e.span.start && e.span.end <= pipe.span.end)
+        };
         let effects = &mut self.out.analysis.effects;
         let reads = |e: &&Effect| {
-            e.word == Word::Read && e.command.is_some_and(|command| piped.contains(&command))
+            let command = e.command.filter(|command| *command != index);
+            e.word == Word::Read && command.is_some_and(|at| piped.contains(&at) || within(e))
         };
         let read: Vec<Effect> = effects.iter().filter(reads).cloned().collect();
         effects.extend(read.into_iter().map(|e| Effect { command: Some(index), ..e }));

@@ -4,7 +4,7 @@ use shuck_ast::{RedirectKind, RedirectTarget, Stmt, StmtSeq};
 
 use super::word::Atom;
 use super::{Feed, Walker};
-use crate::effect::analysis::Secrets;
+use crate::effect::analysis::{Said, Secrets};
 use crate::effect::flow;
 use crate::effect::value::Value;
 use crate::effect::{Source, Word};
@@ -148,7 +148,8 @@ impl Walker<'_> {
         };
         self.flow.note_hosts(index, &name, args);
         let commands = &mut self.out.analysis.commands;
-        commands[index].said = said;
+        let redirected = commands[index].said.redirected;
+        commands[index].said = Said { redirected, ..said };
         // `docker build --build-arg NAME`
         commands[index].said.sent |= own;
         for range in outward {
@@ -223,7 +224,7 @@ impl Walker<'_> {
         for at in connected {
             let Some(told) = self.out.analysis.commands.get_mut(at) else { continue };
             told.connects = true;
-            told.said.sent |= own;
+            told.said.redirected |= own;
             if command == Some(at) && told.name == "exec" {
                 self.flow.socket = Some(at);
                 self.flow.stdout = self.flow.stdout.or(Some(at).filter(|_| stdout));

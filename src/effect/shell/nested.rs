@@ -57,7 +57,7 @@ impl Walker<'_> {
                 let mark = self.state.mark();
                 while assigns
                     && let Some((key, rest)) =
-                        words.first().and_then(|w| w.known_start().split_once('='))
+                        words.first().and_then(|w| w.written_start().split_once('='))
                 {
                     if key.is_empty()
                         || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_%".contains(&b))
@@ -186,7 +186,7 @@ impl Walker<'_> {
             return Vec::new();
         }
         let own = |at: &usize| {
-            let Arg { text, glob, span } = command.args[*at].clone();
+            let Arg { text, glob, span, .. } = command.args[*at].clone();
             match text {
                 Some(text) => Value::known(text, span).globbed(glob),
                 None => Value { secrets: command.said.sent, ..Value::unknown(span) },
@@ -206,7 +206,11 @@ impl Walker<'_> {
         let eval = matches!(name.as_deref(), Some("eval" | "trap"));
         self.out.command = Some(index);
         if text.text().is_none() {
-            self.emit_unread(text.by(), false, eval, &text.span);
+            let by = match text.is_fed() && !text.is_fed_where(is_command_place) {
+                true => Printer::Nobody,
+                false => text.by(),
+            };
+            self.emit_unread(by, false, eval, &text.span);
         }
         // Of what is not known what is written is looked at all the same.
         let written = |text: &&str| text.contains(|c: char| c.is_ascii_alphabetic());
@@ -412,11 +416,7 @@ impl Walker<'_> {
         words: Vec<Value>,
     ) {
         let program = lang.is_none();
-        let fed = match lang {
-            None | Some(Language::Shell) => Language::Shell,
-            Some(Language::Make) => Language::Make,
-            Some(_) => Language::Other,
-        };
+        let fed = lang.unwrap_or(Language::Shell);
         self.resume_command(index);
         let caller = self.out.analysis.commands.get(index).map(|c| c.name.clone());
         let own = matches!(caller.as_deref(), Some("." | "source"));
@@ -424,7 +424,9 @@ impl Walker<'_> {
             let feed = self.pipe_feed(at);
             return self.fed_with(feed, |w| w.run_stdin(fed, index, words));
         }
-        if file.is_fed() {
+        // `source $(brew --prefix)/x.sh`: it only says where that file lies.
+        let named = |text: &str| text.rsplit('/').next().is_some_and(|name| !name.contains(BLANK));
+        if file.is_fed() && !file.outline().is_some_and(named) {
             self.emit_unread(Printer::Stranger, true, own, &file.span);
             return;
         }
@@ -437,6 +439,7 @@ impl Walker<'_> {
                 self.emit_unread(Printer::Nobody, false, own, &file.span);
             }
             Spot::Stream => self.run_stdin(fed, index, words),
+            Spot::Unknown if program && self.known_program(file).is_some() => {}
             Spot::Unknown => {
                 self.out.emit_unknown("a script file known only at run time", file.span.clone());
                 if own {
@@ -506,4 +509,13 @@ impl Walker<'_> {
 /// Does the text end in a backslash that nothing takes away?
 pub(super) fn ends_in_backslash(text: &str) -> bool {
     text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
+}
+
+/// Would a command begin behind this text of a shell?
+fn is_command_place(before: &str) -> bool {
+    let before = before.trim_end_matches([' ', '\t', '"', '\'']);
+    let word = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
+    before.is_empty()
+        || before.ends_with([';', '\n', '&', '|', '(', '{', '`', '!'])
+        || word.is_some_and(|word| matches!(word, "do" | "then" | "else" | "exec" | "eval"))
 }

@@ -11,7 +11,7 @@ mod client;
 
 pub use client::{emit_mongo, emit_redis};
 
-use crate::names::sql::{KEPT, STATEMENTS, WRITERS};
+use crate::names::sql::{KEPT, MADE, STATEMENTS, WRITERS};
 use client::{emit_backslash_command, emit_dot_command};
 
 /// A word, a string (`'`), a quoted name (`"`), or one other byte.
@@ -311,6 +311,10 @@ impl<'s> Statement<'s, '_> {
     /// What the first word says.
     fn verb(&mut self) {
         match self.word(0) {
+            // What depends on it may be a table's column.
+            "drop" if MADE.contains(&self.word(1)) && self.place("cascade").is_none() => {
+                self.push(WRITE)
+            }
             "drop" | "truncate" => self.push(DROP),
             "alter" if loses_column(self.tokens) => self.push(ALL),
             "delete" | "update" => {

@@ -170,3 +170,44 @@ fn worst_cases() {
     println!("slowest: {slowest:?}");
     assert!(slowest.0.as_secs() < 4, "{slowest:?}");
 }
+
+/// A keyword of one language is a name in another, and a soft one is a name where it has a value.
+#[test]
+fn keywords_of_other_languages_are_names() {
+    use crate::names::keywords::{JS, LUA, PERL, PHP, PYTHON, R, RUBY, SOFT};
+    let forms: [(Language, &[&str], bool, &str); 9] = [
+        (Language::Python, PYTHON, false, "from os import system as WORD\nWORD('rm x')"),
+        (Language::Python, PYTHON, true, "import os\nWORD = os.system\nWORD('rm x')"),
+        (
+            Language::Node,
+            JS,
+            true,
+            "var WORD; WORD = require('child_process').execSync; WORD('rm x')",
+        ),
+        (
+            Language::Node,
+            JS,
+            true,
+            "const {execSync: WORD} = require('child_process'); WORD('rm x')",
+        ),
+        (Language::Ruby, RUBY, false, "def WORD(x) system(x) end; WORD('rm x')"),
+        (Language::Perl, PERL, false, "sub WORD { system($_[0]) } WORD('rm x')"),
+        (Language::Php, PHP, false, "function WORD($x) { system($x); } WORD('rm x');"),
+        (Language::Lua, LUA, false, "local WORD = os.execute; WORD('rm x')"),
+        (Language::R, R, false, "WORD <- system; WORD('rm x')"),
+    ];
+    let every: std::collections::BTreeSet<&str> =
+        [PYTHON, JS, RUBY, PERL, PHP, LUA, R].concat().into_iter().collect();
+    let place =
+        Place { cwd: "/p".into(), project: "/p".into(), home: "/h".into(), ..Place::default() };
+    for (lang, own, soft, form) in forms {
+        let may_name = |word: &&&str| !own.contains(*word) || soft && SOFT.contains(*word);
+        for word in every.iter().filter(may_name) {
+            let text = form.replace("WORD", word);
+            let mut next = Vec::new();
+            let mut out = Emitter::new(&place);
+            emit_inline(&mut out, lang, &Value::known(&text, 0..1), &mut next);
+            assert!(!next.is_empty(), "nothing is run by {text}");
+        }
+    }
+}

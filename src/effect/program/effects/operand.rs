@@ -373,6 +373,10 @@ fn runs(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Ve
     next.push(match kind {
         Role::Code => return code::emit_inline(out, lang.unwrap_or(Language::Other), value, next),
         Role::Inline => return emit_inline_or_file(out, value, next),
+        // `psql -f -`
+        Role::Run if value.plain_text() == Some("-") => {
+            Next::Stdin { lang: lang.unwrap_or(Language::Shell) }
+        }
         Role::Run => Next::File { file: value.clone(), lang },
         Role::Program => Next::words(vec![value.clone()]),
         Role::Filter => {

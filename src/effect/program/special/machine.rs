@@ -6,7 +6,7 @@ use super::files::emit_members;
 use super::search::compile_expression;
 use crate::effect::emitter::Emitter;
 use crate::effect::guarded;
-use crate::effect::value::Value;
+use crate::effect::value::{BLANK, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::names::machine::{ASKING, ASKING_STARTS, IP_CHANGES};
 
@@ -92,9 +92,22 @@ pub fn emit_kill(out: &mut Emitter, call: &Call, values: &[Value]) {
     for value in values {
         if call.name == "fuser" {
             out.operand(Word::Process, value);
-        } else if value.plain_text().is_some_and(|pattern| names_guard(call, pattern)) {
+        } else if could_name_guard(call, value) {
             out.guard_ended(value.span.clone());
+        } else if value.is_fed() && call.name != "kill" {
+            out.emit_unknown("processes that another command names", value.span.clone());
         }
+    }
+}
+
+/// Is hookctl among them? Of a name that is known in part the rest may be anything (`"hook$X"`).
+fn could_name_guard(call: &Call, value: &Value) -> bool {
+    match (value.plain_text(), value.outline()) {
+        (Some(pattern), _) => names_guard(call, pattern),
+        (None, Some(text)) if text.contains(|c: char| c.is_ascii_alphanumeric()) => {
+            names_guard(call, &text.replace(BLANK, ".*"))
+        }
+        _ => false,
     }
 }
 

@@ -169,6 +169,10 @@ pub(super) fn run(i: &mut Invocation) {
 /// npx, uv run, bundle exec: the program that they run is no part of them.
 pub fn emit_runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut Vec<Next>) {
     let Some(first) = values.first() else { return };
+    // `uv run - < x.py`
+    if first.plain_text() == Some("-") && program.lang.is_some() {
+        return next.push(Next::Stdin { lang: program.language() });
+    }
     if emit_fetched_program(out, first) {
         return added::emit_package(out, program.name, first, false);
     }

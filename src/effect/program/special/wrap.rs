@@ -216,6 +216,10 @@ pub(super) fn run_interpreter(i: &mut Invocation) {
     let Some(file) = values.first().filter(|file| file.plain_text() != Some("-")) else {
         return i.reads_program();
     };
+    // `bb '(shell "ls")'`
+    if file.plain_text().is_some_and(|text| text.starts_with('(')) {
+        return are(i, Role::Code, &values[..1]);
+    }
     i.next.push(Next::File { file: file.clone(), lang: i.program.lang });
     // `python manage.py flush`, `php artisan db:wipe`: scripts that the tables know.
     const SCRIPTS: &[&str] = &["manage.py", "artisan", "rails", "rake", "console"];

@@ -209,16 +209,17 @@ pub fn field_value(atoms: &[Atom], span: Range<usize>) -> Value {
         return Value::known(text, span);
     }
     let split = match split {
-        _ if glob => Split::Freely,
+        Split::Freely => split,
+        // Each of the files that a pattern fits begins as it does.
+        _ if glob => Split::Rarely,
         // Up to the next slash it is a name.
         Split::Never => first,
         split => split,
     };
-    // What climbs behind the unknown part may leave the place in front of it.
-    let climbs = atoms
-        .windows(2)
-        .skip(text.chars().count())
-        .any(|pair| pair.iter().all(|atom| matches!(atom, Atom::Ch('.', _))));
+    // What climbs behind the unknown part may leave the place in front of it: `..`, and `.*` that fits it.
+    let climbs = atoms.windows(2).skip(text.chars().count()).any(|pair| {
+        matches!(pair, [Atom::Ch('.', _), Atom::Ch(next, _)] if *next == '.' || special(*next))
+    });
     let prefix = (split < Split::Freely && !text.is_empty() && !climbs).then_some(text);
     let letter = |atom: &Atom| match atom {
         Atom::Ch(c, _) => *c,

@@ -1,6 +1,7 @@
 //! Keywords, definitions and imports.
 
 use super::*;
+use crate::names::keywords::{JS, LUA, PERL, PHP, PYTHON, R, RUBY, SOFT};
 use crate::names::scan::{BEFORE, BRANCHES};
 
 /// Goes behind a declaration that only says what the names of others are.
@@ -25,16 +26,17 @@ fn parts(lang: Lang, text: &str) -> bool {
     }
 }
 
-/// Does the keyword stand before a value that it says nothing of?
-fn stands_before(lang: Lang, text: &str) -> bool {
-    let own: &[&str] = match lang {
-        Lang::Js => &["const", "let", "var", "typeof", "void", "delete", "await"],
-        Lang::Python => &["await", "assert", "del", "pass", "global", "with", "except", "nonlocal"],
-        Lang::Ruby => &["module", "when"],
-        Lang::Php => &["global", "const"],
-        _ => &[],
-    };
-    BEFORE.contains(&text) || own.contains(&text)
+/// The keywords of a language.
+fn keywords_of(lang: Lang) -> &'static [&'static str] {
+    match lang {
+        Lang::Python => PYTHON,
+        Lang::Js => JS,
+        Lang::Ruby => RUBY,
+        Lang::Perl => PERL,
+        Lang::Php => PHP,
+        Lang::Lua => LUA,
+        Lang::R => R,
+    }
 }
 
 impl Scan<'_, '_> {
@@ -47,6 +49,12 @@ impl Scan<'_, '_> {
         }
     }
 
+    /// Is the word at the cursor a keyword of this language, and no name that the program gave a value?
+    fn is_keyword(&self, c: &Cursor, text: &str) -> bool {
+        let named = || c.is_token(1, TokenKind::Op, "=") || self.env.contains_key(text);
+        keywords_of(self.lang).contains(&text) && !(SOFT.contains(&text) && named())
+    }
+
     /// A keyword at the cursor: true = it was handled.
     pub(super) fn scan_keyword(
         &mut self,
@@ -56,8 +64,11 @@ impl Scan<'_, '_> {
         args: &mut Vec<CallArg>,
         params: &mut Val,
     ) -> bool {
-        use Lang::{Js, Lua, Perl, Php, Python, R, Ruby};
+        use Lang::{Js, Lua, Perl, Php, Python, Ruby};
         let lang = self.lang;
+        if !self.is_keyword(c, text) {
+            return false;
+        }
         // A key or a member of that name.
         if c.is_token(1, TokenKind::Op, ":") && !matches!(lang, Python)
             || c.is_token(1, TokenKind::Op, "=>") && lang != Js
@@ -75,7 +86,7 @@ impl Scan<'_, '_> {
             }
             (Perl, "use" | "no" | "package") | (Php, "use" | "namespace") => used(c),
             (_, "def" | "function" | "sub" | "fn" | "func")
-                if lang != R || c.is_token(1, TokenKind::Open, "(") =>
+                if lang != Lang::R || c.is_token(1, TokenKind::Open, "(") =>
             {
                 c.at += 1;
                 self.scan_definition(c);
@@ -88,7 +99,7 @@ impl Scan<'_, '_> {
                 line.drop_value();
             }
             (Python, "lambda") => self.lambda(c, line, params),
-            (Python | Ruby | Lua | R, "for") => self.for_in(c, line, args),
+            (Python | Ruby | Lua | Lang::R, "for") => self.for_in(c, line, args),
             (Perl, "for" | "foreach") => self.perl_for(c, line),
             (Js, "of" | "in") if line.cur.is_some() => {
                 c.at += 1;
@@ -129,7 +140,7 @@ impl Scan<'_, '_> {
                 self.finish_statement(c, line);
             }
             _ if parts(lang, text)
-                || stands_before(lang, text)
+                || BEFORE.contains(&text)
                     && !c.is_token(1, TokenKind::Op, "=")
                     && !c.is_token(1, TokenKind::Op, ".") =>
             {
