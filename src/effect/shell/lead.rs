@@ -376,7 +376,9 @@ impl Walker<'_> {
             return;
         }
         let Asked { ref words, whole, .. } = asked;
-        if closed && whole && named.is_none() {
+        // Nothing is allowed by what the call itself wrote there.
+        let own = self.out.written.contains_key(&target.resolved);
+        if closed && whole && named.is_none() && !own {
             let closed = Closed { target: &target, name: &name, steps: &steps, words };
             let stead = self.stead_of(call, index, &closed);
             self.leads.steads.extend(stead);
@@ -465,6 +467,9 @@ impl Walker<'_> {
         let mut at = dir;
         loop {
             for name in &names {
+                if let Some(found) = self.find_written(name, at) {
+                    return Some(found);
+                }
                 if named.is_none() && !self.lies_at(at, name) {
                     continue;
                 }
@@ -481,6 +486,17 @@ impl Walker<'_> {
             }
             at = above;
         }
+    }
+
+    /// A file that this very call wrote, with its text.
+    fn find_written(&mut self, name: &str, dir: &str) -> Option<(Target, Rc<str>)> {
+        if self.out.written.is_empty() {
+            return None;
+        }
+        let target = self.out.resolver.resolve_target(name, dir, Extent::Exact);
+        let text = self.out.written.get(&target.resolved)?.as_deref()?;
+        let text = Rc::from(text);
+        Some((target, text))
     }
 
     /// The part of a file's text that there is time to parse: that takes longer than all that is done with it.
