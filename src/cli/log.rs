@@ -297,6 +297,14 @@ impl Tail {
                 return true;
             }
         }
+        #[cfg(windows)]
+        {
+            use crate::files::identity::{of_file, of_path};
+            let told = of_file(self.reader.get_ref()).zip(of_path(journal));
+            if told.is_some_and(|(own, now)| own.id != now.id) {
+                return true;
+            }
+        }
         let read = self.reader.stream_position().unwrap_or(0);
         now.len() < read || own.len() < read
     }
