@@ -284,8 +284,12 @@ fn the_program_under_another_name_is_told_by_its_file() {
     let project = world.project();
     let copied = std::fs::copy(own, project.join("copied")).is_ok();
     let soft = system::symlink(own, project.join("soft")).is_ok();
-    // Where the file systems differ there is no such link.
-    let hard = std::fs::hard_link(own, project.join("hard")).is_ok();
+    // Where the file systems differ there is no such link. Wine makes one from drive to drive, where Windows has none.
+    let hard = std::fs::hard_link(own, project.join("hard")).is_ok()
+        && (!cfg!(windows) || own.get(..2) == project.to_str().and_then(|path| path.get(..2)));
+    if !hard {
+        system::leave_out("the program on the drive of temporary files", "a hard link to it");
+    }
     assert!(copied && (soft || cfg!(windows)));
     if !soft {
         system::leave_out("symbolic links", "a link to the program");

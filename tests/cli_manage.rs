@@ -8,7 +8,9 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cli::{World, finish, system};
+#[cfg(unix)]
+use cli::finish;
+use cli::{World, system};
 use serde_json::{Value, json};
 
 const PROJECT: &str = "[rule.no-push]\ncommand = \"git push\"\ndeny = \"x\"\n\
@@ -1216,7 +1218,7 @@ fn what_edits_tells_programs_what_it_did() {
 
 #[test]
 fn samples_of_verify_are_nobodys_calls() {
-    let world = World::new();
+    let world = World::with_named_files();
     let line = |session: &str, what: &str| {
         let line = json!({ "time": "2026-11-10T10:00:00.000Z", "agent": "claude", "event": "PreToolUse", "session": session,
             "cwd": world.project(), "tool": "Bash", "what": what, "decision": "deny", "rule": "delete-root", "ms": 0.5 });

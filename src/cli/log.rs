@@ -75,13 +75,14 @@ enum ProjectFilter<'a> {
 
 impl ProjectFilter<'_> {
     fn new<'a>(context: &Context, text: &'a str) -> Result<ProjectFilter<'a>> {
-        if text != "." && !text.contains('/') && !Path::new(text).is_dir() {
+        let names_path = text == "." || text.contains(std::path::is_separator);
+        if !names_path && !Path::new(text).is_dir() {
             return Ok(ProjectFilter::Name(text));
         }
         let home = context.paths.home.clone();
         let path = match text.strip_prefix("~") {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-                home.join(rest.trim_start_matches('/'))
+            Some(rest) if rest.is_empty() || rest.starts_with(std::path::is_separator) => {
+                home.join(rest.trim_start_matches(std::path::is_separator))
             }
             _ => std::path::absolute(text)?,
         };
