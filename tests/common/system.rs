@@ -109,7 +109,7 @@ pub fn is_emulated() -> bool {
         let number =
             |path: &Path| std::fs::metadata(path).map(|meta| (meta.st_dev(), meta.st_ino())).ok();
         let own = std::env::current_exe().ok().and_then(|own| number(&own));
-        return own != number("/proc/self/exe".as_ref());
+        own != number("/proc/self/exe".as_ref())
     }
     #[cfg(not(target_os = "linux"))]
     false
