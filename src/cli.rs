@@ -81,6 +81,10 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// How a directory becomes the user's own.
+const MAKE_YOURS: &str =
+    if cfg!(windows) { "make it yours (`icacls`)" } else { "make it yours (`chown`, `chmod 700`)" };
+
 /// Where a command runs and how it prints.
 #[derive(Debug)]
 pub struct Context {
@@ -127,9 +131,7 @@ impl Context {
         let denied = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
         if named.is_some() && self.paths.config.read_dir().is_err_and(denied) {
             let name = self.paths.config.display();
-            anyhow::bail!(
-                "--config {name} cannot be read: make it yours (`chown`, `chmod 700`), or name another"
-            );
+            anyhow::bail!("--config {name} cannot be read: {MAKE_YOURS}, or name another");
         }
         Ok(())
     }
@@ -175,12 +177,13 @@ impl Context {
                 "--state {name}: there is no such directory. Name the one that the entries of the agents name \
                  (`hookctl status` shows them), or leave --state out"
             ),
-            Err(io::ErrorKind::NotADirectory) => {
+            // Of a file Windows may say that it is no directory, or that nobody may look into it.
+            Err(kind) if kind == io::ErrorKind::NotADirectory || state.is_file() => {
                 anyhow::bail!("--state {name} is a file: name the directory of the journal")
             }
-            Err(_) => anyhow::bail!(
-                "--state {name} cannot be read: make it yours (`chown`, `chmod 700`), or name another"
-            ),
+            Err(_) => {
+                anyhow::bail!("--state {name} cannot be read: {MAKE_YOURS}, or name another")
+            }
         }
     }
 

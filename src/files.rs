@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
+#[cfg(windows)]
+#[path = "files/identity.rs"]
+pub mod identity;
 #[cfg(unix)]
 #[path = "files/map.rs"]
 mod map;

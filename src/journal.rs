@@ -223,9 +223,11 @@ fn is_still(path: &Path, file: &File) -> bool {
     (named.dev(), named.ino()) == (own.dev(), own.ino())
 }
 
+/// The same; where nothing tells it has.
 #[cfg(not(unix))]
-fn is_still(_: &Path, _: &File) -> bool {
-    true
+fn is_still(path: &Path, file: &File) -> bool {
+    use crate::files::identity::{of_file, of_path};
+    of_file(file).zip(of_path(path)).is_none_or(|(own, named)| own.id == named.id)
 }
 
 /// The text without secrets, cut to what is kept.

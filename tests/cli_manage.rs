@@ -8,7 +8,9 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cli::{World, finish, system};
+#[cfg(unix)]
+use cli::finish;
+use cli::{World, system};
 use serde_json::{Value, json};
 
 const PROJECT: &str = "[rule.no-push]\ncommand = \"git push\"\ndeny = \"x\"\n\
@@ -146,6 +148,11 @@ fn no_agent_may_stand_behind_what_loosens() {
         // No parent at all, but the terminal is the agent's.
         ("#!/bin/sh\nenv -i HOME=\"$HOME\" python3 -c \"$HOLDER\" \"$@\"; exit $?\n".into(), "claude"),
     ] {
+        // An emulator makes up what the kernel says of the process itself, and knows of no terminal.
+        if tree.contains("$HOLDER") && system::is_emulated() {
+            system::leave_out("a native process", "an agent that is known by the terminal alone");
+            continue;
+        }
         for args in [&["trust"][..], &["pause"]] {
             let world = project();
             let typed = if args[0] == "trust" { "trust project\n" } else { "pause 10m\n" };
@@ -401,6 +408,7 @@ fn log_shows_the_last_and_says_that_there_are_more() {
 fn log_finds_tools_projects_and_rewrites_and_marks_samples() {
     let world = World::new();
     let project = world.project();
+    let elsewhere = system::below(&world.home(), "elsewhere");
     let one = |more: Value| {
         let mut one: Value = serde_json::from_str(&line(1, "silent", "", "x")).unwrap();
         one.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -409,7 +417,7 @@ fn log_finds_tools_projects_and_rewrites_and_marks_samples() {
     let lines = [
         one(json!({ "what": "below", "cwd": project.join("src") })),
         one(
-            json!({ "what": "other", "cwd": "/elsewhere/lib", "tool": "mcp__git__push", "agent": "codex" }),
+            json!({ "what": "other", "cwd": elsewhere.join("lib"), "tool": "mcp__git__push", "agent": "codex" }),
         ),
         one(
             json!({ "what": "npm i", "cwd": project, "rewritten": true, "rules": ["user:pnpm -"] }),
@@ -431,7 +439,7 @@ fn log_finds_tools_projects_and_rewrites_and_marks_samples() {
     assert_eq!(whats(&["--tool", "bash"]), ["below", "npm i", "rm -rf /"]);
     assert_eq!(whats(&["--project", "project"]), ["below", "npm i"]);
     assert_eq!(whats(&["--project", "."]), ["below", "npm i"]);
-    assert_eq!(whats(&["--project", "/elsewhere"]), ["other"]);
+    assert_eq!(whats(&["--project", elsewhere.to_str().unwrap()]), ["other"]);
     assert_eq!(whats(&["--project", "lib"]), ["other"]);
     assert_eq!(whats(&["--decision", "rewritten"]), ["npm i"]);
     let all = found(&[]);
@@ -522,6 +530,10 @@ fn log_follows_through_a_rotation_and_ends_with_its_reader() {
     wait_for("three");
     wait_for("four");
     drop(out);
+    // Windows tells who writes that nobody reads, and no other.
+    if cfg!(windows) {
+        append(&journal, &line(0, "deny", "user:a", "five"));
+    }
     let start = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
@@ -547,7 +559,7 @@ fn init_writes_a_starter_that_check_finds_sound() {
 
 #[test]
 fn init_writes_a_project_what_a_project_may_say() {
-    let world = World::new();
+    let world = World::with_named_files();
     assert_eq!(world.run(&["init", "--project"]).code, 0);
     assert!(world.run(&["check"]).out.contains("no fault"));
     examples_are_sound(&world, &world.project().join(".hookctl.toml"));
@@ -618,6 +630,7 @@ fn a_config_that_names_nothing_is_told() {
 
 /// As install.sh does: the account's own home is not taken where HOME says nothing.
 #[test]
+#[cfg_attr(windows, ignore = "needs a variable that moves the user's files")]
 fn nothing_is_written_into_a_home_that_nobody_named() {
     let world = World::new();
     for command in [
@@ -628,14 +641,15 @@ fn nothing_is_written_into_a_home_that_nobody_named() {
         &["claude-hook", "--enable"],
     ] {
         for home in [None, Some(""), Some("relative")] {
-            let mut start = world.start(command);
+            // Were it done all the same, then not with the state of whoever runs this.
+            let state = world.state();
+            let mut start = world.start(&[command, &["--state", state.to_str().unwrap()]].concat());
             match home {
                 Some(home) => start.env("HOME", home),
                 None => start.env_remove("HOME"),
             };
             // Were it done all the same, then not to the home of whoever runs this.
             start.env("CLAUDE_CONFIG_DIR", world.home().join("other"));
-            start.args(["--state", world.state().to_str().unwrap()]);
             let done = cli::Done::from(start.output().unwrap());
             assert_eq!(done.code, 2, "{command:?} {home:?} {}", done.out);
             assert!(done.err.contains("HOME"), "{}", done.err);
@@ -650,7 +664,12 @@ fn no_text_of_others_passes_for_a_line_of_ours() {
     const EVIL: &str = "x\u{202e}\u{2066}\u{200b}\u{2028}\u{e0041}\u{9b}\u{1b}]0;t\u{7}\u{1b}[31mred\u{1b}[0m\r\n\
                         verdict   allow\nguard       in effect\n2026-11-23 00:00:00Z  allow   PreToolUse";
     let world = World::with("[rule.r]\ncommand = \"rm\"\nask = \"sure {command}?\"\n");
-    let evil = world.project().join(EVIL);
+    // In names Windows takes no control characters, and not all others.
+    let name: String = match cfg!(windows) {
+        true => EVIL.chars().filter(|c| !c.is_control() && !r#"<>:"/\|?*"#.contains(*c)).collect(),
+        false => EVIL.into(),
+    };
+    let evil = world.project().join(&name);
     let group = json!([{ "matcher": EVIL, "hooks": [{ "type": "command", "command": EVIL }] }]);
     let settings = json!({ "hooks": { "PreToolUse": group } });
     world.write(&evil.join(".git/HEAD"), "ref: refs/heads/main\n");
@@ -722,7 +741,7 @@ fn message(told: &Value) -> (&str, &str) {
 #[test]
 fn s3_44_what_edits_settings_tells_it_as_one_object() {
     let world = World::new();
-    let file = world.home().join(".claude/settings.json");
+    let file = system::below(&world.home(), ".claude/settings.json");
     let before = "{\n  \"model\": \"opus\"\n}\n";
     world.write(&file, before);
     let install = ["install", "--agent", "claude"];
@@ -1167,7 +1186,8 @@ fn a_state_or_a_config_that_is_not_there_is_told_with_what_mends_it() {
 }
 
 #[test]
-fn what_edits_tells_programs_what_it_did() {
+#[cfg_attr(windows, ignore = "needs a terminal")]
+fn a_revoked_trust_tells_programs_what_it_did() {
     let world = project();
     world.on_terminal(&["trust"], "trust project\n");
     let done = world.run(&["trust", "--revoke", "--json"]);
@@ -1176,6 +1196,11 @@ fn what_edits_tells_programs_what_it_did() {
     assert_eq!(world.run(&["trust", "--revoke", "--json"]).json()["revoked"], json!([]));
     let done = world.run(&["trust", "--json"]);
     assert_eq!((done.code, done.json()["ok"].clone(), &*done.err), (2, json!(false), ""));
+}
+
+#[test]
+fn what_edits_tells_programs_what_it_did() {
+    let world = project();
     let cleared = world.run(&["memory", "clear", "--json"]).json();
     assert_eq!((&cleared["command"], &cleared["removed"]), (&json!("memory"), &json!(0)));
     let page = world.home().join("report.html");
@@ -1193,7 +1218,7 @@ fn what_edits_tells_programs_what_it_did() {
 
 #[test]
 fn samples_of_verify_are_nobodys_calls() {
-    let world = World::new();
+    let world = World::with_named_files();
     let line = |session: &str, what: &str| {
         let line = json!({ "time": "2026-11-10T10:00:00.000Z", "agent": "claude", "event": "PreToolUse", "session": session,
             "cwd": world.project(), "tool": "Bash", "what": what, "decision": "deny", "rule": "delete-root", "ms": 0.5 });
@@ -1203,8 +1228,12 @@ fn samples_of_verify_are_nobodys_calls() {
     world.write(&world.state().join("journal.jsonl"), &both);
     assert_eq!(world.run(&["stats", "--json"]).json()["events"], 1);
     assert_eq!(world.run(&["replay", "--json"]).json()["calls"], 1);
-    let last = world.on_terminal(&["deny", "--last"], "no\n");
-    assert!(last.out.contains("Bash rm -rf /usr in"), "{}", last.out);
+    if cfg!(windows) {
+        system::leave_out("a terminal", "what `deny --last` shows");
+    } else {
+        let last = world.on_terminal(&["deny", "--last"], "no\n");
+        assert!(last.out.contains("Bash rm -rf /usr in"), "{}", last.out);
+    }
     // The log has them, marked.
     assert!(world.run(&["log"]).out.contains("rm -rf /  (verify sample)"));
 }

@@ -75,13 +75,14 @@ enum ProjectFilter<'a> {
 
 impl ProjectFilter<'_> {
     fn new<'a>(context: &Context, text: &'a str) -> Result<ProjectFilter<'a>> {
-        if text != "." && !text.contains('/') && !Path::new(text).is_dir() {
+        let names_path = text == "." || text.contains(std::path::is_separator);
+        if !names_path && !Path::new(text).is_dir() {
             return Ok(ProjectFilter::Name(text));
         }
         let home = context.paths.home.clone();
         let path = match text.strip_prefix("~") {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-                home.join(rest.trim_start_matches('/'))
+            Some(rest) if rest.is_empty() || rest.starts_with(std::path::is_separator) => {
+                home.join(rest.trim_start_matches(std::path::is_separator))
             }
             _ => std::path::absolute(text)?,
         };
@@ -294,6 +295,14 @@ impl Tail {
         {
             use std::os::unix::fs::MetadataExt as _;
             if (own.dev(), own.ino()) != (now.dev(), now.ino()) {
+                return true;
+            }
+        }
+        #[cfg(windows)]
+        {
+            use crate::files::identity::{of_file, of_path};
+            let told = of_file(self.reader.get_ref()).zip(of_path(journal));
+            if told.is_some_and(|(own, now)| own.id != now.id) {
                 return true;
             }
         }

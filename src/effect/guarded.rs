@@ -8,6 +8,8 @@ use std::fs::{self, Metadata};
 
 use super::Place;
 use super::path::{is_below, split};
+#[cfg(not(unix))]
+use crate::files::identity;
 use crate::limits::{self, Cap};
 
 /// The program's own name.
@@ -36,41 +38,42 @@ pub struct Guards {
 
 /// How many names the file has.
 #[cfg(unix)]
-pub fn link_count(meta: &Metadata) -> u64 {
+pub fn link_count(_path: &str, meta: &Metadata) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
     meta.nlink()
 }
 
-/// The same where nothing tells: one.
+/// The same; one where nothing tells.
 #[cfg(not(unix))]
-pub fn link_count(_meta: &Metadata) -> u64 {
-    1
+pub fn link_count(path: &str, _meta: &Metadata) -> u64 {
+    identity::of_path(path.as_ref()).map_or(1, |file| file.names)
 }
 
 /// What the file system knows the file by.
 #[cfg(unix)]
-pub fn file_id(meta: &Metadata) -> Option<Id> {
+pub fn file_id(_path: &str, meta: &Metadata) -> Option<Id> {
     use std::os::unix::fs::MetadataExt as _;
     Some((meta.dev(), meta.ino()))
 }
 
-/// The same where nothing tells.
+/// The same.
 #[cfg(not(unix))]
-pub fn file_id(_meta: &Metadata) -> Option<Id> {
-    None
+pub fn file_id(path: &str, _meta: &Metadata) -> Option<Id> {
+    identity::of_path(path.as_ref()).map(|file| file.id)
 }
 
 /// Could the file have another name, or be a program?
 #[cfg(unix)]
-pub fn is_shared(meta: &Metadata) -> bool {
+pub fn is_shared(_path: &str, meta: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     meta.is_file() && (meta.nlink() > 1 || meta.mode() & 0o111 != 0)
 }
 
-/// The same where nothing tells.
+/// The same, where no mode tells what may be run, and a shell of Git runs what is called anything.
 #[cfg(not(unix))]
-pub fn is_shared(_meta: &Metadata) -> bool {
-    false
+pub fn is_shared(path: &str, meta: &Metadata) -> bool {
+    let own = || std::env::current_exe().and_then(fs::metadata).map(|own| own.len()).ok();
+    meta.is_file() && (own() == Some(meta.len()) || link_count(path, meta) > 1)
 }
 
 /// The name without signs of a glob that stand for themselves: `hook[s]`.
@@ -194,9 +197,10 @@ impl Place {
                 }
                 todo.extend(first.into_iter().map(|name| (format!("{path}/{name}"), depth + 1)));
             }
+            let id = file_id(&path, &meta).filter(|_| meta.is_file());
             let path = self.own_name(&path).unwrap_or(path);
             if !out.iter().any(|one| one.path == path) {
-                out.push(GuardedFile { path, id: file_id(&meta).filter(|_| meta.is_file()) });
+                out.push(GuardedFile { path, id });
             }
         }
         Guards { files: out, cut }

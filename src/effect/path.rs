@@ -219,27 +219,34 @@ impl Resolver {
         None
     }
 
+    /// Where a path leads that lies on a drive of this system; the disk is not asked about a share or a key of the registry.
+    fn resolve_on_drive(&mut self, path: &str, cwd: &str) -> String {
+        match windows::split_drive(path).0 {
+            "" => path.to_string(),
+            _ => self.resolve(path, cwd),
+        }
+    }
+
     /// The target of an absolute or relative path text.
     pub fn resolve_target(&mut self, text: &str, cwd: &str, extent: Extent) -> Target {
         #[cfg(windows)]
         let text = &*windows::read_spelling(text, cwd);
         let joined = join(cwd, text);
         // `C:\x` is absolute on Windows and a name in the current directory elsewhere: the first
-        // is its lexical form, the second the resolved one. Below a drive there is one reading.
+        // is its lexical form, the second the resolved one. Below a drive there is one reading, and on Windows wherever it is.
         if let Some(lexical) = windows::canonical_path(text) {
             let other = cwd.is_empty() || windows::canonical_path(cwd).is_some();
             let resolved = match other {
-                true if cfg!(windows) => self.resolve(&lexical, cwd),
-                true => lexical.clone(),
                 // A key of the registry is no file of any name.
-                false if windows::is_registry(&lexical) => lexical.clone(),
+                _ if windows::is_registry(&lexical) => lexical.clone(),
+                _ if cfg!(windows) => self.resolve_on_drive(&lexical, cwd),
+                true => lexical.clone(),
                 false => self.resolve(&joined, cwd),
             };
             return Target { lexical, resolved, extent };
         }
         if let Some(lexical) = windows::canonical_path(&joined) {
-            let resolved =
-                if cfg!(windows) { self.resolve(&lexical, cwd) } else { lexical.clone() };
+            let resolved = self.resolve_on_drive(&lexical, cwd);
             return Target { lexical, resolved, extent };
         }
         let lexical = normalise_path(&joined);
@@ -281,6 +288,16 @@ fn resolve_proc_link(path: &str, cwd: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(windows)]
+    fn what_no_directory_is_above_has_one_reading() {
+        let resolved =
+            |text| Resolver::default().resolve_target(text, "/p", Extent::Exact).resolved;
+        assert_eq!(resolved(r"\\server\share\x"), "//server/share/x");
+        assert_eq!(resolved(r"q:\x\..\y"), "Q:/y");
+        assert_eq!(resolved(r"HKLM:\Software"), "HKLM:/Software");
+    }
 
     #[test]
     fn links_of_the_call_are_followed() {

@@ -4,19 +4,33 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// hookctl for that home, with its own files where Linux has them: elsewhere the command line says so. On Windows no
 /// variable moves the known folders.
 pub fn hookctl(program: &str, home: &Path) -> Command {
+    hookctl_unless(program, home, &[])
+}
+
+/// The same, but for the directories that these arguments name themselves: none is named twice.
+pub fn hookctl_unless(program: &str, home: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.env("HOME", home);
     if !cfg!(target_os = "linux") {
-        let config = below(home, ".config/hookctl");
-        let state = below(home, ".local/state/hookctl");
-        // What the command line names has to be there.
-        std::fs::create_dir_all(&config).unwrap();
-        std::fs::create_dir_all(&state).unwrap();
-        command.env("USERPROFILE", home).arg("--config").arg(config).arg("--state").arg(state);
+        command.env("USERPROFILE", home);
+        for (option, dir) in [("--config", ".config/hookctl"), ("--state", ".local/state/hookctl")]
+        {
+            let dir = below(home, dir);
+            // What the command line names has to be there.
+            std::fs::create_dir_all(&dir).unwrap();
+            // What stands behind `--` is text of a call.
+            let mut own = args.iter().take_while(|arg| **arg != "--");
+            if !own.any(|arg| {
+                arg.strip_prefix(option).is_some_and(|r| r.is_empty() || r.starts_with('='))
+            }) {
+                command.arg(option).arg(dir);
+            }
+        }
     }
     command
 }
@@ -77,4 +91,39 @@ pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> std::io::Res
         // Wine says that it has made it, and makes none.
         link.as_ref().symlink_metadata().map(drop)
     }
+}
+
+/// Says what a test leaves out here, and what it needs for that. Straight to where it is seen: what a test prints that passes
+/// is shown to nobody.
+pub fn leave_out(needs: &str, what: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "left out: needs {needs}: {what}");
+}
+
+/// Does an emulator run this process, as qemu does? The kernel knows the emulator as its program, where the process is told of
+/// its own.
+pub fn is_emulated() -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::linux::fs::MetadataExt as _;
+        let number =
+            |path: &Path| std::fs::metadata(path).map(|meta| (meta.st_dev(), meta.st_ino())).ok();
+        let own = std::env::current_exe().ok().and_then(|own| number(&own));
+        own != number("/proc/self/exe".as_ref())
+    }
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
+/// Has it taken no longer since then? That is a promise of native processes: where an emulated one does not keep it, this is
+/// left out, and what the test proves beside the clock holds all the same.
+#[track_caller]
+pub fn is_in_time(start: Instant, most: Duration, what: &str) -> bool {
+    let took = start.elapsed();
+    if took < most {
+        return true;
+    }
+    assert!(is_emulated(), "{what}: {took:?}, more than {most:?}");
+    leave_out("a native process", &format!("{what} in {most:?}, here {took:?}"));
+    false
 }

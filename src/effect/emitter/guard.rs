@@ -5,7 +5,7 @@
 //! decides: it adds effects on the path that rules name. The disk is asked only for what modifies.
 
 use std::fs::{self, Metadata};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Emitter, Spot};
 use crate::effect::guarded::{GuardedFile, Guards, NAME, file_id, is_shared, link_count};
@@ -313,15 +313,18 @@ impl Emitter<'_> {
 
     /// The guarded file that this one is by another name.
     fn same_file(&mut self, path: &str) -> Option<String> {
-        let meta = fs::metadata(path).ok().filter(is_shared)?;
-        let own = file_id(&meta)?;
-        if own_program().is_some_and(|program| file_id(&program) == Some(own)) {
+        let meta = fs::metadata(path).ok().filter(|meta| is_shared(path, meta))?;
+        let own = file_id(path, &meta)?;
+        let is_own = |(at, program): (PathBuf, Metadata)| {
+            file_id(&at.to_string_lossy(), &program) == Some(own)
+        };
+        if own_program().is_some_and(is_own) {
             return Some(self.own_place());
         }
         let same = |found: &&GuardedFile| found.id == Some(own);
         let guards = self.guarded_files();
         let found = guards.files.iter().find(same).map(|found| found.path.clone());
-        if found.is_none() && !guards.cut.is_empty() && link_count(&meta) > 1 {
+        if found.is_none() && !guards.cut.is_empty() && link_count(path, &meta) > 1 {
             Cap::Guards.note_reached();
         }
         found
@@ -367,21 +370,21 @@ impl Emitter<'_> {
     }
 }
 
-#[cfg(target_os = "linux")]
-fn own_program() -> Option<Metadata> {
-    fs::metadata("/proc/self/exe").ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn own_program() -> Option<Metadata> {
-    fs::metadata(std::env::current_exe().ok()?).ok()
+/// This very program: where the system has it, and what it is.
+fn own_program() -> Option<(PathBuf, Metadata)> {
+    let path = match cfg!(target_os = "linux") {
+        true => PathBuf::from("/proc/self/exe"),
+        false => std::env::current_exe().ok()?,
+    };
+    let meta = fs::metadata(&path).ok()?;
+    Some((path, meta))
 }
 
 /// Has the file the size and the beginning of this very program?
 fn is_copy(path: &str) -> bool {
-    let size = |meta: Metadata| (meta.is_file() && is_shared(&meta)).then_some(meta.len());
+    let size = |meta: Metadata| (meta.is_file() && is_shared(path, &meta)).then_some(meta.len());
     let Some(len) = fs::metadata(path).ok().and_then(size) else { return false };
-    if own_program().is_none_or(|own| own.len() != len) {
+    if own_program().is_none_or(|(_, own)| own.len() != len) {
         return false;
     }
     let head = |path: &std::path::Path| files::read_head(path, limits::HEAD).ok();
