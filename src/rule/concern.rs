@@ -444,6 +444,13 @@ mod tests {
         {
             assert_eq!(target.may_match(b"", run.as_bytes(), false), wanted, "{run}");
         }
+        // What rules name wherever it lies may lie below a directory, and not below a file.
+        for (one, deep, wanted) in
+            [(true, true, false), (true, false, false), (false, true, true), (false, false, false)]
+        {
+            let target = ConcernPath::new("/srv/data", one, false, &Place::default());
+            assert_eq!(target.may_match(b"", b".env", deep), wanted, "{one} {deep}");
+        }
     }
 
     #[test]
