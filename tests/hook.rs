@@ -687,7 +687,7 @@ fn the_allow_of_a_script_covers_no_key_that_lies_below() {
     let said =
         r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}"#;
     let home = Home::new("[rule.script]\ntool = \"Bash\"\nhook = \"~/yes.sh\"\n");
-    let base = fs::canonicalize(home.path()).unwrap();
+    let base = hookctl::files::real_path(home.path()).unwrap();
     let project = base.join("project");
     for (file, text) in [
         (base.join("yes.sh"), format!("#!/bin/sh\necho '{said}'\n").as_str()),
@@ -697,7 +697,7 @@ fn the_allow_of_a_script_covers_no_key_that_lies_below() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
     }
-    home::system::set_mode(&base.join("yes.sh"), 0o755);
+    home::system::set_mode(base.join("yes.sh"), 0o755);
     for (command, allowed) in [
         ("ls", true),
         ("grep -rn x notes", true),
