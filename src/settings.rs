@@ -666,3 +666,30 @@ fn missing_directories(target: &SettingsTarget) -> Vec<String> {
     missing.reverse();
     missing
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_appended_as_lines_of_its_own() {
+        let text = "\n[rule.x]\ndeny = \"x\"\n";
+        for (before, after) in [
+            (None, "[rule.x]\ndeny = \"x\"\n"),
+            (Some(""), "[rule.x]\ndeny = \"x\"\n"),
+            (Some("a = 1\n"), "a = 1\n\n[rule.x]\ndeny = \"x\"\n"),
+            // Its last line has no end.
+            (Some("a = 1 # one"), "a = 1 # one\n\n[rule.x]\ndeny = \"x\"\n"),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let home = crate::files::real_path(dir.path()).unwrap();
+            let (paths, file) = (Paths::below_home(home.clone()), home.join("config.toml"));
+            if let Some(before) = before {
+                fs::write(&file, before).unwrap();
+            }
+            let mode = EditMode { dry_run: false, may_loosen: true };
+            append_text(&paths, &file, text, mode).unwrap();
+            assert_eq!(fs::read_to_string(&file).unwrap(), after, "{before:?}");
+        }
+    }
+}

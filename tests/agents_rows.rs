@@ -44,6 +44,40 @@ fn s3_04_a_task_has_claude_codes_base_fields() {
     );
 }
 
+/// A patch is judged file by file; the model hears what is said of each, and what is said of all of them once.
+#[test]
+fn what_is_said_of_each_file_of_a_patch_is_told_once() {
+    let rules = "
+[rule.each]
+effect = \"write\"
+context = \"write plainly\"
+[rule.docs]
+effect = \"write\"
+path = \"*.md\"
+context = \"wrap the lines\"
+[rule.code]
+effect = \"write\"
+path = \"*.rs\"
+context = \"comment the code\"
+notify = \"code was written\"
+";
+    let mut payload: Value =
+        serde_json::from_str(&text_of("codex/PreToolUse-apply_patch")).expect("JSON");
+    let add = |name: &str| format!("*** Add File: {name}\n+x\n");
+    let files = ["a.md", "b.rs", "c.txt"].map(add).concat();
+    payload["tool_input"]["command"] = format!("*** Begin Patch\n{files}*** End Patch\n").into();
+    let (code, told) = hook(rules, &[], &payload.to_string());
+    let context = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
+    let mut lines: Vec<&str> = context.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(
+        (code, lines),
+        (0, vec!["comment the code", "wrap the lines", "write plainly"]),
+        "{told}"
+    );
+    assert_eq!(told["systemMessage"], "code was written [user:code]", "{told}");
+}
+
 #[test]
 fn s3_03_s3_28_a_hooks_file_of_claude_codes_shape_serves_cline() {
     let deny = "[rule.a]\ncommand = \"npm publish\"\ndeny = \"not from here\"\n";

@@ -170,6 +170,9 @@ fn what_works_is_no_finding() {
         "[rule.x]\ntool = [\"mcp__github__*\", \"Agent\", \"*\"]\ndeny = \"x\"",
         "[rule.x]\non = \"*\"\nhook = \"cupcake eval --harness claude --strict\"",
         "[rule.x]\nhook = \"./policies.sh\"\ndialect = \"cupcake\"",
+        // The client's matcher, and no glob.
+        "[rule.x]\ntool = \"mcp__[a-z]{1,9}__.*\"\nhook = \"./policies.sh\"",
+        "[rule.x]\ntool = \"mcp__[a-z]{1,9}__.*\"\nhook = { settings = \"~/.claude/settings.json\" }",
         // What these leave open is harmless, or stays asked.
         "[rule.x]\ncommand = [\"git push origin main\", \"git push origin feature/*\", \"git *\", \"npm *\", \"sort\"]\nallow = \"x\"",
         "[rule.x]\nmatch = [\"Bash(npm test:*)\", \"Bash(ls:*)\", \"Bash(git push origin main)\"]\nallow = \"x\"",
@@ -294,6 +297,9 @@ fn s3_53_a_file_of_a_newer_version_is_told_with_its_line_and_what_to_do() {
         ("\">=0.1\"", None),
         ("\">= 0.0.9\"", None),
         ("\"0\"", None),
+        // This very one.
+        ("\"OWN\"", None),
+        ("\">=OWN\"", None),
         ("\">=99.1\"", Some("newer-version")),
         ("\"99\"", Some("newer-version")),
         ("\"0.1.0.0\"", Some("newer-version")),
@@ -301,6 +307,7 @@ fn s3_53_a_file_of_a_newer_version_is_told_with_its_line_and_what_to_do() {
         ("\"\"", Some("newer-version")),
         ("99", Some("wrong-type")),
     ] {
+        let wanted = wanted.replace("OWN", env!("CARGO_PKG_VERSION"));
         let world = World::with(&format!("requires = {wanted}\n"));
         let found = world.run(&["check", "--json"]).json();
         let found: Vec<&str> =

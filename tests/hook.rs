@@ -678,6 +678,40 @@ fn an_index_of_rules_changes_no_answer_and_follows_every_change() {
     assert!(call(9).contains("\"ask\""), "a fault is not hidden by an old index");
 }
 
+/// Nobody has looked whether the tree holds what a shipped rule keeps: the yes of a script is no yes to that.
+#[cfg(unix)]
+#[test]
+fn the_allow_of_a_script_covers_no_key_that_lies_below() {
+    let said =
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}"#;
+    let home = Home::new("[rule.script]\ntool = \"Bash\"\nhook = \"~/yes.sh\"\n");
+    let base = hookctl::files::real_path(home.path()).unwrap();
+    let project = base.join("project");
+    for (file, text) in [
+        (base.join("yes.sh"), format!("#!/bin/sh\necho '{said}'\n").as_str()),
+        (project.join("notes/a.txt"), "x"),
+        (project.join("keys/sub/.env"), "x"),
+    ] {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    home::system::set_mode(base.join("yes.sh"), 0o755);
+    for (command, allowed) in [
+        ("ls", true),
+        ("grep -rn x notes", true),
+        ("rm -r notes", true),
+        ("grep -rn x .", false),
+        ("grep -rn x keys", false),
+        ("rm -r keys", false),
+        ("mv keys old", false),
+    ] {
+        let mut payload = bash(command);
+        payload["cwd"] = project.to_str().unwrap().into();
+        let stdout = String::from_utf8(home.hook(&payload).stdout).unwrap();
+        assert_eq!(stdout.contains(r#""allow""#), allowed, "{command}: {stdout}");
+    }
+}
+
 #[test]
 #[cfg_attr(windows, ignore = "needs a POSIX shell")]
 fn s2_33_k12_a_failure_of_cupcake_is_in_the_journal() {

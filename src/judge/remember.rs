@@ -8,7 +8,7 @@ use crate::engine::Match;
 use crate::journal::{self, By};
 use crate::order::to_set;
 use crate::remote::memory::{self, AskedCall, Memory, Recall};
-use crate::remote::questions::{Doubt, HUMAN, Questions};
+use crate::remote::questions::{Doubt, HUMAN, Questions, is_too_soon};
 use crate::remote::{self, AskOutcome};
 use crate::verdict::Verb;
 
@@ -183,7 +183,7 @@ impl Judge<'_> {
         let lasts = reply.session && self.event.kind.is_gate();
         Who::Now(match says && !reply.passed_over {
             false => By::Nobody,
-            true if waited < HUMAN.as_millis() as u64 => By::ServerMemory,
+            true if is_too_soon(waited) => By::ServerMemory,
             true if lasts && seems().is_some() => By::ServerMemory,
             true => By::Human,
         })

@@ -434,6 +434,48 @@ mod tests {
     }
 
     #[test]
+    fn a_path_lies_below_a_directory_as_written_and_where_its_links_lead() {
+        use crate::effect::{self, Place};
+        let root = tempfile::tempdir().unwrap();
+        let root = files::real_path(root.path()).unwrap();
+        let text = windows::native_text(&root);
+        let (dir, home) = (format!("{text}/project"), format!("{text}/home"));
+        for made in ["project/sub", "elsewhere", "home"] {
+            fs::create_dir_all(root.join(made)).unwrap();
+        }
+        #[cfg(unix)]
+        for (to, link) in [("../elsewhere", "project/out"), ("project/sub", "in")] {
+            std::os::unix::fs::symlink(to, root.join(link)).unwrap();
+        }
+        for (path, below) in [
+            ("project/a", true),
+            ("project/sub/../a", true),
+            ("project/../elsewhere/a", false),
+            ("project-too/a", false),
+            // As written alone, and where it leads alone.
+            #[cfg(unix)]
+            ("project/out/a", false),
+            #[cfg(unix)]
+            ("in/a", false),
+        ] {
+            let payload = serde_json::json!({
+                "hook_event_name": "PreToolUse", "tool_name": "Write", "cwd": dir,
+                "tool_input": { "file_path": format!("{text}/{path}"), "content": "" },
+            });
+            let payload = crate::payload::parse(payload.to_string().as_bytes()).unwrap();
+            let event = crate::agent::detect_agent(&payload, None).parse(payload, None);
+            let place = Place {
+                cwd: dir.clone(),
+                project: dir.clone(),
+                home: home.clone(),
+                ..Place::default()
+            };
+            let analysis = effect::analyse_event(&event, &place);
+            assert_eq!(is_below(&analysis, &dir), below, "{path}");
+        }
+    }
+
+    #[test]
     fn a_secret_is_not_kept_and_two_of_them_stay_two() {
         let kept = |key: &str| without_secrets(format!("toward -H=X: {key}"));
         let [one, other] = ["AKIAQ3EGRS7TX2VWZ5NB", "AKIAQ3EGRS7TX2VWZ5NC"].map(kept);

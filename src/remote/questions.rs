@@ -20,6 +20,12 @@ use crate::trust;
 
 /// Nobody reads a question and answers it in less.
 pub const HUMAN: Duration = Duration::from_millis(250);
+
+/// Came an answer after so many milliseconds too soon for a human?
+pub fn is_too_soon(waited: u64) -> bool {
+    waited < HUMAN.as_millis() as u64
+}
+
 /// The largest file, in bytes: some ten thousand questions. Past that none can be noted.
 const ROOM: u64 = 1 << 20;
 /// Programs whose first two words cdev remembers; of others it is the first.
@@ -124,7 +130,7 @@ impl Questions {
         let Ok(lines) = self.read_lines() else { return Some(Doubt::Unrecorded) };
         let asked = lines.iter().find(|line| line.id == question.id && line.key.is_some());
         let Some(asked) = asked else { return Some(Doubt::Unrecorded) };
-        if question.waited < HUMAN.as_millis() as u64 {
+        if is_too_soon(question.waited) {
             return Some(Doubt::Fast);
         }
         let key = pattern.map(short_hash);
@@ -246,6 +252,13 @@ mod tests {
         answer_pattern(
             &dry::parse_event(dry::tool_call_payload(Kind::PreToolUse, tool, input, "/p"), None).1,
         )
+    }
+
+    /// People are told "in less than 250 ms".
+    #[test]
+    fn what_takes_a_human_the_least_time_is_a_humans() {
+        assert!([0, 249].into_iter().all(is_too_soon));
+        assert!(![250, 251, u64::MAX].into_iter().any(is_too_soon));
     }
 
     #[test]

@@ -390,7 +390,9 @@ fn unique(items: &[String]) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Kind;
     use crate::rule::file;
+    use crate::{dry, effect};
 
     #[test]
     fn needles_read_as_they_were_packed_or_as_damaged() {
@@ -443,6 +445,50 @@ mod tests {
         for (run, wanted) in [("", true), ("s", true), ("ssw", true), ("sws", false), ("z", false)]
         {
             assert_eq!(target.may_match(b"", run.as_bytes(), false), wanted, "{run}");
+        }
+        // What rules name wherever it lies may lie below a directory, and not below a file.
+        for (one, deep, wanted) in
+            [(true, true, false), (true, false, false), (false, true, true), (false, false, false)]
+        {
+            let target = ConcernPath::new("/srv/data", one, false, &Place::default());
+            assert_eq!(target.may_match(b"", b".env", deep), wanted, "{one} {deep}");
+        }
+    }
+
+    /// What a line keeps from a call is never even read for it.
+    #[test]
+    fn a_call_concerns_each_rule_that_surely_speaks_of_it() {
+        let place = Place {
+            home: "/home/dev".into(),
+            project: "/p".into(),
+            cwd: "/p".into(),
+            ..Place::default()
+        };
+        for (keys, command, wanted) in [
+            // What lies right below goes with the directory.
+            ("path = 'keys/id_rsa'", "rm -r /srv/keys", true),
+            ("path = 'keys/id_rsa'", "rm /srv/keys/id_rsa", true),
+            ("path = 'keys/id_rsa'", "rm -r /srv/locks", false),
+            ("path = 'keys/**/id_rsa'", "rm /srv/keys/old/id_rsa", true),
+            ("path = 'a/**/id_rsa'", "rm /srv/a/keys/id_dsa", false),
+            // An operand that is a glob is no word to look for.
+            ("command = 'git pu?h'", "git push", true),
+            ("command = 'git p*'", "git push", true),
+            ("command = 'git push'", "git push", true),
+            ("command = 'git pull'", "git push", false),
+            ("command = '* --yolo'", "x --yolo", true),
+            ("command = '* --yo*'", "x --yolo", true),
+        ] {
+            let text = format!("[rule.a]\n{keys}\ndeny = 'x'\n");
+            let file = file::read_rules(&text, std::path::Path::new("/f.toml"), Layer::User, None);
+            let line = super::concern_line(&file.rules[0]);
+            let input = serde_json::json!({ "command": command });
+            let payload = dry::tool_call_payload(Kind::PreToolUse, "Bash", input, "/p");
+            let (_, event) = dry::parse_event(payload, None);
+            let analysis = effect::analyse_event(&event, &place);
+            let call = RuleQuery { event: &event, analysis: &analysis, place: &place, deep: false };
+            let found = Concern::parse(&line).expect("a line").may_concern(&call);
+            assert_eq!(found, wanted, "{keys}: {command}");
         }
     }
 

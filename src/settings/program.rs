@@ -166,6 +166,11 @@ mod tests {
                 &["/bin/bash", "~/.cdev/hooks/p.sh; true", "~/.cdev/hooks/p.sh"],
             ),
             ("[ -x ~/.cdev/hooks/p.sh ] && ~/.cdev/hooks/p.sh;", &["[", "~/.cdev/hooks/p.sh"]),
+            // Behind code that stands in the line no word is a script.
+            ("node --eval 'run()' x.js", &["node"]),
+            ("node -p 'run()' x.js", &["node"]),
+            ("python3 -Ic 'import x' x.py", &["python3"]),
+            ("perl -e 'exec' x.pl", &["perl"]),
             ("env A=1 python3", &["python3"]),
             ("", &[]),
         ] {

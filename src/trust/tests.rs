@@ -200,6 +200,10 @@ fn what_changes_ends_the_trust() {
         ("./dirlink/y", &|root| over(root, "dirlink", "h")),
         ("run-parts d", &|root| fs::write(root.join("d/z"), "").unwrap()),
         ("run-parts d", &|root| fs::write(root.join("d/y"), "evil").unwrap()),
+        // What a link in it leads to, and where it leads.
+        ("run-parts l", &|root| fs::write(root.join("x.sh"), "evil").unwrap()),
+        ("run-parts l", &|root| over(root, "l/run", "../h/y")),
+        ("run-parts l", &|root| fs::remove_file(root.join("x.sh")).unwrap()),
         ("run-parts new.d", &|root| {
             fs::create_dir(root.join("new.d")).and(fs::write(root.join("new.d/x"), "")).unwrap()
         }),
@@ -213,6 +217,7 @@ fn what_changes_ends_the_trust() {
         fill(root, &["x.sh", "d/y", "h/y", "h/1.sh", "bin/tool", "Makefile"]);
         symlink("x.sh", root.join("link")).unwrap();
         symlink("d", root.join("dirlink")).unwrap();
+        fs::create_dir(root.join("l")).and(symlink("../x.sh", root.join("l/run"))).unwrap();
         let (path, text, read) = read(root, script);
         let mut store = Store::default();
         let entry = approval_entry(root, &text, &read, String::new());

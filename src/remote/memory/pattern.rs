@@ -212,6 +212,23 @@ mod tests {
         event_patterns(&event, &analysis, &place).into_iter().map(|one| one.text).collect()
     }
 
+    /// So long and no longer, for a shell's command as for another tool's.
+    #[test]
+    fn what_is_too_long_is_like_nothing() {
+        let long = |length: usize| format!("ls {}", "x".repeat(length - 3));
+        for (more, kept) in [(0, true), (1, false)] {
+            let command = long(LONGEST + more);
+            let whole = format!("Bash({command})");
+            assert_eq!(all("Bash", json!({ "command": command })).contains(&whole), kept);
+            let around = json!({ "command": "" }).to_string().len();
+            let input = json!({ "command": long(LONGEST + more - around) });
+            let whole = format!("mcp__shop__run({input})");
+            assert_eq!(whole.len(), LONGEST + more + "mcp__shop__run()".len());
+            let found = all("mcp__shop__run", input);
+            assert!(found == if kept { vec![whole] } else { Vec::new() }, "{more}");
+        }
+    }
+
     #[test]
     fn s0_18_the_patterns_are_those_of_cdev() {
         let bash = |command: &str| all("Bash", json!({ "command": command })).first().cloned();

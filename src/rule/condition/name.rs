@@ -119,15 +119,15 @@ impl PatternList<NamePattern> {
     }
 
     /// Does it hold for a tool? `Task` is the old name of `Agent`; `-` and `_` are the same in the names of MCP
-    /// servers.
+    /// servers. What excludes it by one of its names excludes it.
     pub(super) fn holds_tool(&self, tool: &str) -> bool {
-        self.matches_name(tool)
-            || match tool {
-                "Agent" => self.matches_name("Task"),
-                _ if tool.starts_with("mcp__") && tool.contains('-') => {
-                    self.matches_name(&tool.replace('-', "_"))
-                }
-                _ => false,
-            }
+        let other = match tool {
+            "Agent" => "Task".into(),
+            _ if tool.starts_with("mcp__") && tool.contains('-') => tool.replace('-', "_"),
+            _ => String::new(),
+        };
+        let hits =
+            |n: &NamePattern| n.matches_name(tool) || !other.is_empty() && n.matches_name(&other);
+        self.covers_any(|named| named.iter().any(hits), hits)
     }
 }

@@ -71,6 +71,23 @@ fn toml_files(dir: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
+/// No event takes globs and command patterns of the shipped rules apart.
+#[test]
+fn patterns_are_packed_as_events_match_them() {
+    let keys = "command = 'rm *'\npath = ['~/a/**', '!~/a/b']\nwithin = './src'\n";
+    let (rules, _) = packed(&format!("[rule.x]\n{keys}deny = 'x'\n[rule.x.unless]\n{keys}"));
+    let rule = unpack_table(rules[0].1).expect("a table");
+    let Some(TreeValue::Table(unless)) = rule.get("unless").map(Item::get_ref) else {
+        panic!("no unless")
+    };
+    for key in ["command", "path", "within"] {
+        for table in [&rule, unless] {
+            let value = table.get(key).map(Item::get_ref);
+            assert!(matches!(value, Some(TreeValue::Patterns(_))), "{key}: {value:?}");
+        }
+    }
+}
+
 #[test]
 fn every_rule_in_the_tree_reads_the_same_packed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
