@@ -14,12 +14,10 @@
 mod common;
 #[path = "common/elsewhere.rs"]
 mod elsewhere;
-#[path = "common/system.rs"]
-mod system;
 
 use common::nobody::{moved, project};
 use common::{commands, place, render};
-use elsewhere::Differing;
+use elsewhere::{Differing, system};
 use hookctl::effect::{Analysis, analyse_event, shell, windows};
 use hookctl::event::{Event, Kind};
 use toml::de::{DeTable, DeValue};

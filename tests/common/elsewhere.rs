@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 #[path = "system.rs"]
-mod system;
+pub mod system;
 
 pub struct Differing {
     needs: BTreeMap<String, String>,
