@@ -333,6 +333,11 @@ impl<'t> PathPattern<'t> {
         match self.parts.read_all().map(place) {
             // What cannot be read could be any.
             None => Truth::Yes,
+            // Anywhere it is what the glob's last components name.
+            Some(parts) if self.itself && self.base == Base::Anywhere => path
+                .len()
+                .checked_sub(parts.len())
+                .map_or(Truth::No, |above| overlap_globs(&parts, &path[above..], false)),
             Some(parts) if self.itself && parts.len() != path.len() => Truth::No,
             Some(parts) => overlap_globs(&parts, path, self.base == Base::Anywhere),
         }

@@ -118,6 +118,10 @@ fn hits_form(own: &PathPattern<'_>, path: &str, extent: Extent, bases: &Bases) -
         parts.iter().for_each(|part| compiled::write_part(part, &mut written));
         best = best.or(match extent {
             Extent::Exact => Truth::from(names_path(own, parts, &path)),
+            Extent::Glob if own.itself && anywhere => match path.len().checked_sub(parts.len()) {
+                Some(above) => overlap_at(parts, &path[above..], false),
+                None => Truth::No,
+            },
             Extent::Glob if own.itself && parts.len() != path.len() => Truth::No,
             Extent::Glob => overlap_globs(parts, &path, anywhere),
             Extent::Tree | Extent::Visible | Extent::Children | Extent::Below => {
