@@ -342,7 +342,9 @@ impl Walker<'_> {
 
     /// Follows what the project's files tell a program to do, where it is one of those that ask them.
     pub(super) fn lead_into_recipe(&mut self, call: &Call, index: usize) {
-        if self.out.place.read.is_none() || call.is_dry_run() {
+        // What the call itself wrote is known without a look at the disk.
+        let blind = self.out.place.read.is_none() && self.out.written.is_empty();
+        if blind || call.is_dry_run() {
             return;
         }
         let files = match call.name {
@@ -470,7 +472,8 @@ impl Walker<'_> {
                 if let Some(found) = self.find_written(name, at) {
                     return Some(found);
                 }
-                if named.is_none() && !self.lies_at(at, name) {
+                let blind = self.out.place.read.is_none();
+                if blind || named.is_none() && !self.lies_at(at, name) {
                     continue;
                 }
                 let target = self.out.resolver.resolve_target(name, at, Extent::Exact);
