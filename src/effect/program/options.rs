@@ -319,9 +319,8 @@ fn parse_option(
     // Sub-commands all have it, whether a table says so or not; nothing is allowed by that.
     let last = taken.next.is_none();
     if exact.is_none() && taken.is_sub(parsed) && (text == "--help" || text == "-h" && last) {
-        let help = Known { names: "", spec: OptSpec { marks: mark::ONLY, ..PLAIN } };
-        taken.push(parsed, name, Some(help), None);
-        parsed.harmless = false;
+        let marks = mark::ONLY | mark::UNSAFE;
+        taken.push(parsed, name, Some(Known { names: "", spec: OptSpec { marks, ..PLAIN } }), None);
         return 1;
     }
     let whole = text.starts_with("--") || single || program.is_none() && glued.is_some();
