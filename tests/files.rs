@@ -620,8 +620,8 @@ fn commands_for_people_wait_for_no_file_either() {
     }
 }
 
-/// What opens files, and the server's database, which SQLite opens after.
-const OWNERS: &[&str] = &["src/files.rs", "src/serve/store.rs"];
+/// What opens files, what asks Windows which one it is, and the server's database, which SQLite opens after.
+const OWNERS: &[&str] = &["src/files.rs", "src/files/identity.rs", "src/serve/store.rs"];
 /// The only ones beside them that may open anything: a terminal is no file.
 const TERMINALS: &[&str] = &["/dev/tty", "CONOUT$", "CONIN$"];
 
