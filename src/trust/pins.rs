@@ -111,6 +111,11 @@ impl Pins<'_> {
             self.pin_module(one);
             self.pin_globs(one);
             self.pin_bare_name(one, script);
+            // On Windows a program that is named by its path is not found among the effects yet: nobody shall rely on it.
+            let by_path = cfg!(windows) && one.word.text.as_ref().is_some_and(|w| w.contains('/'));
+            if by_path {
+                self.note_unpinned(format!("`{}`: a program by its path", one.name));
+            }
             if one.word.text.is_none() && !one.name.is_empty() {
                 self.note_unpinned(format!("`{}`: where it lies is known only then", one.name));
             }
