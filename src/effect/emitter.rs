@@ -68,6 +68,15 @@ pub struct Emitter<'a> {
     full: bool,
 }
 
+/// The directory that a target is, with a [`BLANK`] where it only is known to lie below another.
+pub fn directory_at(target: Target) -> Option<String> {
+    match target.extent {
+        Extent::Exact => Some(target.lexical),
+        Extent::Below => Some(format!("{}/{BLANK}", target.lexical)),
+        _ => None,
+    }
+}
+
 impl<'a> Emitter<'a> {
     /// An empty one.
     pub fn new(place: &'a Place) -> Emitter<'a> {
@@ -360,13 +369,7 @@ impl<'a> Emitter<'a> {
 
     /// Goes to a directory, if it is known.
     pub fn chdir(&mut self, value: &Value) {
-        self.cwd = match self.locate_exact(value) {
-            Some(Target { lexical, extent: Extent::Exact, .. }) => Some(lexical),
-            Some(Target { lexical, extent: Extent::Below, .. }) => {
-                Some(format!("{lexical}/{BLANK}"))
-            }
-            _ => None,
-        };
+        self.cwd = self.locate_exact(value).and_then(directory_at);
     }
 
     fn base_directory(&self, text: &str) -> Option<String> {

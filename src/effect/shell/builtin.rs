@@ -9,7 +9,7 @@ use super::call::flagged;
 use super::state::{StateKey, StateValue};
 use super::word::{Atom, field_value, quoted_atoms};
 use crate::effect::decode;
-use crate::effect::emitter::Spot;
+use crate::effect::emitter::{Spot, directory_at};
 use crate::effect::path::{join, normalise_path};
 use crate::effect::program::{self, Next};
 use crate::effect::value::{BLANK, Value};
@@ -411,15 +411,13 @@ impl Walker<'_> {
             Some(value) if self.leads_by_cdpath(value).is_some() => self.leads_by_cdpath(value),
             Some(value) => match self.out.locate_value(value, Extent::Exact, false) {
                 Spot::At(target) => match target.extent {
-                    Extent::Exact => Some(target.lexical),
-                    Extent::Below => Some(format!("{}/{BLANK}", target.lexical)),
                     // One of the directories that a glob names.
                     Extent::Glob => {
                         let star = target.lexical.find(['*', '?', '[']).unwrap_or(0);
                         let root = target.lexical[..star].rfind('/').unwrap_or(0);
                         Some(format!("{}/{BLANK}", &target.lexical[..root]))
                     }
-                    _ => None,
+                    _ => directory_at(target),
                 },
                 _ => None,
             },

@@ -171,7 +171,7 @@ pub fn emit_runner(out: &mut Emitter, program: &Program, values: &[Value], next:
     let Some(first) = values.first() else { return };
     // `uv run - < x.py`
     if first.plain_text() == Some("-") && program.lang.is_some() {
-        return next.push(Next::Stdin { lang: program.language() });
+        return script_of(out, program, values, next);
     }
     if emit_fetched_program(out, first) {
         return added::emit_package(out, program.name, first, false);
