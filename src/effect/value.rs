@@ -18,6 +18,11 @@ pub fn is_forged(text: &str) -> bool {
     text.contains(BLANK)
 }
 
+/// Does `holds` of what is written before one of an outline's gaps?
+pub fn any_blank(outline: &str, holds: impl Fn(&str) -> bool) -> bool {
+    outline.match_indices(BLANK).any(|(at, _)| holds(&outline[..at]))
+}
+
 /// Who prints a text that is known only at run time; the least trusted of several counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Printer {
@@ -250,10 +255,9 @@ impl Value {
         self.by() == Printer::Stranger
     }
 
-    /// Does a stranger print some of it where `speaks` holds of what is written before? It may be all where that is not known.
+    /// Does a stranger print some of it, where `speaks` holds of its outline? It may be all where that is not known.
     pub fn is_fed_where(&self, speaks: impl Fn(&str) -> bool) -> bool {
-        let written = |text: &str| text.match_indices(BLANK).any(|(at, _)| speaks(&text[..at]));
-        self.is_fed() && self.outline().is_none_or(written)
+        self.is_fed() && self.outline().is_none_or(speaks)
     }
 
     /// Is what is not known a part of a name?

@@ -41,7 +41,7 @@ const NUMBER: &str = "[-0-9]*";
 /// The effects of an inline program; what it runs in turn is put into `next`.
 pub fn emit_inline(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Next>) {
     let span = value.span.clone();
-    if value.is_fed_where(|before| is_read_as_code(lang, before)) {
+    if value.is_fed_where(|text| is_read_as_code(lang, text)) {
         out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
         out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
         return;
@@ -66,41 +66,42 @@ pub fn emit_inline(out: &mut Emitter, lang: Language, value: &Value, next: &mut 
     out.cwd = home;
 }
 
-/// Is what a text goes on with read as code? In a statement that somebody wrote it is only a part (`where id = '$ID'`).
-fn is_read_as_code(lang: Language, before: &str) -> bool {
+/// Is what stands in one of the gaps read as code? In a statement that somebody wrote it is only a part (`where id = '$ID'`).
+fn is_read_as_code(lang: Language, outline: &str) -> bool {
+    let begins = |one: &str| one.trim_start_matches([' ', '\t']).starts_with(BLANK);
     match lang {
-        Language::Sql | Language::Sed | Language::Awk | Language::Jq => {
-            let before = before.trim_end_matches([' ', '\t']);
-            let begins = before.is_empty() || before.ends_with([';', '\n']);
-            begins || lang == Language::Sed && ends_in_flags(before)
+        Language::Sql | Language::Awk | Language::Jq => outline.split([';', '\n']).any(begins),
+        Language::Sed => {
+            outline.split([';', '\n']).any(|one| begins(one) || flags_of(one).contains(BLANK))
         }
-        _ => !ends_in_quotes(before),
+        _ => has_bare_blank(outline),
     }
 }
 
-/// Does a text of sed end where the flags of `s/a/b/` stand? One of them runs what it made.
-fn ends_in_flags(before: &str) -> bool {
-    let command = before.rsplit([';', '\n']).next().unwrap_or_default().as_bytes();
+/// What stands where the flags of sed's `s/a/b/` do: one of them runs what it made.
+fn flags_of(command: &str) -> &str {
+    let bytes = command.as_bytes();
     let substitutes = |pair: &[u8]| pair[0] == b's' && pair[1].is_ascii_punctuation();
-    let Some(at) = command.windows(2).position(substitutes) else { return false };
-    let mark = command[at + 1];
-    let own = command[at + 1..].windows(2).filter(|pair| pair[0] != b'\\' && pair[1] == mark);
-    own.count() >= 2
+    let Some(at) = bytes.windows(2).position(substitutes) else { return "" };
+    let mark = bytes[at + 1];
+    let ends = |at: &usize| bytes[*at] == mark && bytes[*at - 1] != b'\\';
+    (at + 2..bytes.len()).filter(ends).nth(1).map_or("", |end| &command[end + 1..])
 }
 
-/// Does a text end within quotes?
-fn ends_in_quotes(text: &str) -> bool {
+/// Does one of an outline's gaps stand outside of quotes?
+fn has_bare_blank(outline: &str) -> bool {
     let (mut open, mut escaped) = (None, false);
-    for c in text.chars() {
+    outline.chars().any(|c| {
         match (c, open) {
+            (BLANK, None) => return true,
             _ if escaped => escaped = false,
             ('\\', _) => escaped = true,
             (quote, Some(own)) if quote == own => open = None,
             ('"' | '\'' | '`', None) => open = Some(c),
             _ => {}
         }
-    }
-    open.is_some()
+        false
+    })
 }
 
 /// A program of jq: code only where it reaches for more than its input.

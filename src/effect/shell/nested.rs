@@ -10,7 +10,7 @@ use super::{Feed, Walker};
 use crate::effect::emitter::Spot;
 use crate::effect::program::table::{self, Language, Program, Special, mark};
 use crate::effect::program::{Next, Parsed, code};
-use crate::effect::value::{BLANK, Printer, Text, Value};
+use crate::effect::value::{BLANK, Printer, Text, Value, any_blank};
 use crate::effect::{Arg, Effect, Extent, Grade, Source, SubCommand, Word};
 use crate::limits;
 
@@ -206,7 +206,9 @@ impl Walker<'_> {
         let eval = matches!(name.as_deref(), Some("eval" | "trap"));
         self.out.command = Some(index);
         if text.text().is_none() {
-            let by = match text.is_fed() && !text.is_fed_where(is_command_place) {
+            let by = match text.is_fed()
+                && !text.is_fed_where(|outline| any_blank(outline, is_command_place))
+            {
                 true => Printer::Nobody,
                 false => text.by(),
             };
