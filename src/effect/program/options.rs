@@ -209,7 +209,7 @@ fn parse_program_part(parsed: &mut Parsed, args: &[Value], from: usize, stop: bo
     while at < args.len() {
         let arg = &args[at];
         if ended || !is_option(program, arg.known_start()) {
-            if !ended && may_be_option(program, arg) {
+            if !ended && may_hold_options(program, arg) {
                 parsed.harmless = false;
             }
             if stop {
@@ -254,8 +254,8 @@ fn is_option(program: Option<&'static Program>, text: &str) -> bool {
         && text != "-"
 }
 
-/// A word known only at run time may be an option, unless any that there is does no harm.
-fn may_be_option(program: Option<&'static Program>, arg: &Value) -> bool {
+/// A word of which nothing is known may be one option or several, unless any that there is does no harm.
+fn may_hold_options(program: Option<&'static Program>, arg: &Value) -> bool {
     let any = || program.is_some_and(|p| p.complete && p.free && p.is_harmless());
     arg.text().is_none() && arg.known_start().is_empty() && !arg.is_pipe() && !any()
 }

@@ -190,6 +190,8 @@ vocabulary! {
     Agent = "agent",
     /// What it writes are programs of the project's.
     Compiler = "compiler",
+    /// It makes a readable text of one that is not: nobody has read that.
+    Decoder = "decoder",
     /// Its commands may do harm, or run others: words of unknown programs that begin with it are tried.
     Grave = "grave",
     /// Projects install it: `yarn NAME` runs it.
@@ -200,7 +202,7 @@ vocabulary! {
     Looker = "looker",
     /// It runs the program that it is given first, which it may fetch.
     Runner = "runner",
-    /// It fetches, decodes or computes what it prints: nobody has read that.
+    /// It fetches or computes what it prints: nobody has read that.
     Stranger = "stranger",
     /// A variable may name it (`PAGER=less`, `AR=ar`): it is what would run in any case.
     Usual = "usual",

@@ -10,7 +10,7 @@ use crate::effect::program::{Call, Next, special};
 use crate::effect::value::{Printer, Text, Value};
 use crate::effect::{Effect, Extent, Grade, Opt, Source, Word, patch};
 use crate::limits::Cap;
-use crate::names::runner::{BUILDERS, DECODERS, FETCHING};
+use crate::names::runner::{BUILDERS, FETCHING};
 
 /// `/proc/N/exe`, but of another process than the shell's own.
 fn is_of_a_process(path: &str) -> bool {
@@ -288,7 +288,10 @@ impl Walker<'_> {
                 && by.is_none_or(|command| command.name != name)
         };
         self.out.analysis.effects.iter().any(contacts)
-            || commands.iter().any(|command| DECODERS.contains(&command.name.as_str()))
+            || commands.iter().any(|command| {
+                let row = table::find_row(&command.name, self.out.place.programs);
+                row.is_some_and(|row| row.has_class(Class::Decoder))
+            })
     }
 
     /// `cat dump.sql | psql`, `psql -f <(cat dump.sql)`: of what is piped into a client the client reads the files, as

@@ -32,6 +32,7 @@ impl Walker<'_> {
         }
         let stranger = row.is_some_and(|row| {
             row.has_class(Class::Stranger)
+                || row.has_class(Class::Decoder)
                 || row.has_class(Class::Interpreter)
                 || row.effects.contains(&Word::Network)
         });
