@@ -18,12 +18,6 @@ use crate::text::sha256_hex;
 #[cfg(feature = "tls")]
 pub mod minisign;
 
-/// What is larger is not fetched, in bytes.
-pub const LARGEST: usize = 1 << 20;
-/// How many files a bundle may have.
-const MOST_FILES: usize = 64;
-/// A file's name in it is shorter than this, in bytes.
-const LONGEST_NAME: usize = 64;
 /// The form of what is written here.
 const FORMAT: u64 = 1;
 /// What a signature or another small file of our own may have, in bytes.
@@ -129,8 +123,8 @@ impl Bundle {
         let expires = value.get("expires").and_then(Value::as_str).and_then(Moment::parse);
         let expires = expires.ok_or("it does not say when it expires")?;
         let files = value.get("files").and_then(Value::as_object).ok_or("it has no files")?;
-        if files.is_empty() || files.len() > MOST_FILES {
-            return Err(format!("it has 1 to {MOST_FILES} files"));
+        if files.is_empty() || files.len() > limits::BUNDLE_FILES {
+            return Err(format!("it has 1 to {} files", limits::BUNDLE_FILES));
         }
         let read = |(name, text): (&String, &Value)| -> Result<(String, String), String> {
             check_name(name)?;
@@ -156,9 +150,9 @@ impl Bundle {
 /// Why it cannot be one.
 pub fn check_name(name: &str) -> Result<(), String> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    if name.len() >= LONGEST_NAME {
+    if name.len() > limits::BUNDLE_NAME {
         let shown = name.escape_default();
-        return Err(format!("`{shown}`: a file's name has less than {LONGEST_NAME} bytes"));
+        return Err(format!("`{shown}`: a file's name has at most {} bytes", limits::BUNDLE_NAME));
     }
     let sound = name.bytes().all(plain) && !name.starts_with('.');
     match sound && name.ends_with(".toml") {
@@ -190,7 +184,7 @@ impl Held {
     pub fn read(paths: &Paths, source: &Source) -> Result<Option<Held>, String> {
         let path = paths.bundle();
         let fail = |why: String| format!("{}: {why}: run `hookctl flush`", path.display());
-        let bytes = match files::read_state(&path, (LARGEST + SMALL) as u64) {
+        let bytes = match files::read_state(&path, (limits::BUNDLE + SMALL) as u64) {
             Ok(bytes) => bytes,
             Err(Refusal::Absent) => return Ok(None),
             Err(refusal) => return Err(fail(refusal.to_string())),

@@ -69,6 +69,15 @@ bounds! {
     /// items of a list in a rule
     /// `too-many`
     LIST: usize = 1000;
+    /// bytes of a bundle of managed rules
+    /// not fetched, and the last good one holds
+    BUNDLE: usize = 1 << 20;
+    /// files in a bundle
+    /// the bundle is refused
+    BUNDLE_FILES: usize = 64;
+    /// bytes of a file's name in a bundle
+    /// the bundle is refused
+    BUNDLE_NAME: usize = 63;
     /// hidden files of git's index that are told one by one
     /// the search reads the whole tree
     HIDDEN_NAMES: usize = 60;

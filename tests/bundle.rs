@@ -481,7 +481,7 @@ fn what_cannot_be_signed_or_built_is_said() {
     fails(&["build", "good.toml", "other/good.toml", "-o", "x"], "the same name");
     let long = format!("{}.toml", "x".repeat(59));
     world.write(&dir.join(&long), RULES);
-    fails(&["build", &long, "-o", "x"], "less than 64 bytes");
+    fails(&["build", &long, "-o", "x"], "at most 63 bytes");
     fails(&["build", "good.toml", "-o", "x", "--expires", "soon"], "no duration");
     fails(&["sign", "good.toml", "--key", "good.toml"], "it is no JSON");
     assert_eq!(world.run(&["bundle", "build", "good.toml", "-o", "x"]).code, 0);

@@ -12,8 +12,9 @@ use super::pause::sum_durations;
 use super::report::Report;
 use super::{Context, Exit};
 use crate::bundle::minisign::{self, PublicKey};
-use crate::bundle::{self, Bundle, LARGEST};
+use crate::bundle::{self, Bundle};
 use crate::files;
+use crate::limits;
 use crate::moment::Moment;
 use crate::remote::fleet;
 use crate::text::sha256_hex;
@@ -53,7 +54,7 @@ fn build(args: &BuildArgs, report: &mut Report) -> Result<Exit> {
         bail!("two files have the same name");
     }
     fleet::check_rules(&again).map_err(|why| anyhow!(why))?;
-    if text.len() > LARGEST {
+    if text.len() > limits::BUNDLE {
         bail!("the bundle is larger than 1 MiB");
     }
     write(&args.output, text.as_bytes())?;
@@ -112,7 +113,7 @@ fn beside(path: &Path) -> PathBuf {
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>> {
-    files::read(path, LARGEST as u64).map_err(|refusal| anyhow!(refusal.describe_for(path)))
+    files::read(path, limits::BUNDLE as u64).map_err(|refusal| anyhow!(refusal.describe_for(path)))
 }
 
 /// In one step, as a server may be giving it out. Everybody may read it.
