@@ -9,6 +9,8 @@ use crate::limits;
 /// Stands in computed text for a part that is known only at run time (no shell knows this character).
 /// A call whose own text holds it is not understood: see [`is_forged`].
 pub const BLANK: char = '\u{10fffe}';
+/// In shell text the same is a variable that nobody sets: without quotes it may be several words.
+pub const SOME_VARIABLE: &str = "$__hookctl_item";
 
 /// Why such a call is not understood.
 pub const FORGED: &str = "a character that stands for what is not known";

@@ -169,7 +169,12 @@ impl Scan<'_, '_> {
     }
 
     /// Carries out a row.
-    fn apply_row(&mut self, row: &'static str, from: Option<Val>, args: Vec<CallArg>) -> Val {
+    pub(super) fn apply_row(
+        &mut self,
+        row: &'static str,
+        from: Option<Val>,
+        args: Vec<CallArg>,
+    ) -> Val {
         let mut pos: Vec<Val> = from.into_iter().collect();
         let mut opts: Vec<(String, Val)> = Vec::new();
         for arg in args {
@@ -315,6 +320,7 @@ fn made(kind: &str, call: &CallArguments) -> Val {
         "fed" => Val::Fed,
         "rows" => Val::Member((Val::Unknown, EVERY_ROW.to_string()).into()),
         "scalar" => Val::Scalar,
+        "template" => Val::name("$"),
         "globwords" => match first.known_text() {
             Some(text) => {
                 Val::any_of(text.split_whitespace().map(|t| glob_value(&Val::text(t))).collect())

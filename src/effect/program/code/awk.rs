@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::effect::emitter::Emitter;
 use crate::effect::program::Next;
-use crate::effect::value::{BLANK, Value};
+use crate::effect::value::{BLANK, SOME_VARIABLE, Value};
 use crate::effect::{Grade, Source, Word};
 use crate::limits::{self, Cap};
 
@@ -185,7 +185,7 @@ impl Program<'_, '_, '_> {
             self.hide("an awk program that runs text known only at run time");
         }
         if !text.starts_with(BLANK) && Cap::Scripts.admits(self.next.len() + 1) {
-            let text = text.replace(BLANK, "$__hookctl_item");
+            let text = text.replace(BLANK, SOME_VARIABLE);
             self.next.push(Next::script(Value::known(text, self.span.clone())));
         }
     }

@@ -69,6 +69,8 @@ pub struct Token<'a> {
 pub const JOIN: &str = "~+";
 /// The name of the call that backquotes stand for.
 pub const QX: &str = "`";
+/// Stands between a tag and its template (JavaScript).
+pub const TAG: &str = "tag`";
 /// Operators of more than one byte, longest first.
 const OPS: &[&str] = &[
     "===", "!==", "**=", "...", "<=>", "&&=", "||=", "??=", "?->", "<<-", "->>", "//=", "==", "!=",
@@ -337,7 +339,15 @@ impl<'a> Lexer<'a> {
             b'`' => {
                 self.at += 1;
                 match lang {
-                    Lang::Js => self.lex_text(b'`', 0, QuoteStyle::Full),
+                    Lang::Js => {
+                        let tagged = |last: &Token| {
+                            last.kind == TokenKind::Name || last.kind == TokenKind::Close
+                        };
+                        if self.after_value() && self.out.last().is_some_and(tagged) {
+                            self.push(TokenKind::Op, TAG);
+                        }
+                        self.lex_text(b'`', 0, QuoteStyle::Full);
+                    }
                     Lang::Perl | Lang::Ruby | Lang::Php => self.lex_shell_text(b'`', 0),
                     Lang::R => self.lex_text(b'`', 0, QuoteStyle::Raw),
                     _ => self.push(TokenKind::Lost, "`"),

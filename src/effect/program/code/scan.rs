@@ -410,9 +410,10 @@ pub fn fill_template(val: &Val, given: &[Val]) -> Val {
 
 /// A module without what says the same (`node:fs`, `fs/promises`).
 pub fn module_name(text: &str) -> String {
-    let text = text.strip_prefix("node:").unwrap_or(text);
+    let origin = ["node:", "npm:", "jsr:"].iter().find_map(|origin| text.strip_prefix(origin));
+    let text = origin.unwrap_or(text);
     match text.strip_suffix("/promises").unwrap_or(text) {
-        "fs-extra" | "graceful-fs" | "memfs" | "npm:fs" => "fs",
+        "fs-extra" | "graceful-fs" | "memfs" => "fs",
         other => other,
     }
     .to_string()

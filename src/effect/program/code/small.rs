@@ -38,9 +38,11 @@ impl Sink<'_, '_> {
         if text.is_empty() {
             return;
         }
-        let text = match text.strip_prefix("~/") {
-            Some(rest) => format!("{}/{rest}", self.out.place.home),
-            None => text.to_string(),
+        let text = match text.strip_prefix('~') {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                format!("{}{rest}", self.out.place.home)
+            }
+            _ => text.to_string(),
         };
         let value = self.text_value(&text);
         self.out.emit_path(word, &value, extent, Grade::Certain, Source::Code);
@@ -141,7 +143,11 @@ pub fn scan_vim(sink: &mut Sink, text: &str) {
         ex(sink, line);
         for (function, calls) in FUNCTIONS {
             if let Some(at) = line.find(function) {
-                vim_call(sink, *calls, &string_literals(&line[at..]));
+                let given = line[at + function.len()..].trim_start();
+                match given.starts_with(['"', '\'', ')']) {
+                    true => vim_call(sink, *calls, &string_literals(given)),
+                    false => sink.emit_hidden("an editor command whose text is known only then"),
+                }
             }
         }
     }

@@ -1,6 +1,7 @@
 //! From values to effects: paths, hosts, commands.
 
 use super::*;
+use crate::effect::value::SOME_VARIABLE;
 use crate::limits::Cap;
 
 impl Scan<'_, '_> {
@@ -28,13 +29,14 @@ impl Scan<'_, '_> {
                 continue;
             }
             if value.known_start().contains("://") && !text.starts_with("file:") {
-                let span = self.span.clone();
-                let _ = span;
                 self.out.emit_contact(&value, word != Word::Read, Source::Code);
                 continue;
             }
-            if let Some(rest) = text.strip_prefix("~/") {
-                value = value.map(|_| format!("{}/{rest}", self.out.place.home));
+            // `~` alone is the home as well: a file of that name is rarer, and worth a question.
+            let home =
+                text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+            if let Some(rest) = home {
+                value = value.map(|_| format!("{}{rest}", self.out.place.home));
             } else if let Some(rest) = crate::effect::host::file_of(text) {
                 value = value.map(|_| rest.to_string());
             }
@@ -58,6 +60,15 @@ impl Scan<'_, '_> {
         }
     }
 
+    /// A template that a shell of the program's own reads (zx, Bun, dax, execa): it quotes each value that is put in.
+    pub(super) fn runs_template(&mut self, call: &CallArguments) {
+        for one in call.at(0).alternatives() {
+            let text = one.to_text().filter(|text| !text.trim_start().starts_with(BLANK));
+            let filled = text.map(|text| text.replace(BLANK, &format!("\"{SOME_VARIABLE}\"")));
+            self.run_shell_text(&filled.map_or(one.clone(), |text| Val::text(&text)), call);
+        }
+    }
+
     /// Text that a shell runs.
     pub(super) fn run_shell_text(&mut self, val: &Val, call: &CallArguments) {
         for one in val.alternatives() {
@@ -72,8 +83,7 @@ impl Scan<'_, '_> {
                 }
                 Some(text) if text.contains(BLANK) => {
                     self.emit_hidden("shell text of which a part is known only at run time");
-                    // A variable that nobody sets: without quotes it may be several words.
-                    Value::known(text.replace(BLANK, "$__hookctl_item"), self.span.clone())
+                    Value::known(text.replace(BLANK, SOME_VARIABLE), self.span.clone())
                 }
                 _ => one.to_value(&self.span),
             };

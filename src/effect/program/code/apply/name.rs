@@ -172,7 +172,7 @@ impl Scan<'_, '_> {
     }
 
     /// The row of a name.
-    pub(super) fn find_row(&self, name: &str) -> Option<&'static str> {
+    pub(in super::super) fn find_row(&self, name: &str) -> Option<&'static str> {
         let lower;
         let name = match self.lang {
             Lang::Php => {

@@ -58,6 +58,7 @@ const WHOLE: &[(&str, Whole)] = &[
     ("spawnl", |scan, call| scan.listed(call.rest(), call)),
     ("spawnv", |scan, call| scan.vector(call.rest(), call)),
     ("system", |scan, call| scan.system(call)),
+    ("template", |scan, call| scan.runs_template(call)),
     ("text", |scan, call| scan.writes_text(call)),
     ("unarchive", |scan, call| {
         scan.emit_path(Word::Read, &call.at(0), Extent::Exact);

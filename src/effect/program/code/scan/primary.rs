@@ -85,6 +85,7 @@ impl Scan<'_, '_> {
             }
             (TokenKind::Open, "{") if lang == Lang::Ruby && open => self.follow_block(c, chain),
             (TokenKind::Name, "do") if lang == Lang::Ruby && open => self.follow_do(c, chain),
+            (TokenKind::Op, lex::TAG) => self.follow_template(c, chain),
             (TokenKind::Text, _) if lang == Lang::Lua && chain.named => {
                 c.at += 1;
                 let arg = CallArg { key: None, val: Val::text(&token.text), block: false };
@@ -213,11 +214,37 @@ impl Scan<'_, '_> {
         false
     }
 
+    /// A tagged template: a call of the tag where a row says what it does, and its text otherwise.
+    fn follow_template(&mut self, c: &mut Cursor, chain: &mut Chain) -> bool {
+        c.at += 1;
+        let Some(token) = c.peek(0) else { return false };
+        let text = self.first(c, token, &Val::Unknown).val;
+        let written = match (&chain.target, &chain.val) {
+            (AssignTarget::Name(name), _) => Some(name.as_str()),
+            (_, Val::Member(inner)) => Some(inner.1.as_str()),
+            _ => None,
+        };
+        let known = match &chain.val {
+            Val::Name(name) => Some(name.as_ref()),
+            _ => None,
+        };
+        let mut parts = written.into_iter().chain(known).flat_map(|name| name.rsplit('.'));
+        let row = parts.find_map(|part| self.rows.get(format!("{part}`").as_str()).copied());
+        let args = vec![CallArg { key: None, val: text.clone(), block: false }];
+        let val = match row {
+            Some(row) => self.apply_row(row, None, args),
+            None if known.is_some_and(|name| self.find_row(name).is_some()) => {
+                self.call_value(chain.val.clone(), args)
+            }
+            None => text,
+        };
+        chain.returned(val);
+        true
+    }
+
     /// A call without brackets.
     fn follow_words(&mut self, c: &mut Cursor, token: &Token, chain: &mut Chain) -> bool {
-        // A tagged template.
-        let tagged = self.lang == Lang::Js && token.kind == TokenKind::Text;
-        if tagged && matches!(chain.val, Val::Name(_)) || !chain.named || chain.called {
+        if !chain.named || chain.called {
             return false;
         }
         let calls = self.words_call(c, token, &chain.val);
