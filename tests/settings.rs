@@ -598,6 +598,7 @@ proptest! {
                 prop_assert!(!read.survey.own.is_empty(), "{}", file.file.display());
                 let again = settings::install(&place.paths, &file, &wanted, MODE).unwrap();
                 prop_assert!(!again.has_changed(), "twice is once: {:?}", again.changes);
+                prop_assert!(again.changes.is_empty(), "and says so: {:?}", again.changes);
             }
         }
         prop_assert!(tree(&home).len() > before.len());
@@ -633,6 +634,29 @@ proptest! {
                 prop_assert!(fault.render_for_people(Path::new("x"), &text).contains("^"));
             }
             _ => {}
+        }
+    }
+}
+
+#[test]
+fn what_only_install_put_there_goes_with_it_however_it_is_written_now() {
+    let place = place();
+    let home = place.paths.home.clone();
+    let root = home.join("project");
+    for agent in AGENTS {
+        for file in user_files(*agent, &home, &root) {
+            let Some(form) = file.form.entries().filter(|form| !file.own && !form.top.is_empty())
+            else {
+                continue;
+            };
+            settings::install(&place.paths, &file, &wanted_of(*agent), MODE).unwrap();
+            let written = fs::read_to_string(&file.file).unwrap();
+            let value = serde_json::from_str::<serde_json::Value>(&written).unwrap();
+            assert!(form.top.iter().all(|(key, _)| value.get(key).is_some()), "{written}");
+            put(&file.file, &value.to_string());
+            settings::uninstall(&place.paths, &file, None, MODE).unwrap();
+            let left = fs::read_to_string(&file.file).unwrap_or_default();
+            assert!(["", "{}"].contains(&left.trim()), "{}: {left}", file.file.display());
         }
     }
 }
