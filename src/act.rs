@@ -253,8 +253,11 @@ pub fn with_base(script: &str, base: &Path) -> String {
     let word = &script[..word_len];
     let plain = word.bytes().all(|b| b.is_ascii_alphanumeric() || b"./_-+".contains(&b));
     if plain && word.contains('/') && !word.starts_with('/') {
-        let path = base.join(word.trim_start_matches("./"));
-        return format!("{}{}", quote_for_shell(&path.to_string_lossy()), &script[word_len..]);
+        // In the shell's spelling, and so in that of who asks what it runs.
+        let base = base.to_string_lossy();
+        let base = files::portable_text(&base);
+        let path = format!("{}/{}", base.trim_end_matches('/'), word.trim_start_matches("./"));
+        return format!("{}{}", quote_for_shell(&path), &script[word_len..]);
     }
     script.to_string()
 }

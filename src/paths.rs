@@ -188,7 +188,7 @@ pub fn project_root(cwd: &Path, home: &Path) -> PathBuf {
 pub fn project_above(cwd: &Path, home: &Path) -> PathBuf {
     cwd.ancestors()
         .skip_while(|dir| dir.as_os_str().len() > LONGEST)
-        .take_while(|dir| *dir != home && dir.parent().is_some())
+        .take_while(|dir| !(is_above(home, dir) && is_above(dir, home)) && dir.parent().is_some())
         .find(|dir| is_marked(dir) && may_be_project(dir, home))
         .unwrap_or(cwd)
         .to_path_buf()
@@ -200,10 +200,19 @@ fn is_marked(dir: &Path) -> bool {
     [PROJECT_FILE, ".git"].iter().any(|name| dir.join(name).symlink_metadata().is_ok())
 }
 
+/// Is it that directory, or one above it? Where names are the same in any letter case, the agent's spelling of them tells nothing.
+fn is_above(dir: &Path, path: &Path) -> bool {
+    let lower = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
+    match cfg!(any(target_os = "macos", windows)) {
+        true => lower(path).starts_with(lower(dir)),
+        false => path.starts_with(dir),
+    }
+}
+
 /// May an allow, or an exception from a rule, speak of all that lies below this root? Not below `/`, a
 /// home or a directory above one, nor below one of the system's that no project marks.
 pub fn may_be_project(root: &Path, home: &Path) -> bool {
-    if home.starts_with(root) {
+    if is_above(root, home) {
         return false;
     }
     let text = root.to_string_lossy();

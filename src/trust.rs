@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::effect::windows;
 use crate::files::{self, Refusal};
 use crate::glob;
 use crate::limits;
@@ -135,7 +136,11 @@ impl Store {
 
 /// What a file is noted as.
 pub fn file_key(file: &Path) -> Option<Cow<'_, str>> {
-    file.to_str().map(files::portable_text)
+    file.to_str().map(|text| match cfg!(windows) {
+        // However the letter of its drive is written.
+        true => windows::native_text(file).into(),
+        false => text.into(),
+    })
 }
 
 impl TrustEntry {

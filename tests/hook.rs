@@ -28,7 +28,7 @@ impl Home {
     }
 
     fn run(&self, args: &[&str], stdin: &[u8]) -> Output {
-        let mut child = self.command(args).spawn().unwrap();
+        let mut child = home::system::start(&mut self.command(args));
         // A hook that does not read is no failure of ours.
         let _ = child.stdin.take().unwrap().write_all(stdin);
         child.wait_with_output().unwrap()

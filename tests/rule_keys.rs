@@ -22,7 +22,7 @@ fn faults(rules: &str) -> Vec<&'static str> {
 fn hook(home: &Path, variables: &[(&str, &str)], payload: &Value) -> Output {
     let mut command = home::command(home, &["hook"]);
     command.env_remove("CLAUDE_CODE_REMOTE").envs(variables.iter().copied());
-    let mut child = command.spawn().unwrap();
+    let mut child = home::system::start(&mut command);
     child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
     child.wait_with_output().unwrap()
 }

@@ -22,7 +22,7 @@ fn read_call() -> Vec<u8> {
 }
 
 fn run(mut command: Command, stdin: &[u8]) -> Output {
-    let mut child = command.spawn().unwrap();
+    let mut child = home::system::start(&mut command);
     let _ = child.stdin.take().unwrap().write_all(stdin);
     child.wait_with_output().unwrap()
 }

@@ -10,6 +10,7 @@
 //! skips the user's approval, and a rewrite by itself allows nothing. Without an allow the call is refused with the new
 //! input as the reason, so that the model can make the call in that form. Of a Write only the path is applied.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -271,10 +272,7 @@ fn session_root(payload: &Map<String, Value>) -> String {
     let roots =
         payload.get("workspace_roots").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut roots = roots.iter().filter_map(Value::as_str).filter(|path| is_absolute(path));
-    let below = |root: &&str| {
-        cwd.strip_prefix(root.trim_end_matches('/'))
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
+    let below = |root: &&str| Path::new(cwd).starts_with(root);
     let first = roots.clone().next();
     roots.find(below).or(first).unwrap_or(cwd).to_string()
 }

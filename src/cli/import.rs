@@ -13,6 +13,7 @@ use super::exact::{self, NewRule, free_id, make_id};
 use super::report::Report;
 use super::{Context, Exit, display_path, human, one_line, print, print_json, print_stderr};
 use crate::config::LayerFile;
+use crate::effect::windows::native_text;
 use crate::files;
 use crate::rule::Layer;
 use crate::script::settings;
@@ -234,7 +235,7 @@ impl Import {
 
     /// The scripts that the hooks of a settings file run.
     fn read_hooks(&mut self, context: &Context, name: &str, text: &str) {
-        let root = context.root.to_string_lossy();
+        let root = native_text(&context.root);
         let hooks = match settings::read_hooks(text, &root) {
             Ok(hooks) => hooks,
             Err(why) => return self.left.push(format!("{name} {why}")),

@@ -15,6 +15,7 @@ use super::{
     print_stderr, write_private,
 };
 use crate::config::{self, Config, LayerFile};
+use crate::effect::windows::native_text;
 use crate::files;
 use crate::limits;
 use crate::moment::Moment;
@@ -118,8 +119,8 @@ fn trust_hooks(context: &Context, root: &Path, path: &Path, store: &Store) -> Re
         return Ok(None);
     }
     let name = path.display();
-    let hooks = settings::read_hooks(text, &root.to_string_lossy())
-        .map_err(|why| anyhow!("{name} {why}"))?;
+    let hooks =
+        settings::read_hooks(text, &native_text(root)).map_err(|why| anyhow!("{name} {why}"))?;
     let entry =
         trust::hooks::approve_hooks(root, text, now()).map_err(|why| anyhow!("{name} {why}"))?;
     print(&show::render_hooks(context, path, &hooks, &entry))?;

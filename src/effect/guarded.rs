@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, Metadata};
 
 use super::Place;
-use super::path::{is_below, split};
+use super::path::{behind, split};
 #[cfg(not(unix))]
 use crate::files::identity;
 use crate::limits::{self, Cap};
@@ -76,6 +76,11 @@ pub fn is_shared(path: &str, meta: &Metadata) -> bool {
     meta.is_file() && (own() == Some(meta.len()) || link_count(path, meta) > 1)
 }
 
+/// Is it that directory, or does it lie below, in whatever letter case where that does not count?
+pub(super) fn is_within(path: &str, dir: &str) -> bool {
+    dir == "/" || behind(path, dir).is_some()
+}
+
 /// The name without signs of a glob that stand for themselves: `hook[s]`.
 fn literal_name(name: &str) -> Option<Cow<'_, str>> {
     let name = name.strip_suffix("/.").unwrap_or(name);
@@ -109,37 +114,39 @@ impl Place {
     /// Is it a guarded path, or one below a guarded directory?
     pub fn is_guarded(&self, path: &str) -> bool {
         // There are some hundred names: nothing is made of any.
-        let home = path.strip_prefix(&self.home).and_then(|rest| rest.strip_prefix('/'));
-        let behind: Vec<&str> = path.match_indices('/').map(|(at, _)| &path[at + 1..]).collect();
+        let home = behind(path, &self.home).and_then(|rest| rest.strip_prefix('/'));
+        let ends: Vec<&str> = path.match_indices('/').map(|(at, _)| &path[at + 1..]).collect();
         self.guarded.names.iter().any(|name| {
             let itself = name.ends_with("/.");
             let Some(name) = literal_name(name) else { return false };
-            let holds = |path: &str, whole: &str| path == whole || !itself && is_below(path, whole);
+            let holds = |path: &str, whole: &str| {
+                behind(path, whole).is_some_and(|rest| rest.is_empty() || !itself)
+            };
             match name.strip_prefix("~/") {
                 Some(rest) => home.is_some_and(|path| holds(path, rest)),
                 None if name.starts_with('/') => holds(path, &name),
-                None => behind.iter().any(|path| holds(path, &name)),
+                None => ends.iter().any(|path| holds(path, &name)),
             }
         })
     }
 
     /// Could something guarded lie below that directory?
     pub fn may_hold(&self, dir: &str) -> bool {
-        let above = |path: &str| path == dir || is_below(path, dir);
+        let above = |path: &str| is_within(path, dir);
         above(&self.project)
             || above(&self.cwd)
             || above(&self.home)
-            || is_below(dir, &self.home)
-            || is_below(dir, &self.project)
+            || is_within(dir, &self.home)
+            || is_within(dir, &self.project)
     }
 
     /// Does a guarded path of this place lie at or below that directory, or above it?
     pub fn has_guarded_at(&self, dir: &str) -> bool {
-        let above = |root: &String| root == dir || is_below(root, dir);
-        let behind = |root: &str| dir.strip_prefix(root)?.strip_prefix('/');
-        let [home, project, cwd] = [&self.home, &self.project, &self.cwd].map(|root| behind(root));
+        let above = |root: &String| is_within(root, dir);
+        let below = |root: &String| behind(dir, root)?.strip_prefix('/');
+        let [home, project, cwd] = [&self.home, &self.project, &self.cwd].map(below);
         let meets = |dir: Option<&str>, name: &str| {
-            dir.is_some_and(|dir| dir == name || is_below(name, dir) || is_below(dir, name))
+            dir.is_some_and(|dir| is_within(name, dir) || is_within(dir, name))
         };
         !self.guarded.moved.is_empty()
             || [&self.project, &self.cwd, &self.home].into_iter().any(above)
@@ -154,10 +161,10 @@ impl Place {
 
     /// A path in a directory that lies elsewhere than rules say, as they name it.
     pub fn own_name(&self, path: &str) -> Option<String> {
-        self.guarded.moved.iter().find_map(|(dir, own)| {
-            let holds = path == dir || is_below(path, dir);
-            holds.then(|| format!("{own}{}", &path[dir.len()..]))
-        })
+        self.guarded
+            .moved
+            .iter()
+            .find_map(|(dir, own)| behind(path, dir).map(|rest| format!("{own}{rest}")))
     }
 
     /// The guarded files that are there.
@@ -204,5 +211,37 @@ impl Place {
             }
         }
         Guards { files: out, cut }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::path::FOLD;
+    use super::super::{Guarded, Place};
+
+    /// A link to `.CLAUDE/Settings.json` is one to the agent's settings where that is their name as well.
+    #[test]
+    fn letter_case_hides_nothing_where_it_does_not_count() {
+        let place = Place {
+            home: "/home/dev".into(),
+            project: "/p".into(),
+            cwd: "/p".into(),
+            guarded: Guarded {
+                names: &["~/.claude/settings.json", ".mcp.json"],
+                moved: vec![("/moved/x".into(), "/home/dev/.config/hookctl".into())],
+            },
+            ..Place::default()
+        };
+        for path in ["/home/dev/.claude/settings.json", "/p/.mcp.json", "/else/.mcp.json"] {
+            assert!(place.is_guarded(path), "{path}");
+            assert_eq!(place.is_guarded(&path.to_uppercase()), FOLD, "{path}");
+        }
+        for path in ["/home/dev/.claude/settings.jsonx", "/home/dev/.claude", "/p/mcp.json"] {
+            assert!(!place.is_guarded(path), "{path}");
+        }
+        let own = |path: &str| place.own_name(path);
+        assert_eq!(own("/moved/x/a").as_deref(), Some("/home/dev/.config/hookctl/a"));
+        assert_eq!(own("/Moved/X/a").is_some(), FOLD);
+        assert_eq!(own("/moved/xy"), None);
     }
 }

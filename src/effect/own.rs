@@ -6,7 +6,7 @@ use std::path::Path;
 use super::host::host_of;
 use super::path::split;
 use super::value::Value;
-use super::{Analysis, Effect, Place, SubCommand, Target, Word, secret};
+use super::{Analysis, Effect, Place, SubCommand, Target, Word, secret, windows};
 use crate::files;
 use crate::glob;
 use crate::limits;
@@ -185,6 +185,7 @@ fn is_private_path(path: &str, wide: bool, place: &Place) -> bool {
 
 /// Does it lie in another person's home?
 fn is_another_home(path: &str) -> bool {
+    let (_, path) = windows::split_drive(path);
     let homes = ["/home/", "/Users/"].iter().find_map(|homes| path.strip_prefix(homes));
     homes.is_some_and(|rest| rest.contains('/') && !rest.starts_with("Shared/"))
 }

@@ -43,9 +43,32 @@ pub fn is_absolute(path: &str) -> bool {
     path.starts_with('/') || cfg!(windows) && windows::canonical_path(path).is_some()
 }
 
+/// The same of a path that any system has.
+pub fn is_rooted(path: &str) -> bool {
+    path.starts_with('/') || windows::canonical_path(path).is_some()
+}
+
 /// `path` against `base` where it is relative; not normalised.
 pub fn join(base: &str, path: &str) -> String {
     if is_absolute(path) { path.to_string() } else { format!("{base}/{path}") }
+}
+
+/// Is a name of a file the same in any letter case here?
+pub const FOLD: bool = cfg!(any(target_os = "macos", windows));
+/// What stands between the names of a path.
+const SEPARATORS: &[char] = if cfg!(windows) { &['/', '\\'] } else { &['/'] };
+
+/// Is the text more than one name?
+pub fn has_separator(text: &str) -> bool {
+    text.contains(SEPARATORS)
+}
+
+/// Could an argument with that text lead out of the directory that it is read in: from a root or a home on, or up?
+pub fn may_leave(text: &str) -> bool {
+    text.starts_with('~')
+        || text.starts_with(SEPARATORS)
+        || cfg!(windows) && windows::begins_on_drive(text)
+        || text.split(SEPARATORS).any(|part| part == "..")
 }
 
 /// The directory of a path, and its last component.
@@ -60,6 +83,13 @@ pub fn split(path: &str) -> (&str, &str) {
 /// Does the path lie below that directory?
 pub fn is_below(path: &str, dir: &str) -> bool {
     dir == "/" || path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// What the path has behind that one, if it is that or lies below it: nothing, or it begins with a slash.
+pub fn behind<'p>(path: &'p str, dir: &str) -> Option<&'p str> {
+    let (head, rest) = path.split_at_checked(dir.len())?;
+    let same = if FOLD { head.eq_ignore_ascii_case(dir) } else { head == dir };
+    (same && (rest.is_empty() || rest.starts_with('/'))).then_some(rest)
 }
 
 /// The text that a glob without active characters stands for.
@@ -297,6 +327,19 @@ mod tests {
         assert_eq!(resolved(r"\\server\share\x"), "//server/share/x");
         assert_eq!(resolved(r"q:\x\..\y"), "Q:/y");
         assert_eq!(resolved(r"HKLM:\Software"), "HKLM:/Software");
+    }
+
+    #[test]
+    fn what_may_leave_a_directory() {
+        for text in ["/x", "~/x", "../x", "a/../..", "~"] {
+            assert!(may_leave(text), "{text}");
+        }
+        for text in ["", "a", "./a", "a/b", "a..b", "-C", "a:b", "1:2"] {
+            assert!(!may_leave(text) || cfg!(windows) && text == "a:b", "{text}");
+        }
+        for text in [r"\x", r"..\x", r"a\..\..\x", "D:/x", "d:x", r"C:\x"] {
+            assert_eq!(may_leave(text), cfg!(windows), "{text}");
+        }
     }
 
     #[test]

@@ -29,6 +29,11 @@ fn root_length(text: &str) -> Option<usize> {
     PROVIDERS.iter().find(own).map(|p| p.len())
 }
 
+/// Does the text begin with a drive: `C:/x`, and `C:x` as well?
+pub fn begins_on_drive(text: &str) -> bool {
+    root_length(text).is_some()
+}
+
 /// Does the path, in its one form, lie on what only PowerShell has as a drive?
 pub fn is_registry(path: &str) -> bool {
     path.find(':').is_some_and(|end| end > 1)

@@ -488,6 +488,8 @@ mod tests {
             let analysis = effect::analyse_event(&event, &place);
             let call = RuleQuery { event: &event, analysis: &analysis, place: &place, deep: false };
             let found = Concern::parse(&line).expect("a line").may_concern(&call);
+            // Where letter case does not count, no needle tells one path from another.
+            let wanted = wanted || FOLD && keys.starts_with("path");
             assert_eq!(found, wanted, "{keys}: {command}");
         }
     }

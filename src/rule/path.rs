@@ -27,8 +27,7 @@ use super::needle::path_needle;
 use super::packed::{Rest, write_text};
 use crate::glob;
 
-/// Does letter case matter in file names here?
-pub const FOLD: bool = cfg!(any(target_os = "macos", windows));
+pub use crate::effect::path::FOLD;
 
 /// One path pattern of a rule, as its list has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

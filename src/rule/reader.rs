@@ -1,7 +1,7 @@
 //! The reader of values: TOML values to what rules are made of, with what is wrong with them noted.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -427,9 +427,12 @@ impl<'t> Reader<'t> {
     /// Where a command runs. A project's own never runs outside of it.
     fn directory(&mut self, value: &Item<'_>) -> Option<String> {
         let (text, span) = self.string(value)?;
-        let inside = text == "." || text.starts_with("./");
-        let elsewhere = text.starts_with('/') || text.starts_with("~/");
-        let up = text.split('/').any(|part| part == "..");
+        let below = Path::new(text.trim_start_matches("./"));
+        // Of a root behind the dot, or a drive, joining would make another place.
+        let inside = (text == "." || text.starts_with("./"))
+            && below.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
+        let elsewhere = below.has_root() && !text.starts_with('.') || text.starts_with("~/");
+        let up = text.split(['/', '\\']).any(|part| part == "..");
         if up || !inside && !elsewhere {
             self.add_error(
                 "bad-directory",

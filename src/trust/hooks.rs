@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{FORMAT, Store, TrustEntry, pins, sha256_hex, stays_in};
+use crate::effect::windows::native_text;
 use crate::files::{BYTE_ORDER_MARK, OpenFile, Refusal};
 use crate::limits;
 use crate::rule::Layer;
@@ -74,7 +75,7 @@ impl HookFile {
 /// # Errors
 /// Why its hooks cannot be read.
 pub fn approve_hooks(root: &Path, text: &str, since: String) -> Result<TrustEntry, String> {
-    let hooks = settings::read_hooks(text, &root.to_string_lossy())?;
+    let hooks = settings::read_hooks(text, &native_text(root))?;
     let hash = sha256_hex(text.as_bytes());
     let mut entry = TrustEntry { format: FORMAT, hash, since, ..TrustEntry::default() };
     let scripts = hooks.entries.iter().map(|hook| hook.script.as_str());

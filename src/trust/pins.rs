@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use super::{Listing, TrustEntry, hash_of, listing_of};
 use crate::act;
 use crate::effect::program::table::{self, Class, Special};
-use crate::effect::windows::LIST_SEPARATOR;
+use crate::effect::windows::{LIST_SEPARATOR, native_text};
 use crate::effect::{self, Extent, Grade, Place, Source, SubCommand, Target, Word};
 use crate::env;
 use crate::files;
 use crate::glob;
-use crate::names::pins::SYSTEM;
+use crate::names::pins::{COMPLETED, SYSTEM};
 use crate::rule::file::RuleFile;
 use crate::rule::{Action, Command, Text};
 use crate::text::quote_for_shell;
 
 /// Adds what the file's commands run, as it is now.
 pub(super) fn add_pins(root: &Path, file: &RuleFile, entry: &mut TrustEntry) {
-    let mut pins = Pins { root, entry };
+    let mut pins = Pins { root: &clean_path(root), entry };
     for rule in &file.rules {
         for command in rule.commands() {
             pins.pin_command(command);
@@ -37,6 +37,7 @@ pub(super) fn add_script_pins<'s>(
     scripts: impl Iterator<Item = &'s str>,
     entry: &mut TrustEntry,
 ) {
+    let root = &clean_path(root);
     let mut pins = Pins { root, entry };
     scripts.for_each(|script| pins.pin_script(script, root));
 }
@@ -50,9 +51,14 @@ pub fn stays_in(root: &Path, path: &Path) -> bool {
     }
 }
 
-/// The path without `.` and `..`, which the disk is not asked about.
+/// The path without `.` and `..`, which the disk is not asked about, in the one form that the analysis knows.
 pub(super) fn clean_path(path: &Path) -> PathBuf {
-    PathBuf::from(effect::path::normalise_path(&path.to_string_lossy()))
+    PathBuf::from(effect::path::normalise_path(&native_text(path)))
+}
+
+/// What is meant by that text in the directory.
+fn path_in(dir: &Path, text: &str) -> PathBuf {
+    clean_path(Path::new(&effect::path::join(&native_text(dir), text)))
 }
 
 struct Pins<'a> {
@@ -63,6 +69,8 @@ struct Pins<'a> {
 /// How a file is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
+    /// It is the program of a command: where names of programs are completed, another file may be meant.
+    Called,
     /// It is run or interpreted.
     Run,
     /// A program gets it, and may run it.
@@ -72,7 +80,7 @@ enum Use {
 impl Pins<'_> {
     fn pin_command(&mut self, command: &Command) {
         let (script, _) = command.script.to_script(&|_| None);
-        let dir = command.directory(self.root, Path::new(&env::get(env::HOME).unwrap_or_default()));
+        let dir = command.directory(self.root, Path::new(&home_text()));
         if !stays_in(self.root, &dir) {
             self.entry.leads_out.push(dir.display().to_string());
         }
@@ -80,11 +88,9 @@ impl Pins<'_> {
     }
 
     fn pin_script(&mut self, script: &str, dir: &Path) {
-        let cwd = dir.to_string_lossy().into_owned();
-        let root = self.root.to_string_lossy().into_owned();
+        let (cwd, root) = (native_text(dir), native_text(self.root));
         let text = format!("CLAUDE_PROJECT_DIR={}\n{script}", quote_for_shell(&root));
-        let home = env::get(env::HOME).unwrap_or_default();
-        let place = Place { cwd, project: root, home, ..Place::default() };
+        let place = Place { home: home_text(), cwd, project: root, ..Place::default() };
         let analysis = effect::shell::analyse_command(&text, &place);
         // A shell that reads its commands from elsewhere runs what the others read.
         let fed = analysis.commands.iter().any(|one| one.name == "eval" || is_fed(one));
@@ -110,12 +116,7 @@ impl Pins<'_> {
             self.pin_recipe(one);
             self.pin_module(one);
             self.pin_globs(one);
-            self.pin_bare_name(one, script);
-            // On Windows a program that is named by its path is not found among the effects yet: nobody shall rely on it.
-            let by_path = cfg!(windows) && one.word.text.as_ref().is_some_and(|w| w.contains('/'));
-            if by_path {
-                self.note_unpinned(format!("`{}`: a program by its path", one.name));
-            }
+            self.pin_bare_name(one, is_of_cmd(one, &analysis.commands), script);
             if one.word.text.is_none() && !one.name.is_empty() {
                 self.note_unpinned(format!("`{}`: where it lies is known only then", one.name));
             }
@@ -126,10 +127,14 @@ impl Pins<'_> {
         self.entry.unpinned.insert(what);
     }
 
-    fn pin_target(&mut self, target: &Target, usage: Use) {
+    fn pin_target(&mut self, target: &Target, mut usage: Use) {
         let path = PathBuf::from(&target.lexical);
         if is_system(&path) {
             return;
+        }
+        if usage == Use::Called {
+            self.pin_completed(&path);
+            usage = Use::Run;
         }
         match target.extent {
             Extent::Exact if path.is_dir() && usage == Use::Run => self.pin_listing(&path, None),
@@ -146,6 +151,16 @@ impl Pins<'_> {
             Extent::Exact | Extent::Glob => {}
             _ if usage == Use::Run => self.pin_listing(&path, None),
             _ => {}
+        }
+    }
+
+    /// Windows starts `tool.exe` or `tool.cmd` for `tool`, and some shells do so only where there is no `tool`.
+    fn pin_completed(&mut self, path: &Path) {
+        if !cfg!(windows) || path.extension().is_some() && path.exists() {
+            return;
+        }
+        for suffix in COMPLETED {
+            self.pin_file(Path::new(&format!("{}{suffix}", path.display())), Use::Run);
         }
     }
 
@@ -204,7 +219,7 @@ impl Pins<'_> {
         let dir = command.dir.as_ref().map_or(self.root.to_path_buf(), PathBuf::from);
         let named = command.options.iter().any(|opt| matches!(opt.name.as_str(), "-f" | "--file"));
         for file in files.split_whitespace().filter(|_| !named && !is_system(&dir)) {
-            self.pin_file(&dir.join(file), Use::Run);
+            self.pin_file(&path_in(&dir, file), Use::Run);
         }
         self.note_unpinned(format!("`{}`: what the project's files make it run", command.name));
     }
@@ -244,23 +259,22 @@ impl Pins<'_> {
         }
     }
 
-    /// A bare name is looked for in the project where PATH leads there.
-    fn pin_bare_name(&mut self, command: &SubCommand, script: &str) {
-        let Some(name) = command.word.text.as_deref().filter(|w| !w.is_empty() && !w.contains('/'))
-        else {
-            return;
-        };
+    /// A bare name is looked for in the project where PATH leads there, and by cmd.exe where it runs before all else.
+    fn pin_bare_name(&mut self, command: &SubCommand, of_cmd: bool, script: &str) {
+        let is_bare = |word: &&str| !word.is_empty() && !effect::path::has_separator(word);
+        let Some(name) = command.word.text.as_deref().filter(is_bare) else { return };
         let dir = command.dir.as_ref().map_or(self.root.to_path_buf(), PathBuf::from);
-        let mut dirs = Vec::new();
+        let mut dirs = Vec::from_iter(of_cmd.then(|| dir.clone()));
         for value in values_of_path(script) {
             self.search_directories(&value, &dir, &mut dirs);
         }
         let inherited = env::get(env::PATH).unwrap_or_default();
-        let of_project = |one: &PathBuf| one.starts_with(self.root);
-        dirs.extend(inherited.split(LIST_SEPARATOR).map(|one| dir.join(one)).filter(of_project));
+        let inherited = inherited.split(LIST_SEPARATOR).map(|one| path_in(&dir, one));
+        dirs.extend(inherited.filter(|one| stays_in(self.root, one)));
         for dir in dirs {
-            let path = dir.join(name);
-            self.pin_file(&clean_path(&path), Use::Run);
+            let path = path_in(&dir, name);
+            self.pin_completed(&path);
+            self.pin_file(&path, Use::Run);
             if path.is_file() {
                 break;
             }
@@ -269,7 +283,7 @@ impl Pins<'_> {
 
     /// The directories of a PATH that a script sets.
     fn search_directories(&mut self, value: &str, dir: &Path, out: &mut Vec<PathBuf>) {
-        let home = env::get(env::HOME).unwrap_or_default();
+        let home = home_text();
         for part in value.split(':') {
             if matches!(part, "$PATH" | "${PATH}" | "${PATH-}") {
                 continue;
@@ -279,14 +293,16 @@ impl Pins<'_> {
                 .replace("${PWD}", "$PWD")
                 .replace("${HOME}", "$HOME");
             text = text.replace("$CLAUDE_PROJECT_DIR", &self.root.to_string_lossy());
-            text = text.replace("$PWD", &dir.to_string_lossy()).replace("$HOME", &home);
+            text = text.replace("$PWD", &native_text(dir)).replace("$HOME", &home);
             if let Some(rest) = text.strip_prefix('~') {
                 text = format!("{home}{rest}");
             }
-            if text.contains(['$', '`', '*']) {
+            // A drive has lost what follows its letter.
+            let drive = cfg!(windows) && part.len() == 1 && part.is_ascii();
+            if drive || text.contains(['$', '`', '*', '%']) {
                 self.note_unpinned(format!("PATH={value}: where it leads is known only then"));
             } else if !is_system(Path::new(&text)) {
-                out.push(dir.join(text));
+                out.push(path_in(dir, &text));
             }
         }
     }
@@ -302,7 +318,10 @@ impl Pins<'_> {
 
 /// How the command uses what it reads; None = as data.
 fn effect_usage(effect: &effect::Effect, command: Option<&SubCommand>, fed: bool) -> Option<Use> {
-    if fed || effect.source == Source::Program {
+    if effect.source == Source::Program {
+        return Some(Use::Called);
+    }
+    if fed {
         return Some(Use::Run);
     }
     let command = command?;
@@ -340,6 +359,18 @@ fn is_runner(name: &str) -> bool {
 /// `python3.12` is python.
 fn base_name(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+}
+
+/// Is it a line of cmd.exe, which starts what lies in its directory before what PATH has?
+fn is_of_cmd(command: &SubCommand, all: &[SubCommand]) -> bool {
+    let shell = command.parent.and_then(|at| all.get(at));
+    cfg!(windows) && shell.is_some_and(|shell| shell.name == "cmd")
+}
+
+/// What `~` is to a shell. Windows sets no variable for it by itself.
+fn home_text() -> String {
+    let home = env::get_path(env::HOME).or_else(std::env::home_dir);
+    native_text(&home.unwrap_or_default())
 }
 
 fn is_system(path: &Path) -> bool {

@@ -65,6 +65,8 @@ fn s3_58_a_command_with_a_directory_pins_what_lies_there() {
         ("command = 'x', cwd = '/tmp'", "only-tightens"),
         ("command = 'x', cwd = '~/x'", "only-tightens"),
         ("command = 'x', cwd = './../x'", "bad-directory"),
+        ("command = 'x', cwd = './/tmp'", "bad-directory"),
+        (r"command = 'x', cwd = './d\..\..\x'", "bad-directory"),
     ] {
         let (_, read) = read(keys);
         assert!(read.faults.iter().any(|fault| fault.code == code), "{keys}: {:?}", read.faults);
@@ -228,6 +230,126 @@ fn what_changes_ends_the_trust() {
         change(root);
         assert_eq!(store.approval_state(&path, &text), TrustState::Changed, "{script}");
     }
+}
+
+/// What becomes of the trust in a rule with that script, which may name the project, once something is changed in it.
+#[cfg(windows)]
+fn state_after(script: &str, change: &dyn Fn(&Path)) -> TrustState {
+    let dir = tempfile::tempdir().unwrap();
+    let root = &crate::files::real_path(dir.path()).unwrap();
+    fill(root, &["x.sh", "x.bat", "x.ps1", "tool", "d/y", "bin/run.cmd", "a long name/y.sh"]);
+    let slashed = windows::native_text(root);
+    let script = script
+        .replace("ROOT", &root.to_string_lossy())
+        .replace("LOWER", &format!("c{}", &slashed[1..]))
+        .replace("SHOUTED", &slashed.to_uppercase())
+        .replace("MOUNTED", &format!("/c{}", &slashed[2..]));
+    let (path, text, read) = read(root, &script);
+    let mut store = Store::default();
+    let entry = approval_entry(root, &text, &read, String::new());
+    assert!(entry.leads_out.is_empty(), "{script}: {entry:?}");
+    store.files.insert(file_key(&path).unwrap().into_owned(), entry);
+    fs::write(root.join("other.txt"), "data").unwrap();
+    assert!(store.is_approved(&path, &text), "{script}");
+    change(root);
+    store.approval_state(&path, &text)
+}
+
+/// However Windows and its shells spell the file.
+#[cfg(windows)]
+#[test]
+fn what_changes_ends_the_trust_on_windows() {
+    let evil = |name: &'static str| move |root: &Path| fs::write(root.join(name), "evil").unwrap();
+    let scripts = [
+        "./x.sh a",
+        "./X.SH",
+        "x='x.sh'; ./$x",
+        r"'.\x.sh'",
+        r#"".\x.sh""#,
+        r".\\x.sh",
+        r"'ROOT\x.sh'",
+        r"'ROOT/x.sh'",
+        "LOWER/x.sh",
+        "'SHOUTED/X.SH'",
+        "MOUNTED/x.sh",
+        r"'\\?\ROOT\x.sh'",
+        "./x.sh.",
+        "./d/../x.sh",
+        r"'d\..\x.sh'",
+        "sh LOWER/x.sh",
+        r"sh 'ROOT\x.sh'",
+        "sh X.sh",
+        "cd D && ../x.sh",
+        "bash -c './x.sh'",
+        r"env 'ROOT\x.sh'",
+    ];
+    let mut wrong = Vec::new();
+    let mut check = |script: &str, name, wanted| {
+        let found = state_after(script, &evil(name));
+        if found != wanted {
+            wrong.push(format!("{script}: {name}: {found:?}"));
+        }
+    };
+    scripts.iter().for_each(|script| check(script, "x.sh", TrustState::Changed));
+    for (script, name) in [
+        // What completes the name is there first, or instead.
+        ("./tool", "tool"),
+        ("./tool", "tool.exe"),
+        ("./tool", "TOOL.CMD"),
+        ("./new", "new.bat"),
+        ("./d/y", "d/y.com"),
+        ("PATH=./bin:$PATH run", "bin/run.cmd"),
+        ("PATH=./bin:$PATH run", "bin/run.exe"),
+        ("PATH=LOWER/d:./bin run", "bin/run.cmd"),
+        ("cmd /c tool", "tool.cmd"),
+        ("cmd //c tool", "tool.cmd"),
+        ("cmd.exe /d /c tool", "tool.cmd"),
+        ("cmd /c git status", "git.bat"),
+        (r"cmd /c '.\x.bat'", "x.bat"),
+        ("cmd /c x.bat", "x.bat"),
+        ("cmd /c call x.bat", "x.bat"),
+        ("./x.bat", "x.bat"),
+        (r"cmd /c 'bin\run.cmd'", "bin/run.cmd"),
+        (r"cmd /c 'bin\run'", "bin/run.exe"),
+        (r"cmd /c 'ROOT\bin\run.cmd x'", "bin/run.cmd"),
+        (r"cmd /c 'cd bin & run'", "bin/run.cmd"),
+        (r"cmd /c 'cd d & cd ..\bin & .\run'", "bin/run.cmd"),
+        (r"powershell -Command 'bin\run.cmd'", "bin/run.cmd"),
+        (r"powershell -Command '. ./x.ps1'", "x.ps1"),
+        (r"powershell -Command 'echo a; ./x.ps1'", "x.ps1"),
+        ("powershell -File x.ps1", "x.ps1"),
+        (r"powershell -NoProfile -File '.\x.ps1'", "x.ps1"),
+        ("pwsh ./x.ps1", "x.ps1"),
+        (r"powershell -Command '& .\x.ps1'", "x.ps1"),
+        ("'./a long name/y.sh'", "a long name/y.sh"),
+        ("sh 'A LONG NAME/y.sh'", "a long name/y.sh"),
+    ] {
+        check(script, name, TrustState::Changed);
+    }
+    // Harmless twins.
+    for script in ["cat x.sh", "git status", "cmd /c type x.bat", "./d/y"] {
+        check(script, "x.sh", TrustState::Approved);
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The session's directory comes with the drive's letter as the agent writes it.
+#[cfg(windows)]
+#[test]
+fn a_drive_is_one_however_its_letter_is_written() {
+    let key = |text: &str| file_key(Path::new(text)).map(Cow::into_owned);
+    for same in [r"c:\p\.hookctl.toml", r"C:\p\.hookctl.toml", "c:/p/.hookctl.toml"] {
+        assert_eq!(key(same).as_deref(), Some("C:/p/.hookctl.toml"), "{same}");
+    }
+}
+
+/// Most Windows machines set no HOME.
+#[cfg(windows)]
+#[test]
+fn a_home_is_where_the_system_has_it() {
+    let entry = pinned(&[], "~/no.sh");
+    let named: Vec<&String> = entry.absent.iter().collect();
+    assert!(named.iter().any(|name| name.contains(":/") && name.ends_with("/no.sh")), "{entry:?}");
 }
 
 #[cfg(unix)]

@@ -156,7 +156,7 @@ impl World {
 }
 
 pub fn finish(mut command: Command, stdin: &[u8]) -> Done {
-    let mut child = command.spawn().unwrap();
+    let mut child = system::start(&mut command);
     // Who does not read is no failure of ours.
     let _ = child.stdin.take().unwrap().write_all(stdin);
     child.wait_with_output().unwrap().into()

@@ -3,7 +3,7 @@
 #![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 /// hookctl for that home, with its own files where Linux has them: elsewhere the command line says so. On Windows no
@@ -33,6 +33,19 @@ pub fn hookctl_unless(program: &str, home: &Path, args: &[&str]) -> Command {
         }
     }
     command
+}
+
+/// Starts it. Wine now and then loses a new process before its program begins, and calls that an internal error: of
+/// hookctl nothing has run then. No other failure is tried again.
+pub fn start(command: &mut Command) -> Child {
+    const LOST: i32 = 1359;
+    for _ in 0..if cfg!(windows) { 4 } else { 0 } {
+        match command.spawn() {
+            Err(error) if error.raw_os_error() == Some(LOST) => continue,
+            started => return started.unwrap(),
+        }
+    }
+    command.spawn().unwrap()
 }
 
 /// The path as hookctl writes it.

@@ -8,7 +8,9 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
 use super::{Emitter, Spot};
-use crate::effect::guarded::{GuardedFile, Guards, NAME, file_id, is_shared, link_count};
+use crate::effect::guarded::{
+    GuardedFile, Guards, NAME, file_id, is_shared, is_within, link_count,
+};
 use crate::effect::path::{self, is_below, split};
 use crate::effect::value::Value;
 use crate::effect::windows::{LIST_SEPARATOR, native_text};
@@ -57,8 +59,7 @@ impl Emitter<'_> {
         if !named || !self.may_guard(dir) {
             return Vec::new();
         }
-        let within =
-            |path: &str| [lexical, resolved].iter().any(|dir| path == *dir || is_below(path, dir));
+        let within = |path: &str| [lexical, resolved].iter().any(|dir| is_within(path, dir));
         let guards = self.guarded_files();
         if changes && guards.cut.iter().any(|path| within(path)) {
             Cap::Guards.note_reached();

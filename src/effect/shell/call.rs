@@ -372,6 +372,9 @@ impl Walker<'_> {
             _ => t.to_string(),
         });
         let text = text.or_else(|| self.known_program(word));
+        // What is left of a backslash was quoted: a program by its path.
+        #[cfg(windows)]
+        let text = text.map(|t| t.replace('\\', "/"));
         let (dir, base) = text.as_deref().map_or(("", ""), split);
         let (dir, name) = (dir.to_string(), base.to_string());
         let tainted = self.state.is_set(&StateKey::Tainted);

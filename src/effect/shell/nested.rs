@@ -8,6 +8,7 @@ use super::frame::Frame;
 use super::state::{StateKey, StateValue};
 use super::{Feed, Walker};
 use crate::effect::emitter::Spot;
+use crate::effect::path::{is_rooted, join, normalise_path};
 use crate::effect::program::table::{self, Language, Program, Special, mark};
 use crate::effect::program::{Next, Parsed, code};
 use crate::effect::value::{BLANK, Printer, Text, Value, any_blank};
@@ -115,7 +116,10 @@ impl Walker<'_> {
                     return;
                 }
                 if let Some(cwd) = cwd {
-                    let text = cwd.plain_text().map(str::to_string);
+                    let text = cwd.plain_text().and_then(|dir| match is_rooted(dir) {
+                        true => Some(dir.to_string()),
+                        false => self.cwd().map(|here| normalise_path(&join(&here, dir))),
+                    });
                     if text != self.cwd() {
                         self.state.set(StateKey::Cwd, Some(StateValue::Cwd(text)));
                     }

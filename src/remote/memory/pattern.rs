@@ -3,6 +3,7 @@
 //! The shapes are those of cdev's own memory. Where these hold for too much (an interpreter, a
 //! wrapper, a program of which nothing is known), only the very same command is alike.
 
+use crate::effect::path::may_leave;
 use crate::effect::program::table::{self, Class, Program, Role, Special};
 use crate::effect::{Analysis, Arg, Place, SubCommand, Word};
 use crate::event::Event;
@@ -177,9 +178,11 @@ fn is_outside(arg: &Arg, cwd: &str) -> bool {
     let below = |part: &str| {
         part.strip_prefix(cwd).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    arg.text.iter().flat_map(|text| text.split('=')).any(|part| {
-        part.starts_with(['/', '~']) && !below(part) || part.split('/').any(|name| name == "..")
-    })
+    let up = |part: &str| part.split(['/', '\\']).any(|name| name == "..");
+    arg.text
+        .iter()
+        .flat_map(|text| text.split('='))
+        .any(|part| may_leave(part) && (!below(part) || up(part)))
 }
 
 /// Files of that kind, else those of its directory; and of every directory above.

@@ -1,6 +1,6 @@
 //! `within`: where a command runs, and whether all that it names lies there.
 
-use crate::effect::path::Resolver;
+use crate::effect::path::{Resolver, may_leave};
 use crate::effect::value::BLANK;
 use crate::effect::{Arg, Effect, Extent, Grade, Source, SubCommand, Target, Word};
 use crate::rule::Truth;
@@ -55,11 +55,14 @@ fn own_outputs<'s>(s: &Subject<'s>, at: usize) -> impl Iterator<Item = &'s Effec
 /// What in an argument could be a path that leads elsewhere, however an option spells it: `-I/x`, `--opt=/x`,
 /// `-logger:X,/x`, `a=../x`, `https://x`.
 fn paths_in(text: &str, dir: &str) -> Vec<Target> {
-    let leads =
-        |piece: &&str| piece.starts_with(['/', '~']) || piece.split('/').any(|part| part == "..");
     let glued = text.strip_prefix('-').and_then(|rest| rest.get(1..));
-    let pieces = text.split(['=', ':', ',', ';', ' ']).map(|piece| piece.trim_matches(['"', '\'']));
-    let found = pieces.chain(glued.filter(|rest| !rest.starts_with('-'))).filter(leads);
+    let glued = glued.filter(|rest| !rest.starts_with('-'));
+    let pieces = text.split(['=', ':', ',', ';', ' ']);
+    // A drive's colon parts nothing.
+    let whole = cfg!(windows).then(|| text.split(['=', ',', ';', ' ']).chain(glued));
+    let pieces =
+        pieces.chain(whole.into_iter().flatten()).map(|piece| piece.trim_matches(['"', '\'']));
+    let found = pieces.chain(glued).filter(|piece| may_leave(piece));
     // A program may know `~` where the shell did not.
     let from = |piece: &str| if piece.starts_with('~') { "/" } else { dir };
     found
@@ -78,5 +81,31 @@ fn resolve_directory(dir: &str) -> Target {
         lexical: dir.to_string(),
         resolved: Resolver::default().resolve(dir, dir),
         extent: Extent::Exact,
+    }
+}
+
+#[cfg(all(test, windows))]
+mod tests {
+    use super::paths_in;
+
+    /// Another drive is another place, however its path is handed over.
+    #[test]
+    fn what_an_argument_names_on_another_drive_is_seen() {
+        for (text, path) in [
+            ("Q:/p/x", "Q:/p/x"),
+            (r"Q:\p\x", "Q:/p/x"),
+            ("--out=Q:/p/x", "Q:/p/x"),
+            ("-IQ:/p/x", "Q:/p/x"),
+            ("a=Q:x", "Q:/x"),
+            (r"..\x", "C:/x"),
+            (r"--out=a\..\..\x", "C:/x"),
+            (r"\x", "C:/x"),
+        ] {
+            let found = paths_in(text, "C:/p");
+            assert!(found.iter().any(|target| target.lexical == path), "{text}: {found:?}");
+        }
+        for text in ["test:unit", "a/b", "-x", r"a\b"] {
+            assert!(paths_in(text, "C:/p").is_empty(), "{text}");
+        }
     }
 }

@@ -145,9 +145,15 @@ pub fn emit_windows_shell(out: &mut Emitter, call: &Call, program: &Program, nex
         Some(word) if words.len() == 1 && word.plain_text() == Some("-") => {
             next.push(Next::Stdin { lang: program.language() });
         }
-        Some(word) if only(".ps1") => {
+        // Text that ends in a script's name runs more than that, or another: `rm x; ./y.ps1`, `& ./y.ps1`.
+        Some(word) if only(".ps1") && !word.known_start().contains(is_part_of_code) => {
             next.push(Next::File { file: word.clone(), lang: program.lang });
         }
         Some(_) => emit_text(out, program.language(), words, next),
     }
+}
+
+/// What no path of one word has: more than a file's name is meant.
+fn is_part_of_code(c: char) -> bool {
+    c.is_whitespace() || ";|&(){}$`'\"<>@,".contains(c)
 }

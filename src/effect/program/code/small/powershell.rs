@@ -1,6 +1,7 @@
 //! PowerShell and cmd.exe: text as the commands that stand in it. What they do say the tables.
 
 use super::*;
+use crate::effect::path::is_rooted;
 use crate::effect::program::table::{Program, Special, find_program};
 use crate::effect::windows;
 use crate::limits::Cap;
@@ -97,15 +98,26 @@ impl Sink<'_, '_> {
         let found = find_program(&spelt, own);
         match found.filter(|p| aliases && !p.on_windows.is_empty()) {
             Some(posix) => (posix.on_windows.to_string(), find_program(posix.on_windows, own)),
+            // Where it lies says which it is.
+            None if found.is_none() && word.contains(['/', '\\']) => {
+                (word.replace('\\', "/"), None)
+            }
             None => (spelt, found),
         }
     }
 
     /// Where the commands behind `cd DIR` run.
-    fn changed_directory(&self, args: &[String]) -> Value {
+    fn changed_directory(&self, args: &[String], before: Option<&Value>) -> Value {
         let dir = args.iter().find(|a| !a.starts_with(['-', '/']));
         let dir = dir.map_or("~", String::as_str);
-        windows::word_value(dir, &self.out.place.home, self.span.clone())
+        let to = windows::word_value(dir, &self.out.place.home, self.span.clone());
+        let Some(before) = before.filter(|_| !to.plain_text().is_some_and(is_rooted)) else {
+            return to;
+        };
+        match (before.plain_text(), to.plain_text()) {
+            (Some(before), Some(to)) => Value::known(format!("{before}/{to}"), self.span.clone()),
+            _ => Value::unknown(self.span.clone()),
+        }
     }
 }
 
@@ -166,7 +178,7 @@ pub fn scan_powershell(sink: &mut Sink, text: &str) {
         }
         match &name[..] {
             "cd" | "sl" | "chdir" | "set-location" | "push-location" | "pushd" => {
-                cwd = Some(sink.changed_directory(args));
+                cwd = Some(sink.changed_directory(args, cwd.as_ref()));
                 continue;
             }
             "iex" | "invoke-expression" => {
@@ -223,7 +235,9 @@ pub fn scan_cmd(sink: &mut Sink, text: &str) {
         let mut words = words;
         // `if exist x del x`, `for %i in (*) do del %i`: the command is what a program is called.
         let lead = words[0].trim_start_matches('@').to_ascii_lowercase();
-        if KEYWORDS.contains(&&lead[..]) {
+        if lead == "call" && words.len() > 1 && !words[1].starts_with(':') {
+            words.remove(0);
+        } else if KEYWORDS.contains(&&lead[..]) {
             let Some(at) = words.iter().skip(1).position(known) else { continue };
             words.drain(..=at);
         }
@@ -256,7 +270,7 @@ pub fn scan_cmd(sink: &mut Sink, text: &str) {
         };
         args.splice(0..0, switches);
         if matches!(&word.to_ascii_lowercase()[..], "cd" | "chdir" | "pushd") {
-            cwd = Some(sink.changed_directory(&args));
+            cwd = Some(sink.changed_directory(&args, cwd.as_ref()));
             continue;
         }
         let (name, found) = sink.windows_program(word, false);
