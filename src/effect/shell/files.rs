@@ -18,6 +18,11 @@ fn is_of_a_process(path: &str) -> bool {
     rest.is_some_and(|process| !matches!(process, "self" | "thread-self"))
 }
 
+/// Does it name standard input?
+fn is_input(arg: &Value) -> bool {
+    matches!(arg.plain_text(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+}
+
 impl Walker<'_> {
     /// A file that is copied holds what the first one held; tee writes what it is fed.
     pub(super) fn note_copies(&mut self, name: &str, call: &Call) {
@@ -100,10 +105,10 @@ impl Walker<'_> {
             _ => return,
         };
         let mut texts: Vec<String> = Vec::new();
-        for source in sources.iter().filter(|source| source.plain_text() != Some("-")) {
+        for source in sources.iter().filter(|source| !is_input(source)) {
             texts.extend(self.content_of(source));
         }
-        if sources.iter().all(|source| source.plain_text() == Some("-")) {
+        if sources.iter().all(is_input) {
             texts.extend(self.fed_text());
         }
         let strip = value("-p").and_then(|v| v.plain_text()?.parse().ok()).or(strip);
@@ -243,10 +248,7 @@ impl Walker<'_> {
         let stranger = |feed: &Feed| matches!(feed, Feed::Stream(Printer::Stranger));
         let printed = call.args.iter().any(|arg| match arg.text {
             Text::Pipe(at) => stranger(&self.pipe_feed(at)),
-            _ => {
-                matches!(arg.plain_text(), Some("-" | "/dev/stdin" | "/dev/fd/0"))
-                    && stranger(&self.feed)
-            }
+            _ => is_input(arg) && stranger(&self.feed),
         });
         // What was only made or changed here (`sed s/a/b/ x.yaml | kubectl apply -f -`) is no stranger's.
         let printed = printed && self.meets_strangers(name);
