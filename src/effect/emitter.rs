@@ -515,6 +515,23 @@ impl<'a> Emitter<'a> {
         target.resolved = path::normalise_path(&format!("{dir}/{name}"));
     }
 
+    /// All files of a directory are opened anew, one by one (`for f in *; do > $f; done`): what they held is gone.
+    pub fn emit_emptying(&mut self, value: &Value) {
+        if let Spot::At(target) = self.locate_value(value, Extent::Exact, true)
+            && target.extent == Extent::Children
+        {
+            let span = value.span.clone();
+            self.push_effect(
+                Word::Delete,
+                Grade::Certain,
+                Some(target),
+                None,
+                Source::Redirect,
+                span,
+            );
+        }
+    }
+
     /// Reading what a glob names: the files that are there, unless the call may have made more.
     fn read_glob(
         &mut self,

@@ -455,7 +455,9 @@ impl Walker<'_> {
             Spot::At(target) => {
                 let text = self.out.written.get(&target.resolved).cloned();
                 let span = file.span.clone();
-                if text.is_none() && self.out.is_fetched(&target.resolved) {
+                let came = self.out.is_fetched(&target.resolved)
+                    || text.is_none() && self.is_carried(&target.resolved, index);
+                if text.is_none() && came {
                     self.out.emit_unknown("a program that the call itself fetched", span.clone());
                 }
                 self.out.push_effect(Word::Read, Grade::Certain, Some(target), None, source, span);

@@ -264,7 +264,10 @@ struct Statement<'s, 'e> {
 fn run_file(out: &mut Emitter, name: &str, span: &Range<usize>, next: &mut Vec<Next>) {
     let file = Value::known(name, span.clone());
     out.code_path(Word::Read, &file);
-    next.push(Next::File { file, lang: Some(Language::Sql) });
+    // Of others that it reads no more is said than of `psql < FILE`.
+    if out.locate_exact(&file).is_some_and(|target| out.written.contains_key(&target.resolved)) {
+        next.push(Next::File { file, lang: Some(Language::Sql) });
+    }
 }
 
 /// Functions that read or write the file that their first text names.
