@@ -254,6 +254,8 @@ impl Walker<'_> {
             let text = value.map(str::to_string);
             self.state.set(StateKey::Git(name.to_string()), Some(StateValue::Text(text)));
         }
+        let whole = span.clone();
+        let tried = value.filter(|value| value.contains(char::is_whitespace));
         match classify_variable(name, value) {
             Marked::No => return false,
             Marked::Hides => {
@@ -276,7 +278,7 @@ impl Walker<'_> {
                 self.out.push(Word::Execute, grade, Source::Assignment, span.clone());
                 if let Some(text) = value {
                     // Prompts are expanded, the others are commands.
-                    let text = match name.starts_with("PS") {
+                    let text = match name.len() == 3 && name.starts_with("PS") {
                         true => format!(": \"{}\"", text.replace('"', "\\\"")),
                         false => text.to_string(),
                     };
@@ -285,6 +287,9 @@ impl Walker<'_> {
                     self.state.rollback(mark);
                 }
             }
+        }
+        if let Some(value) = tried {
+            self.try_value(&Value::known(value, whole));
         }
         if lasting {
             self.state.set(StateKey::Tainted, Some(StateValue::Set));
