@@ -15,6 +15,7 @@ use super::{
 };
 use crate::glob;
 use crate::limits::{self, Cap};
+use crate::names::guard::INSTRUCTIONS;
 
 /// Where a value leads.
 #[derive(Debug, Clone, PartialEq)]
@@ -219,6 +220,7 @@ impl<'a> Emitter<'a> {
         self.settle_guarded();
         self.settle_found_processes();
         self.settle_called();
+        self.settle_instructions();
         self.fit_spans();
         self.command = None;
         let caps = limits::take_reached().into_iter().map(Cap::describe_unknown);
@@ -232,6 +234,40 @@ impl<'a> Emitter<'a> {
             self.emit_unknown(&why, 0..0);
         }
         self.analysis
+    }
+
+    /// What agents go by, and the call fetches: by the program that writes it, by one before it in its pipe, or as a copy.
+    fn settle_instructions(&mut self) {
+        let Analysis { text, effects, .. } = &self.analysis;
+        let contacts = || effects.iter().filter(|effect| effect.word == Word::Network);
+        let pipes = |between: &str| {
+            between.contains('|') && !between.contains([';', '\n']) && !between.contains("&&")
+        };
+        let came = |write: &Effect| {
+            contacts().any(|net| {
+                net.command == write.command
+                    || text.get(net.span.end..write.span.start).is_some_and(pipes)
+            })
+        };
+        let writes = || effects.iter().filter(|effect| effect.word == Word::Write);
+        let path = |effect: &Effect| effect.path.as_ref().map(|target| target.resolved.clone());
+        let copied = |to: &Effect| {
+            let from = path(to).and_then(|to| self.copies.get(&to));
+            from.is_some_and(|from| writes().any(|e| path(e).as_ref() == Some(from) && came(e)))
+        };
+        let tells = |effect: &&Effect| {
+            let place = path(effect).map(|path| format!("{}/", path.to_lowercase()));
+            place.is_some_and(|path| {
+                INSTRUCTIONS.iter().any(|name| path.contains(&format!("/{name}/")))
+            })
+        };
+        if contacts().next().is_none() {
+            return;
+        }
+        let mut found: Vec<Effect> =
+            writes().filter(tells).filter(|e| came(e) || copied(e)).cloned().collect();
+        found.iter_mut().for_each(|e| e.word = Word::Named("content.instructions"));
+        self.analysis.effects.append(&mut found);
     }
 
     /// A file that the call changes, or whose way it changes, is not the one that people allowed.
@@ -477,6 +513,23 @@ impl<'a> Emitter<'a> {
         let cwd = self.cwd.clone().unwrap_or_default();
         let dir = self.resolver.resolve(dir, &cwd);
         target.resolved = path::normalise_path(&format!("{dir}/{name}"));
+    }
+
+    /// All files of a directory are opened anew, one by one (`for f in *; do > $f; done`): what they held is gone.
+    pub fn emit_emptying(&mut self, value: &Value) {
+        if let Spot::At(target) = self.locate_value(value, Extent::Exact, true)
+            && target.extent == Extent::Children
+        {
+            let span = value.span.clone();
+            self.push_effect(
+                Word::Delete,
+                Grade::Certain,
+                Some(target),
+                None,
+                Source::Redirect,
+                span,
+            );
+        }
     }
 
     /// Reading what a glob names: the files that are there, unless the call may have made more.

@@ -82,6 +82,18 @@ pub fn of_value(value: &Value) -> Vec<Next> {
     command.into_iter().chain(of_program(text, &value.span)).collect()
 }
 
+/// What the value of a setting may be: `key=COMMAND`, `key='!COMMAND'`, `|COMMAND`.
+pub fn of_setting(value: &Value) -> Vec<Next> {
+    let Some(text) = value.text().filter(|text| text.contains(char::is_whitespace)) else {
+        return Vec::new();
+    };
+    let (key, rest) = text.split_once('=').unwrap_or(("", text));
+    let key = if key.contains(char::is_whitespace) { "" } else { key };
+    let behind = if key.is_empty() { text } else { rest };
+    let behind = behind.trim_start_matches(['=', '|', '!', '"', '\'', ' ']);
+    of_value(&Value::known(behind.trim_end_matches(['"', '\'']), value.span.clone()))
+}
+
 /// May the program be fed commands that no row speaks of?
 pub fn may_be_fed(parsed: &Parsed) -> bool {
     parsed.program.is_none_or(|row| row.windows || row.sub && !row.operands_known)

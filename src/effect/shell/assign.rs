@@ -254,7 +254,12 @@ impl Walker<'_> {
             let text = value.map(str::to_string);
             self.state.set(StateKey::Git(name.to_string()), Some(StateValue::Text(text)));
         }
-        match classify_variable(name, value) {
+        let whole = span.clone();
+        let marked = classify_variable(name, value);
+        // What runs anyway is not tried as well.
+        let runs = matches!(marked, Marked::Runs);
+        let tried = value.filter(|value| !runs && value.contains(char::is_whitespace));
+        match marked {
             Marked::No => return false,
             Marked::Hides => {
                 self.out.command = None;
@@ -276,7 +281,7 @@ impl Walker<'_> {
                 self.out.push(Word::Execute, grade, Source::Assignment, span.clone());
                 if let Some(text) = value {
                     // Prompts are expanded, the others are commands.
-                    let text = match name.starts_with("PS") {
+                    let text = match name.len() == 3 && name.starts_with("PS") {
                         true => format!(": \"{}\"", text.replace('"', "\\\"")),
                         false => text.to_string(),
                     };
@@ -285,6 +290,9 @@ impl Walker<'_> {
                     self.state.rollback(mark);
                 }
             }
+        }
+        if let Some(value) = tried {
+            self.try_value(&Value::known(value, whole));
         }
         if lasting {
             self.state.set(StateKey::Tainted, Some(StateValue::Set));

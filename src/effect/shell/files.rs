@@ -8,14 +8,19 @@ use crate::effect::path::split;
 use crate::effect::program::table::{self, Class};
 use crate::effect::program::{Call, Next, special};
 use crate::effect::value::{Printer, Text, Value};
-use crate::effect::{Effect, Extent, Grade, Opt, Source, Word, patch};
+use crate::effect::{Analysis, Effect, Extent, Grade, Opt, Source, Word, patch};
 use crate::limits::Cap;
-use crate::names::runner::{BUILDERS, FETCHING};
+use crate::names::runner::{BUILDERS, CARRIERS, FETCHING};
 
 /// `/proc/N/exe`, but of another process than the shell's own.
 fn is_of_a_process(path: &str) -> bool {
     let rest = path.strip_prefix("/proc/").and_then(|rest| rest.strip_suffix("/exe"));
     rest.is_some_and(|process| !matches!(process, "self" | "thread-self"))
+}
+
+/// Does it name standard input?
+fn is_input(arg: &Value) -> bool {
+    matches!(arg.plain_text(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
 }
 
 impl Walker<'_> {
@@ -100,10 +105,10 @@ impl Walker<'_> {
             _ => return,
         };
         let mut texts: Vec<String> = Vec::new();
-        for source in sources.iter().filter(|source| source.plain_text() != Some("-")) {
+        for source in sources.iter().filter(|source| !is_input(source)) {
             texts.extend(self.content_of(source));
         }
-        if sources.iter().all(|source| source.plain_text() == Some("-")) {
+        if sources.iter().all(is_input) {
             texts.extend(self.fed_text());
         }
         let strip = value("-p").and_then(|v| v.plain_text()?.parse().ok()).or(strip);
@@ -243,10 +248,7 @@ impl Walker<'_> {
         let stranger = |feed: &Feed| matches!(feed, Feed::Stream(Printer::Stranger));
         let printed = call.args.iter().any(|arg| match arg.text {
             Text::Pipe(at) => stranger(&self.pipe_feed(at)),
-            _ => {
-                matches!(arg.plain_text(), Some("-" | "/dev/stdin" | "/dev/fd/0"))
-                    && stranger(&self.feed)
-            }
+            _ => is_input(arg) && stranger(&self.feed),
         });
         // What was only made or changed here (`sed s/a/b/ x.yaml | kubectl apply -f -`) is no stranger's.
         let printed = printed && self.meets_strangers(name);
@@ -272,8 +274,13 @@ impl Walker<'_> {
             call.args.iter().filter_map(|arg| Some(self.out.locate_exact(arg)?.resolved)).collect();
         let touched: Vec<String> = touched.into_iter().chain(named).collect();
         let unread = printed
-            || builds && !looks && (here || touched.iter().any(|path| self.is_fetched_tree(path)))
-            || installs && touched.iter().any(|path| self.is_download(path));
+            || builds
+                && !looks
+                && (here
+                    || touched
+                        .iter()
+                        .any(|path| self.is_fetched_tree(path) || self.is_download(path, from)))
+            || installs && touched.iter().any(|path| self.is_download(path, from));
         if unread {
             call.does(&mut self.out, Word::Named("package.unread"));
         }
@@ -334,15 +341,39 @@ impl Walker<'_> {
         own || self.out.is_fetched(path) && !self.out.resolver.exists(path)
     }
 
-    /// Has the call fetched that file?
-    fn is_download(&self, path: &str) -> bool {
-        let effects = &self.out.analysis.effects;
+    /// Has the call fetched that file, by what it did before that effect?
+    fn is_download(&self, path: &str, before: usize) -> bool {
+        let effects = &self.out.analysis.effects[..before];
         effects.iter().any(|e| {
             e.word == Word::Write
                 && e.grade == Grade::Certain
                 && e.path.as_ref().is_some_and(|target| target.resolved == path)
                 && effects.iter().any(|net| net.word == Word::Network && net.command == e.command)
         })
+    }
+
+    /// `scp h:x . && sh x`: a file that is not there, and that another program of the call names and brings.
+    fn brings(&self, path: &str, command: usize) -> bool {
+        let Analysis { commands, effects, .. } = &self.out.analysis;
+        let name = split(path).1;
+        let does = |word: Word| {
+            effects.iter().any(|effect| effect.command == Some(command) && effect.word == word)
+        };
+        let names = |text: &str| {
+            text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '_' | '-' | '+'))
+                .any(|part| part == name)
+        };
+        CARRIERS.contains(&commands[command].name.as_str())
+            && does(Word::Network)
+            && !does(Word::Send)
+            && commands[command].args.iter().any(|arg| arg.text.as_deref().is_some_and(names))
+    }
+
+    /// Does any of the other programs, but for those that run this one?
+    pub(super) fn is_carried(&mut self, path: &str, index: usize) -> bool {
+        let around = self.out.analysis.with_wrappers(Some(index));
+        let mut others = (0..self.out.analysis.commands.len()).filter(|at| !around.contains(at));
+        others.any(|at| self.brings(path, at)) && !self.out.resolver.exists(path)
     }
 
     /// `wget URL/x && chmod +x x`: what the call has fetched becomes a program.
@@ -360,7 +391,7 @@ impl Walker<'_> {
             let Some(target) = self.out.locate_exact(file) else {
                 continue;
             };
-            if self.is_download(&target.resolved) {
+            if self.is_download(&target.resolved, self.out.analysis.effects.len()) {
                 let why = "a program that the call itself fetched";
                 self.out.emit_unknown(why, call.span.clone());
             }

@@ -9,8 +9,8 @@ use super::state::{StateKey, StateValue};
 use super::{Feed, Walker};
 use crate::effect::emitter::Spot;
 use crate::effect::path::{is_rooted, join, normalise_path};
-use crate::effect::program::table::{self, Language, Program, Special, mark};
-use crate::effect::program::{Next, Parsed, code};
+use crate::effect::program::table::{self, Language, Program, Role, Special, mark};
+use crate::effect::program::{Next, Parsed, code, guess, options};
 use crate::effect::value::{BLANK, Printer, Text, Value, any_blank};
 use crate::effect::{Arg, Effect, Extent, Grade, Source, SubCommand, Word};
 use crate::limits;
@@ -40,6 +40,13 @@ impl Walker<'_> {
             o.spec.is_some_and(|s| s.marks & mark::UNSAFE != 0)
                 && o.value.as_ref().is_some_and(|v| v.text().is_none())
         });
+        // `-o Key::=COMMAND`, `--config key='COMMAND'`: a text whose meaning no row tells.
+        let told = |o: &&options::ParsedOption| {
+            o.spec.is_none_or(|s| s.marks & mark::UNSAFE != 0 && s.role == Role::Text)
+        };
+        let values = parsed.options.iter().filter(told).filter_map(|o| o.value.as_ref());
+        let tried: Vec<Next> = values.flat_map(guess::of_setting).collect();
+        tried.into_iter().for_each(|next| self.run_next(next, index, false));
         if grave {
             let span = self.out.analysis.commands[index].span.clone();
             self.out.command = Some(index);
@@ -155,14 +162,34 @@ impl Walker<'_> {
 
     /// Runs what may be no command at all: what comes of it is possible, and nothing is left where nothing does.
     pub(super) fn try_out(&mut self, next: Next, index: usize) {
+        self.tried(|w| {
+            w.in_frame(|frame| frame.computed = true, |w| w.run_next(next, index, false));
+        });
+        self.out.command = Some(index);
+    }
+
+    /// What a value that leads a program may be as a command: `MAKEFLAGS='--eval=$(shell rm -rf x)'`.
+    pub(super) fn try_value(&mut self, value: &Value) {
+        for next in guess::of_value(value) {
+            if let Next::Maybe(next) = next
+                && let Next::Script { text, .. } = *next
+                && let Some(script) = text.text()
+            {
+                let span = text.span.clone();
+                self.tried(|w| w.walk_nested(script, span, w.frame.parent));
+            }
+        }
+    }
+
+    /// What comes of it is possible at most; nothing else of it stays.
+    fn tried(&mut self, run: impl FnOnce(&mut Self)) {
         let (from, commands) = (self.out.analysis.effects.len(), self.out.analysis.commands.len());
         let (notes, names) = (self.out.analysis.notes.len(), self.out.analysis.environment.len());
         let written = self.out.written.clone();
         let mark = self.state.mark();
-        self.in_frame(|frame| frame.computed = true, |w| w.run_next(next, index, false));
+        run(self);
         self.state.rollback(mark);
         self.out.written = written;
-        self.out.command = Some(index);
         if self.room.stopped {
             return;
         }
@@ -459,7 +486,9 @@ impl Walker<'_> {
             Spot::At(target) => {
                 let text = self.out.written.get(&target.resolved).cloned();
                 let span = file.span.clone();
-                if text.is_none() && self.out.is_fetched(&target.resolved) {
+                let came = self.out.is_fetched(&target.resolved)
+                    || text.is_none() && self.is_carried(&target.resolved, index);
+                if text.is_none() && came {
                     self.out.emit_unknown("a program that the call itself fetched", span.clone());
                 }
                 self.out.push_effect(Word::Read, Grade::Certain, Some(target), None, source, span);

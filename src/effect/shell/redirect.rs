@@ -208,6 +208,9 @@ impl Walker<'_> {
                         w.out.command = w.inherits(*command, reads);
                         w.emit_redirect_target(value, word, (reads, writes, dup));
                     }
+                    if literal {
+                        w.out.emit_emptying(value);
+                    }
                     if writes {
                         w.note_written(value, &content);
                     }

@@ -38,6 +38,11 @@ impl Scan<'_, '_> {
             Val::Any(_, items) => Val::any_of(
                 items.iter().map(|item| self.call_value(item.clone(), args.clone())).collect(),
             ),
+            // `system(...)("rm x")`
+            Val::Stored if self.lang == Lang::Php => {
+                self.emit_hidden("a function whose name is known only at run time");
+                Val::Unknown
+            }
             _ => {
                 args.retain(|a| matches!(a.val, Val::Name(_)));
                 self.call_callbacks(None, args);
@@ -53,6 +58,18 @@ impl Scan<'_, '_> {
             && let Some(text) = args.first().and_then(|a| a.val.known_text())
         {
             return self.resolve_member(Val::name(from), &text);
+        }
+        // `method(:system).call("rm x")`
+        if self.lang == Lang::Ruby
+            && let Some((from, "call" | "to_proc" | "curry" | "unbind" | "bind" | "===" | "yield")) =
+                name.rsplit_once('.')
+            && let from = from.trim_end_matches(".to_proc").trim_end_matches(".curry")
+            && self.rows.contains_key(from)
+        {
+            return match args.is_empty() {
+                true => Val::name(from),
+                false => self.call_value(Val::name(from), args),
+            };
         }
         let row = self.find_row(name);
         // A harmless module's members may still be what is harmful on anything: `File.send`.
@@ -321,6 +338,8 @@ fn made(kind: &str, call: &CallArguments) -> Val {
         "rows" => Val::Member((Val::Unknown, EVERY_ROW.to_string()).into()),
         "scalar" => Val::Scalar,
         "template" => Val::name("$"),
+        "ppid" => Val::name("ppid"),
+        "list" => Val::list(call.pos.clone()),
         "globwords" => match first.known_text() {
             Some(text) => {
                 Val::any_of(text.split_whitespace().map(|t| glob_value(&Val::text(t))).collect())

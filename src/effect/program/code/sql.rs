@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::effect::emitter::Emitter;
 use crate::effect::program::Next;
+use crate::effect::program::table::Language;
 use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word};
 
@@ -259,6 +260,16 @@ struct Statement<'s, 'e> {
     tokens: &'s [SqlToken],
 }
 
+/// Statements of a file: `\i FILE`, `source FILE`, `.read FILE`.
+fn run_file(out: &mut Emitter, name: &str, span: &Range<usize>, next: &mut Vec<Next>) {
+    let file = Value::known(name, span.clone());
+    out.code_path(Word::Read, &file);
+    // Of others that it reads no more is said than of `psql < FILE`.
+    if out.locate_exact(&file).is_some_and(|target| out.written.contains_key(&target.resolved)) {
+        next.push(Next::File { file, lang: Some(Language::Sql) });
+    }
+}
+
 /// Functions that read or write the file that their first text names.
 const FILES: &[(&str, Word)] = &[
     ("pg_read_file", Word::Read),
@@ -316,6 +327,10 @@ impl<'s> Statement<'s, '_> {
                 self.push(WRITE)
             }
             "drop" | "truncate" => self.push(DROP),
+            // SurrealDB's.
+            "remove" if matches!(self.word(1), "table" | "database" | "namespace") => {
+                self.push(DROP)
+            }
             "alter" if loses_column(self.tokens) => self.push(ALL),
             "delete" | "update" => {
                 self.push(if affects_all_rows(self.tokens) { ALL } else { WRITE })
@@ -342,7 +357,7 @@ impl<'s> Statement<'s, '_> {
             }
             "source" => {
                 let name: String = self.tokens[1..].iter().map(|t| t.text.as_str()).collect();
-                self.file(Word::Read, &name);
+                run_file(self.out, &name, self.span, self.next);
             }
             "vacuum" => match self.tokens.iter().position(|t| is_word(t, "into")) {
                 Some(into) => {

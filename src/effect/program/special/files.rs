@@ -55,6 +55,8 @@ struct Finding<'f, 'c> {
     filtered: bool,
     /// A test asks for a type.
     typed: bool,
+    /// It is told how old they are.
+    aged: bool,
 }
 
 /// find: start paths, tests, actions.
@@ -79,7 +81,8 @@ pub fn emit_find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
         ),
         false => Vec::new(),
     };
-    let mut finding = Finding { call, starts, from, met, filtered: false, typed: false };
+    let mut finding =
+        Finding { call, starts, from, met, filtered: false, typed: false, aged: false };
     let mut at = from;
     while at < args.len() {
         at = finding.step(out, at, next);
@@ -114,6 +117,11 @@ impl Finding<'_, '_> {
                 return at + 3;
             }
             "-not" | "!" => self.filtered = true,
+            // The history and the sources of a project are old as well.
+            "-mtime" | "-atime" | "-ctime" | "-mmin" | "-amin" | "-cmin" => {
+                self.aged = true;
+                return at + 2;
+            }
             _ if ALONE.contains(&word) => self.filtered = true,
             _ if VALUED.contains(&word) => {
                 // `-name '*'` leaves nothing out.
@@ -135,7 +143,9 @@ impl Finding<'_, '_> {
     fn deletes(&self, out: &mut Emitter, at: usize) {
         let args = self.call.args;
         for start in &self.starts {
-            emit_found_deletion(out, Word::Delete, start, self.filtered);
+            let project = out.locate_exact(start).is_some_and(|t| t.resolved == out.place.project);
+            let filtered = self.filtered || self.aged && (self.typed || !project);
+            emit_found_deletion(out, Word::Delete, start, filtered);
             let guarded = guarded_names(out, start, args);
             named_globs(start, args)
                 .iter()
@@ -171,11 +181,14 @@ impl Finding<'_, '_> {
             }
             names.iter().for_each(&mut run);
             guarded_names(out, start, args).iter().for_each(&mut run);
-            if self.typed && !self.filtered && deletes_operands(command, out.place.programs) {
+            if self.typed != self.aged
+                && !self.filtered
+                && deletes_operands(command, out.place.programs)
+            {
                 directory_glob(start).iter().for_each(&mut run);
             }
             // Without a test the start itself is among what is found.
-            if !self.filtered && !self.typed && placed {
+            if !self.filtered && !self.typed && !self.aged && placed {
                 run(start);
             }
         }
@@ -239,7 +252,7 @@ pub fn emit_fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
         items.push(start.unknown_below());
         let changes = !only_reads_operands(command, out.place.programs);
         items.extend(search::by_pattern(out, &own, start, pattern, changes));
-        let all = own.options.iter().all(|o| o.is_option("-H") || o.is_option("-I"))
+        let all = own.options.iter().all(|o| ["-H", "-I", "-t"].iter().any(|any| o.is_option(any)))
             && pattern.is_none_or(|p| matches!(p.plain_text(), Some("." | "")));
         if all && deletes_operands(command, out.place.programs) {
             items.extend(directory_glob(start));
@@ -258,11 +271,11 @@ pub fn emit_fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     }
 }
 
-/// Does that command delete its operands? Then it matters that nothing is left out.
+/// Does that command delete or overwrite its operands? Then it matters that nothing is left out.
 pub fn deletes_operands(words: &[Value], own: &'static [Program]) -> bool {
     let name = words.first().and_then(Value::plain_text).map(|name| split(name).1);
     name.and_then(|name| table::find_program(name, own))
-        .is_some_and(|row| matches!(row.repeat, Role::Delete | Role::DeleteTree))
+        .is_some_and(|row| matches!(row.repeat, Role::Delete | Role::DeleteTree | Role::Write))
 }
 
 /// Does find take what passes any of several tests?

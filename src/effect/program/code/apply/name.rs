@@ -128,6 +128,10 @@ impl Scan<'_, '_> {
                 if name == "Dir" && self.lang == Lang::Ruby {
                     return glob_value(&key);
                 }
+                // `method(:system)["rm x"]`
+                if self.lang == Lang::Ruby && self.rows.contains_key(name) && !name.contains('.') {
+                    return self.call_value(val.clone(), args);
+                }
                 match key.known_text() {
                     Some(text) if name == "sys.modules" => Val::name(&text),
                     Some(text) => self.resolve_member(val.clone(), &text),

@@ -37,6 +37,15 @@ const WHOLE: &[(&str, Whole)] = &[
     ("get", |scan, call| scan.fetches(call, false)),
     ("getattr", |scan, call| scan.attribute(call)),
     ("getfun", |scan, call| scan.function(call)),
+    ("kill", |scan, call| scan.kills(call)),
+    ("later", |scan, call| {
+        call.pos.first().and_then(Val::known_text).iter().for_each(|text| scan.scan_program(text));
+        if let [function @ Val::Name(_), _, rest @ ..] = &call.pos[..] {
+            scan.call_with(function, rest);
+        }
+    }),
+    ("members", |scan, call| scan.lists_members(call)),
+    ("named", |scan, call| scan.names_function(call)),
     ("netconnect", |scan, call| scan.connects(call)),
     ("open", |scan, call| scan.opens(call)),
     ("perlopen", |scan, call| scan.perl_open(call)),
@@ -102,7 +111,6 @@ impl Scan<'_, '_> {
             "process" => self.push(Word::Process),
             "sh" => self.run_shell_text(val, call),
             "code" => self.evaluates(val),
-            "timer" => val.known_text().iter().for_each(|text| self.scan_program(text)),
             "sql" => {
                 for text in val.alternatives().iter().filter_map(Val::to_text) {
                     let span = self.span.clone();
@@ -262,8 +270,52 @@ impl Scan<'_, '_> {
         }
     }
 
+    /// A function is called with these values.
+    fn call_with(&mut self, function: &Val, rest: &[Val]) {
+        let args = rest.iter();
+        let args = args.map(|v| CallArg { key: None, val: v.clone(), block: false }).collect();
+        self.call_value(function.clone(), args);
+    }
+
+    /// A signal for processes, by their numbers: as the program `kill` would send it.
+    fn kills(&mut self, call: &CallArguments) {
+        let named =
+            |end: &str| call.pos.iter().any(|v| matches!(v, Val::Name(n) if n.ends_with(end)));
+        let whom = match (named("-1"), named("ppid")) {
+            (true, _) => "kill -9 -1",
+            (_, true) => "kill -9 $PPID",
+            _ => return self.push(Word::Process),
+        };
+        self.run_shell_text(&Val::text(whom), call);
+    }
+
+    /// All members of a module, of which some do harm: `Object.values(require("child_process"))`.
+    fn lists_members(&mut self, call: &CallArguments) {
+        if let Val::Name(module) = call.at(0)
+            && self.rows.get(format!("{module}.").as_str()) == Some(&"!")
+        {
+            self.emit_hidden(OPEN_NAME);
+        }
+    }
+
+    /// A function that the first argument names, of anything: `methodcaller("system", "rm x")`.
+    fn names_function(&mut self, call: &CallArguments) {
+        let acts = |name: &str| {
+            let is = |(own, row): (&&str, &&str)| {
+                own.rsplit('.').next() == Some(name) && !row.starts_with(['-', '!'])
+            };
+            self.rows.iter().any(is)
+        };
+        if call.at(0).known_text().is_none_or(|name| acts(&name)) {
+            self.emit_hidden(OPEN_NAME);
+        }
+    }
+
     fn function(&mut self, call: &CallArguments) {
         let first = call.at(0);
+        if let (Val::Name(_), Some(Val::List(_, items))) = (&first, call.pos.get(1)) {
+            return self.call_with(&first, items);
+        }
         match first.known_text() {
             Some(text) if !self.rows.contains_key(text.as_ref()) => {}
             None if matches!(first, Val::Name(_) | Val::Scalar) => {}

@@ -30,6 +30,12 @@ impl Chain {
     }
 }
 
+/// Is the number there the whole of an argument, with a minus before it?
+fn is_negative(c: &Cursor, at: usize) -> bool {
+    let text = |back: usize| at.checked_sub(back).map_or("", |at| c.tokens[at].text.as_ref());
+    text(1) == "-" && matches!(text(2), "(" | "," | "=>")
+}
+
 impl Scan<'_, '_> {
     /// A value with everything that is called on it.
     pub(super) fn scan_primary(&mut self, c: &mut Cursor, params: &Val) -> (Val, AssignTarget) {
@@ -54,12 +60,27 @@ impl Scan<'_, '_> {
         let mut target = AssignTarget::None;
         let val = match token.kind {
             TokenKind::Text => Val::text(&token.text),
+            // All processes, where a function is given it.
+            TokenKind::Number if token.text == "1" && is_negative(c, from) => Val::name("-1"),
             TokenKind::Number => Val::Scalar,
             TokenKind::Lost if token.text == "/" => Val::Scalar,
             TokenKind::Open => {
                 let open = token.text.as_bytes().first().copied().unwrap_or(b'(');
                 let args = self.scan_group(c, GroupEnd::Bracket(open), params);
                 target = AssignTarget::Group(from, c.at.saturating_sub(1));
+                // `(f := os.system)("rm x")`
+                let named = match &args[..] {
+                    [CallArg { key: Some(key), val, .. }]
+                        if open == b'(' && self.lang == Lang::Python =>
+                    {
+                        Some((key.clone(), val.clone()))
+                    }
+                    _ => None,
+                };
+                if let Some((key, val)) = named {
+                    self.bind_name(&key, val.clone(), false);
+                    return Chain { val, target, named: false, called: false };
+                }
                 self.collect_bracket(open, args)
             }
             TokenKind::Name => {
@@ -304,12 +325,15 @@ impl Scan<'_, '_> {
 
     /// Could an argument begin at this token?
     fn begins_words(&self, c: &Cursor, token: &Token) -> bool {
-        const OPERATORS: &[&str] =
-            &["x", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "in", "as", "instanceof"];
+        const PERLS: &[&str] = &["x", "eq", "ne", "lt", "gt", "le", "ge", "cmp"];
+        const OPERATORS: &[&str] = &["in", "as", "instanceof"];
         let text = token.text.as_ref();
         match token.kind {
             TokenKind::Text | TokenKind::Number | TokenKind::Lost => true,
-            TokenKind::Name => !ends_call(self.lang, text) && !OPERATORS.contains(&text),
+            TokenKind::Name => {
+                let perls = self.lang == Lang::Perl && PERLS.contains(&text);
+                !ends_call(self.lang, text) && !perls && !OPERATORS.contains(&text)
+            }
             TokenKind::Open => text == "(" || text == "[" && token.space,
             TokenKind::Op => {
                 let glued = |next: &Token| !next.space && next.kind != TokenKind::End;

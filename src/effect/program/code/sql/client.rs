@@ -63,7 +63,10 @@ pub(super) fn emit_backslash_command(
         }
         "o" | "out" | "g" | "w" | "write" | "s" | "T" | "tee" => file(Word::Write, rest, next),
         "i" | "ir" | "include" | "include_relative" | "." | "source" => {
-            file(Word::Read, rest, next)
+            match rest.starts_with('|') {
+                true => file(Word::Read, rest, next),
+                false => run_file(out, &quoted(rest), span, next),
+            }
         }
         "gexec" | "e" | "edit" | "ef" | "ev" => {
             out.emit_unknown("a client command that runs what nobody reads", span.clone())
@@ -107,7 +110,7 @@ pub(super) fn emit_dot_command(
     } else if is(&["read"]) {
         match rest.strip_prefix('|') {
             Some(command) => next.push(Next::script(Value::known(command, span.clone()))),
-            None => file(Word::Read, &first),
+            None => run_file(out, &first, span, next),
         }
     } else if is(&["backup", "save", "clone"]) {
         file(Word::Write, &last);
