@@ -255,7 +255,8 @@ impl Walker<'_> {
             self.state.set(StateKey::Git(name.to_string()), Some(StateValue::Text(text)));
         }
         let whole = span.clone();
-        let tried = value.filter(|value| value.contains(char::is_whitespace));
+        let told = is_looked_at(name);
+        let tried = value.filter(|value| value.contains(char::is_whitespace) && !told);
         match classify_variable(name, value) {
             Marked::No => return false,
             Marked::Hides => {

@@ -40,7 +40,8 @@ impl Walker<'_> {
                 && o.value.as_ref().is_some_and(|v| v.text().is_none())
         });
         // `-o Key::=COMMAND`, `--config key='COMMAND'`
-        let told = |o: &&options::ParsedOption| o.spec.is_none_or(|s| s.marks & mark::UNSAFE != 0);
+        let text = |s: table::OptSpec| s.role == table::Role::Text && s.marks & mark::UNSAFE != 0;
+        let told = |o: &&options::ParsedOption| parsed.program.is_some() && o.spec.is_none_or(text);
         let values = parsed.options.iter().filter(told).filter_map(|o| o.value.as_ref());
         let tried: Vec<Next> = values.flat_map(guess::of_setting).collect();
         tried.into_iter().for_each(|next| self.run_next(next, index, false));
