@@ -463,6 +463,9 @@ impl<'a> Emitter<'a> {
                     let hidden = path::split(value.known_start()).1.starts_with('.');
                     self.emit_emptied(&target, hidden, &value.span);
                 }
+                if word == Word::Write && source == Source::Code {
+                    self.emit_emptying(value);
+                }
                 self.push_effect(word, grade, Some(target), None, source, value.span.clone())
             }
             Spot::Stream => {}

@@ -51,6 +51,9 @@ impl Walker<'_> {
                 }
             }
             (_, [from, to]) => {
+                if from.plain_text() == Some("/dev/null") {
+                    self.out.emit_emptying(to);
+                }
                 if let (Some(from), Some(to)) = (spot(self, from), spot(self, to))
                     && let Some(held) = self.out.written.get(&from).cloned()
                 {
