@@ -238,16 +238,27 @@ impl<'a> Emitter<'a> {
 
     /// What agents go by, and the call fetches: by the program that writes it, by one before it in its pipe, or as a copy.
     fn settle_instructions(&mut self) {
-        let Analysis { text, effects, .. } = &self.analysis;
+        let Analysis { text, effects, commands, .. } = &self.analysis;
         let contacts = || effects.iter().filter(|effect| effect.word == Word::Network);
         let pipes = |between: &str| {
             between.contains('|') && !between.contains([';', '\n']) && !between.contains("&&")
         };
         let came = |write: &Effect| {
-            contacts().any(|net| {
-                net.command == write.command
-                    || text.get(net.span.end..write.span.start).is_some_and(pipes)
-            })
+            let by = self.analysis.with_wrappers(write.command);
+            // `echo "$(curl URL)" > FILE`
+            let own = write.command.and_then(|at| commands.get(at)).map(|one| one.span.clone());
+            let inside = |net: &Effect| {
+                let holds =
+                    |own: &Range<usize>| own.start < net.span.start && net.span.end <= own.end;
+                own.as_ref().is_some_and(holds)
+            };
+            let unpacked = write.path.as_ref().is_some_and(|p| self.fetched.contains(&p.resolved));
+            unpacked
+                || contacts().any(|net| {
+                    net.command.is_some_and(|at| by.contains(&at))
+                        || inside(net)
+                        || text.get(net.span.end..write.span.start).is_some_and(pipes)
+                })
         };
         let writes = || effects.iter().filter(|effect| effect.word == Word::Write);
         let path = |effect: &Effect| effect.path.as_ref().map(|target| target.resolved.clone());
@@ -451,6 +462,9 @@ impl<'a> Emitter<'a> {
                 if word == Word::Delete && target.extent == Extent::Children {
                     let hidden = path::split(value.known_start()).1.starts_with('.');
                     self.emit_emptied(&target, hidden, &value.span);
+                }
+                if word == Word::Write && source == Source::Code {
+                    self.emit_emptying(value);
                 }
                 self.push_effect(word, grade, Some(target), None, source, value.span.clone())
             }

@@ -255,11 +255,10 @@ impl Walker<'_> {
             self.state.set(StateKey::Git(name.to_string()), Some(StateValue::Text(text)));
         }
         let whole = span.clone();
-        let marked = classify_variable(name, value);
-        // What runs anyway is not tried as well.
-        let runs = matches!(marked, Marked::Runs);
-        let tried = value.filter(|value| !runs && value.contains(char::is_whitespace));
-        match marked {
+        let mark = classify_variable(name, value);
+        let told = is_looked_at(name) || mark == Marked::Runs;
+        let tried = value.filter(|value| value.contains(char::is_whitespace) && !told);
+        match mark {
             Marked::No => return false,
             Marked::Hides => {
                 self.out.command = None;

@@ -4,7 +4,7 @@ use super::variable::is_home;
 use super::{Feed, Walker};
 use crate::effect::emitter::Spot;
 use crate::effect::guarded;
-use crate::effect::path::split;
+use crate::effect::path::{normalise_path, split};
 use crate::effect::program::table::{self, Class};
 use crate::effect::program::{Call, Next, special};
 use crate::effect::value::{Printer, Text, Value};
@@ -20,7 +20,10 @@ fn is_of_a_process(path: &str) -> bool {
 
 /// Does it name standard input?
 fn is_input(arg: &Value) -> bool {
-    matches!(arg.plain_text(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+    let Some(name) = arg.plain_text() else { return false };
+    name == "-"
+        || name.starts_with('/')
+            && matches!(&*normalise_path(name), "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
 
 impl Walker<'_> {
@@ -48,6 +51,9 @@ impl Walker<'_> {
                 }
             }
             (_, [from, to]) => {
+                if from.plain_text() == Some("/dev/null") {
+                    self.out.emit_emptying(to);
+                }
                 if let (Some(from), Some(to)) = (spot(self, from), spot(self, to))
                     && let Some(held) = self.out.written.get(&from).cloned()
                 {

@@ -8,8 +8,7 @@ use super::frame::Frame;
 use super::state::{StateKey, StateValue};
 use super::{Feed, Walker};
 use crate::effect::emitter::Spot;
-use crate::effect::path::{is_rooted, join, normalise_path};
-use crate::effect::program::table::{self, Language, Program, Role, Special, mark};
+use crate::effect::program::table::{self, Language, Program, Special, mark};
 use crate::effect::program::{Next, Parsed, code, guess, options};
 use crate::effect::value::{BLANK, Printer, Text, Value, any_blank};
 use crate::effect::{Arg, Effect, Extent, Grade, Source, SubCommand, Word};
@@ -40,10 +39,9 @@ impl Walker<'_> {
             o.spec.is_some_and(|s| s.marks & mark::UNSAFE != 0)
                 && o.value.as_ref().is_some_and(|v| v.text().is_none())
         });
-        // `-o Key::=COMMAND`, `--config key='COMMAND'`: a text whose meaning no row tells.
-        let told = |o: &&options::ParsedOption| {
-            o.spec.is_none_or(|s| s.marks & mark::UNSAFE != 0 && s.role == Role::Text)
-        };
+        // `-o Key::=COMMAND`, `--config key='COMMAND'`
+        let text = |s: table::OptSpec| s.role == table::Role::Text && s.marks & mark::UNSAFE != 0;
+        let told = |o: &&options::ParsedOption| parsed.program.is_some() && o.spec.is_none_or(text);
         let values = parsed.options.iter().filter(told).filter_map(|o| o.value.as_ref());
         let tried: Vec<Next> = values.flat_map(guess::of_setting).collect();
         tried.into_iter().for_each(|next| self.run_next(next, index, false));
@@ -123,10 +121,7 @@ impl Walker<'_> {
                     return;
                 }
                 if let Some(cwd) = cwd {
-                    let text = cwd.plain_text().and_then(|dir| match is_rooted(dir) {
-                        true => Some(dir.to_string()),
-                        false => self.cwd().map(|here| normalise_path(&join(&here, dir))),
-                    });
+                    let text = cwd.plain_text().map(str::to_string);
                     if text != self.cwd() {
                         self.state.set(StateKey::Cwd, Some(StateValue::Cwd(text)));
                     }

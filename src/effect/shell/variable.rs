@@ -153,6 +153,7 @@ fn leads_elsewhere(lists: u16, name: &str, value: Option<&str>) -> bool {
         "COPILOT_ALLOW_ALL" | "GEMINI_YOLO_MODE" | "CLAUDE_CODE_SIMPLE" => {
             !matches!(value, "" | "0" | "false")
         }
+        "GOOSE_MODE" => value == "auto",
         "RUBYOPT" => pathy && value.contains("-r"),
         // `-MName=a,b` loads a module; what follows a `;` is code.
         "PERL5OPT" => value.contains([';', '`', '(', '{', '\'', '"', '/']),

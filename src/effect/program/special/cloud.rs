@@ -101,7 +101,10 @@ fn emit_leading_verb(out: &mut Emitter, call: &Call) -> Option<CloudVerb> {
             noun = operands.get(1).and_then(|at| call.args[*at].plain_text()).unwrap_or_default();
         } else if kind.is_some() {
             found = kind;
-            break;
+            // `app versions delete v1`: what is asked for may be a thing that something is done to.
+            if kind != Some(CloudVerb::Read) || !is_thing(word) {
+                break;
+            }
         }
     }
     let kind = if first == Some(CloudVerb::Delete) { first } else { found.or(first) };
@@ -118,6 +121,11 @@ fn emit_leading_verb(out: &mut Emitter, call: &Call) -> Option<CloudVerb> {
         out.push(Word::Named(name), grade, Source::Program, call.span.clone());
     }
     kind
+}
+
+/// Does the word name things, though it may ask for them as well: `releases`, `versions`?
+fn is_thing(word: &str) -> bool {
+    word.len() > 2 && word.ends_with('s') && !word.contains(['-', ':'])
 }
 
 /// Is what is deleted a whole: `projects delete`, `delete-stack`, `apps:destroy`?

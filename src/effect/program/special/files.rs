@@ -133,6 +133,14 @@ impl Finding<'_, '_> {
         at + 1
     }
 
+    /// The project's history, most of which is older than any file, where all is found that is of some age.
+    fn history(&self, out: &mut Emitter, start: &Value) -> Option<Value> {
+        let all = self.aged && !self.typed && !self.filtered;
+        let project = all && out.locate_exact(start)?.resolved == out.place.project;
+        let dir = start.plain_text()?.trim_end_matches('/');
+        project.then(|| Value::known(format!("{dir}/.git"), start.span.clone()))
+    }
+
     /// The guarded files that the action at that place is taken on.
     fn taken(&self, at: usize) -> Vec<String> {
         let on = |one: &&search::Met| one.actions.contains(&(at - self.from));
@@ -143,9 +151,8 @@ impl Finding<'_, '_> {
     fn deletes(&self, out: &mut Emitter, at: usize) {
         let args = self.call.args;
         for start in &self.starts {
-            let project = out.locate_exact(start).is_some_and(|t| t.resolved == out.place.project);
-            let filtered = self.filtered || self.aged && (self.typed || !project);
-            emit_found_deletion(out, Word::Delete, start, filtered);
+            emit_found_deletion(out, Word::Delete, start, self.filtered || self.aged);
+            self.history(out, start).iter().for_each(|dir| out.operand_tree(Word::Delete, dir));
             let guarded = guarded_names(out, start, args);
             named_globs(start, args)
                 .iter()
@@ -181,11 +188,10 @@ impl Finding<'_, '_> {
             }
             names.iter().for_each(&mut run);
             guarded_names(out, start, args).iter().for_each(&mut run);
-            if self.typed != self.aged
-                && !self.filtered
-                && deletes_operands(command, out.place.programs)
-            {
-                directory_glob(start).iter().for_each(&mut run);
+            if deletes_operands(command, out.place.programs) {
+                let all = self.typed && !self.aged && !self.filtered;
+                directory_glob(start).iter().filter(|_| all).for_each(&mut run);
+                self.history(out, start).iter().for_each(&mut run);
             }
             // Without a test the start itself is among what is found.
             if !self.filtered && !self.typed && !self.aged && placed {

@@ -222,7 +222,7 @@ pub(super) fn run_interpreter(i: &mut Invocation) {
     }
     i.next.push(Next::File { file: file.clone(), lang: i.program.lang });
     // `python manage.py flush`, `php artisan db:wipe`: scripts that the tables know.
-    const SCRIPTS: &[&str] = &["manage.py", "artisan", "rails", "rake", "console"];
+    const SCRIPTS: &[&str] = &["manage.py", "artisan", "rails", "rake", "console", "setup.py"];
     if file.plain_text().is_some_and(|file| SCRIPTS.contains(&split(file).1)) {
         return i.next.push(Next::words(values));
     }
