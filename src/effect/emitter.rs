@@ -1,5 +1,6 @@
 //! Values become effects on paths and hosts: the one place where effects are made.
 
+mod contained;
 mod guard;
 mod signals;
 
@@ -218,6 +219,7 @@ impl<'a> Emitter<'a> {
     pub fn finish(mut self) -> Analysis {
         self.settle_guarded();
         self.settle_found_processes();
+        self.settle_contained();
         self.settle_called();
         self.fit_spans();
         self.command = None;
