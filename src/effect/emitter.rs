@@ -1,5 +1,6 @@
 //! Values become effects on paths and hosts: the one place where effects are made.
 
+mod contained;
 mod guard;
 mod signals;
 
@@ -219,6 +220,7 @@ impl<'a> Emitter<'a> {
     pub fn finish(mut self) -> Analysis {
         self.settle_guarded();
         self.settle_found_processes();
+        self.settle_contained();
         self.settle_called();
         self.settle_instructions();
         self.fit_spans();

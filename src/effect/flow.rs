@@ -10,7 +10,7 @@ use super::analysis::Secrets;
 use super::value::{BLANK, Value};
 use super::{Analysis, Target, Word};
 use crate::limits;
-use crate::names::flow::{PRINTERS, USUAL};
+use crate::names::flow::{PLAIN, PRINTERS, USUAL};
 
 mod leave;
 mod origin;
@@ -20,8 +20,8 @@ mod spot;
 
 pub use leave::{settle, settle_input};
 use origin::{Origin, file_origin, is_shouted};
-use printer::{begins, listed_variables, lists_all, prints_it, prints_setting};
-pub use printer::{is_mute, reads_code};
+use printer::{begins, listed_variables, lists_all, prints_it, prints_loaded, prints_setting};
+pub use printer::{is_mute, loads_variables, reads_code};
 
 /// The last bit stands for all that no bit was left for.
 const LAST: usize = Secrets::BITS as usize - 1;
@@ -38,6 +38,10 @@ pub struct Flow {
     pub fed: Secrets,
     /// In what substitutions have printed.
     pub substituted: Secrets,
+    /// In every variable: files of secrets that the shell has loaded.
+    pub loaded: Secrets,
+    /// In what an error or a trace shows, whoever else is told.
+    pub traced: Secrets,
     /// In what `set --` was given.
     pub positional: Secrets,
     variables: BTreeMap<String, Secrets>,
@@ -58,6 +62,33 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// What a second walk begins with: the files that this one has loaded, as a loop may come back to what stood before.
+    pub fn behind_loads(&self) -> Option<Flow> {
+        let mut next = Flow::default();
+        for (bit, origin) in self.origins.iter().enumerate() {
+            if self.loaded >> bit & 1 != 0 {
+                next.loaded |= next.bit(origin.clone());
+            }
+        }
+        (next.loaded != 0).then_some(next)
+    }
+
+    /// The shell reads a file: what it holds are its variables.
+    pub fn load(&mut self, path: &Target) {
+        let origin = Origin::Loaded(path.lexical.clone());
+        if origin.may_be_secret() {
+            self.loaded |= self.bit(origin);
+        }
+    }
+
+    /// Loaded files of which something is printed, or kept in another file.
+    pub fn shown_loads(&self) -> impl Iterator<Item = Target> {
+        let shown = self.files.values().fold(self.printed | self.traced, |all, one| all | one);
+        let shown = shown & self.loaded;
+        let held = self.origins.iter().enumerate().filter(move |(bit, _)| shown >> bit & 1 != 0);
+        held.map(|(_, origin)| origin.as_target())
+    }
+
     /// The bit of an origin.
     fn bit(&mut self, origin: Origin) -> Secrets {
         let known = self.origins.iter().position(|own| *own == origin);
@@ -78,12 +109,16 @@ impl Flow {
         let kept = self.variables.get(name).copied().unwrap_or_default();
         let outside = !told && is_shouted(name) && !USUAL.contains(&name);
         let own = if outside { self.bit(Origin::Variable(name.to_string())) } else { 0 };
-        self.seen |= kept | own;
+        // What a program is told of where it runs is no secret, wherever it is kept.
+        let plain =
+            USUAL.contains(&name) || PLAIN.contains(&name.rsplit('_').next().unwrap_or_default());
+        let loaded = if told || plain { 0 } else { self.loaded };
+        self.seen |= kept | own | loaded;
     }
 
     /// Whatever variable: nobody knows which is looked up.
     pub fn look_up_any(&mut self) {
-        self.seen |= self.bit(Origin::Environment);
+        self.seen |= self.bit(Origin::Environment) | self.loaded;
     }
 
     /// A variable gets what holds those.
@@ -103,7 +138,10 @@ impl Flow {
     /// What reading a file gives.
     pub fn read(&mut self, path: &Target) -> Secrets {
         let written = self.files.get(&path.resolved).copied().unwrap_or_default();
-        written | self.bit(file_origin(path))
+        match file_origin(path) {
+            Origin::Environment => written | self.loaded | self.bit(Origin::Environment),
+            origin => written | self.bit(origin),
+        }
     }
 
     /// What the call has written into a file, or below a directory.
@@ -187,14 +225,16 @@ impl Flow {
         if let Some(names) = listed_variables(command) {
             return names
                 .iter()
-                .fold(0, |all, name| all | self.bit(Origin::Variable(name.clone())));
+                .fold(self.loaded, |all, name| all | self.bit(Origin::Variable(name.clone())));
         }
         let stored = || {
             let own = analysis.effects.iter().rev().take_while(|e| e.command == Some(index));
             own.into_iter().any(|effect| effect.word == Word::Named("cloud.secret"))
         };
-        if lists_all(command) {
-            self.bit(Origin::Environment)
+        if prints_loaded(command) {
+            self.loaded
+        } else if lists_all(command) {
+            self.bit(Origin::Environment) | self.loaded
         } else if begins(command, PRINTERS).is_some_and(|row| prints_it(row, command))
             || prints_setting(command)
             || stored()

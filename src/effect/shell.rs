@@ -87,16 +87,21 @@ enum Feed {
 
 /// What this command line would do.
 pub fn analyse_command(text: &str, place: &Place) -> Analysis {
-    let mut walker = Walker::new(place);
-    if is_forged(text) || is_forged(&place.cwd) {
-        walker.out.emit_unknown(FORGED, 0..0);
+    let mut walker = walk_command(text, place, Flow::default());
+    if let Some(flow) = walker.flow.behind_loads() {
+        walker = walk_command(text, place, flow);
+        walker.out.command = None;
+        for path in walker.flow.shown_loads() {
+            walker.out.push_effect(
+                Word::Read,
+                Grade::Certain,
+                Some(path),
+                None,
+                Source::Program,
+                0..0,
+            );
+        }
     }
-    walker.out.analysis.text = text.to_string();
-    let cwd = walker.out.cwd.clone();
-    walker.state.set(StateKey::Cwd, Some(StateValue::Cwd(cwd)));
-    let cut = cut_to_cap(text);
-    walker.walk_text(cut);
-    walker.run_traps();
     let Walker { out, leads, flow, .. } = walker;
     let mut analysis = out.finish();
     flow::settle(&mut analysis, &flow);
@@ -104,13 +109,34 @@ pub fn analyse_command(text: &str, place: &Place) -> Analysis {
     analysis
 }
 
+fn walk_command<'a>(text: &str, place: &'a Place, flow: Flow) -> Walker<'a> {
+    let mut walker = Walker { flow, ..Walker::new(place) };
+    if is_forged(text) || is_forged(&place.cwd) {
+        walker.out.emit_unknown(FORGED, 0..0);
+    }
+    walker.out.analysis.text = text.to_string();
+    let cwd = walker.out.cwd.clone();
+    walker.state.set(StateKey::Cwd, Some(StateValue::Cwd(cwd)));
+    walker.walk_text(cut_to_cap(text));
+    walker.run_traps();
+    walker
+}
+
 /// The part that is looked at: whole lines, where there are any.
 fn cut_to_cap(text: &str) -> &str {
     let mut end = text.len().min(Cap::Text.limit());
     let mut marks = 0;
     let mut before = 0;
+    let mut file = 0..0;
     for (at, byte) in text.bytes().take(end).enumerate() {
+        if file.contains(&at) {
+            continue;
+        }
         let mark = match byte {
+            b'<' if before == b'<' && file.end < at => {
+                file = quoted_body(text, at + 1).unwrap_or(file);
+                1
+            }
             b';' | b'|' | b'&' | b'<' | b'>' | b'`' => 1,
             // A substitution is a parse of its own.
             b'(' if before == b'$' => 4,
@@ -133,6 +159,26 @@ fn cut_to_cap(text: &str) -> &str {
     }
     let head = &text[..end];
     head.rfind('\n').map_or(head, |at| &head[..at])
+}
+
+/// The text of a heredoc with a quoted name, whose operator ends there, where `cat` or `tee` is given it: what
+/// stands in it is no code.
+fn quoted_body(text: &str, at: usize) -> Option<Range<usize>> {
+    let line = text[..at].rsplit('\n').next()?;
+    let plain = !line.contains(['\'', '"', '`', '$', '(', '#', '\\']);
+    let copies = ["cat ", "tee "].iter().any(|name| line.trim_start().starts_with(name));
+    let rest = text[at..].trim_start_matches('-');
+    let quote = rest.chars().next().filter(|sign| plain && copies && "'\"".contains(*sign))?;
+    let name = rest[1..].split(quote).next()?;
+    let start = at + text[at..].find('\n')?;
+    let mut end = start;
+    for line in text[start + 1..].split('\n') {
+        if line.trim_start_matches('\t') == name {
+            return Some(start..end);
+        }
+        end += 1 + line.len();
+    }
+    None
 }
 
 /// The walk.

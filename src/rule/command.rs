@@ -205,12 +205,21 @@ impl Form<'_> {
         self.match_command(command) == Truth::Yes
             && !self.is_led_back(command)
             && self.holds_list(command)
+            && self.means_last(command)
             && self.very_file().is_none_or(|file| {
                 let called = command.file.as_ref();
                 called.is_some_and(|called| {
                     file.covers_target(&path::exact_target(&called.lexical), bases)
                 })
             })
+    }
+
+    /// Of an option that stands twice the last one counts: each must have the value that the pattern names.
+    fn means_last(&self, command: &SubCommand) -> bool {
+        self.options.iter().filter(|wanted| wanted.value.is_some()).all(|wanted| {
+            let mut named = command.options.iter().filter(|opt| wanted.has_name(opt));
+            named.all(|opt| wanted.admits_option(opt, command))
+        })
     }
 
     /// Does it name a file, and may a link lead one of the command's elsewhere?

@@ -15,13 +15,15 @@ pub(super) enum Origin {
     Environment,
     /// A file.
     File(String),
+    /// Any variable, once the shell has loaded that file.
+    Loaded(String),
 }
 
 impl Origin {
     pub fn may_be_secret(&self) -> bool {
         match self {
             Origin::Variable(name) => is_secret_name(name),
-            Origin::File(path) => is_file(path),
+            Origin::File(path) | Origin::Loaded(path) => is_file(path),
             Origin::Command(_) | Origin::Environment => true,
         }
     }
@@ -37,7 +39,7 @@ impl Origin {
             Origin::Variable(name) => format!("${name}"),
             Origin::Command(name) => format!("$({name} ...)"),
             Origin::Environment => "$environment".into(),
-            Origin::File(path) => path.clone(),
+            Origin::File(path) | Origin::Loaded(path) => path.clone(),
         }
     }
 }

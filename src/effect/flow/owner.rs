@@ -23,6 +23,7 @@ pub(super) fn judge(
     }
     let name = match origin {
         Origin::Environment => return Some((SEND, Grade::Certain)),
+        Origin::Loaded(_) => return Some((if login { LEND } else { SEND }, Grade::Certain)),
         Origin::File(path) => {
             let key = path.contains("/.ssh/") || path.ends_with(".pem") || path.ends_with(".key");
             return (!login || key).then_some((SEND, Grade::Certain));

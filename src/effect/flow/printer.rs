@@ -3,7 +3,7 @@
 use super::super::secret::is_setting;
 use super::super::{Opt, SubCommand};
 use super::origin::is_shouted;
-use crate::names::flow::{CODES, LISTERS, MUTES};
+use crate::names::flow::{CODES, LISTERS, LOADERS, MUTES};
 
 /// `env`, `export -p`: are all variables printed?
 pub(super) fn lists_all(command: &SubCommand) -> bool {
@@ -20,6 +20,14 @@ pub(super) fn lists_all(command: &SubCommand) -> bool {
             flags.all(|flag| flag.starts_with('-') && flag.contains(['p', 'x']))
         }
     }
+}
+
+/// `envsubst`, `ps eww`: does it print what variables hold, whichever they are?
+pub(super) fn prints_loaded(command: &SubCommand) -> bool {
+    let text = |at: usize| command.args.get(at).and_then(|arg| arg.text.as_deref());
+    let shows = |text: &str| text.starts_with("-E") || !text.starts_with('-') && text.contains('e');
+    command.name == "envsubst"
+        || command.name == "ps" && (0..command.args.len()).filter_map(text).any(shows)
 }
 
 /// `printenv NAME`, `declare -p NAME`, `docker build --build-arg NAME`: which variables does it show by name?
@@ -84,6 +92,11 @@ pub(super) fn prints_it(row: &str, command: &SubCommand) -> bool {
 /// Does the program print nothing of what it is given?
 pub fn is_mute(name: &str) -> bool {
     MUTES.contains(&name)
+}
+
+/// Does a program make variables of what a file holds, of its own or of what it runs?
+pub fn loads_variables(name: &str) -> bool {
+    LOADERS.contains(&name)
 }
 
 /// Does a program read the text of another one among its words?

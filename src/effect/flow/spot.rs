@@ -19,7 +19,10 @@ impl Flow {
             let text = arg.text().or(arg.outline()).or(arg.prefix()).unwrap_or_default();
             match spot_at(command, at, text) {
                 Spot::Login => said.login |= arg.secrets,
-                Spot::Address => said.sent |= arg.secrets & !self.addresses(),
+                Spot::Address => {
+                    let left = arg.secrets & !self.addresses();
+                    said.sent |= if left & !self.loaded == 0 { 0 } else { left };
+                }
                 Spot::Else => said.sent |= arg.secrets,
             }
         }
@@ -42,7 +45,7 @@ impl Flow {
                 ADDRESSES.contains(&name.rsplit('_').next().unwrap_or_default())
             }
             Origin::Command(_) | Origin::Environment => true,
-            Origin::File(_) => false,
+            Origin::File(_) | Origin::Loaded(_) => false,
         };
         let bits = self.origins.iter().enumerate().filter(|(_, origin)| is_address(origin));
         bits.fold(0, |all, (bit, _)| all | 1 << bit)

@@ -346,7 +346,7 @@ impl Taken<'_> {
 
     /// Does it stand behind a sub-command?
     fn is_sub(&self, parsed: &Parsed) -> bool {
-        let verbs = |row: &Program| row.special == Some(Special::Verbs);
+        let verbs = |row: &Program| row.special == Some(Special::Verbs) || !row.verbs.is_empty();
         parsed.subs > 0 || self.any(verbs) && !parsed.operands.is_empty()
     }
 

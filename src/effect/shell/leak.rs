@@ -29,6 +29,7 @@ impl Walker<'_> {
         let outward = std::mem::take(&mut self.flow.outward);
         run(self);
         let own = std::mem::replace(&mut self.flow.printed, printed);
+        self.flow.traced |= own;
         self.flow.note_body(key_of(body), own);
         self.flow.seen = seen;
         self.flow.outward = outward;
@@ -101,17 +102,25 @@ impl Walker<'_> {
         let code = code | inside;
         let analysis = &self.out.analysis;
         let (mut contacts, mut read) = (false, 0);
+        let sources = flow::loads_variables(&name);
         for effect in analysis.effects.iter().skip(from).filter(|e| e.command == Some(index)) {
             match (effect.word, &effect.path) {
                 (Word::Network | Word::Send | Word::Remote, _) => contacts = true,
+                (Word::Read, Some(path)) if sources => self.flow.load(path),
                 (Word::Read, Some(path)) => read |= self.flow.read(path),
                 _ => {}
             }
+        }
+        if self.flow.loaded != 0 && traces(&name, args) {
+            self.flow.traced |= self.flow.loaded;
         }
         let told = args.iter().fold(0, |all, arg| all | arg.secrets);
         let held = told | self.flow.fed | own | code | read;
         if held == 0 {
             return;
+        }
+        if name == "tee" && args.iter().any(|arg| arg.known_start().starts_with("/dev/")) {
+            self.flow.traced |= held;
         }
         let starts = analysis.commands.iter().skip(index + 1).any(|c| c.parent == Some(index));
         let printed = match () {
@@ -171,11 +180,12 @@ impl Walker<'_> {
         for arg in args.iter().filter(|arg| is_code(arg)) {
             let text = arg.text().or(arg.outline()).unwrap_or_default().to_string();
             all |= self.flow.looked_up_by(&text);
+            all |= if is_no_name(&text) { self.flow.loaded } else { 0 };
         }
         if let Feed::Text(text) = &self.feed
             && names_environment(text)
         {
-            all |= self.flow.looked_up_by(&text.clone());
+            all |= self.flow.looked_up_by(&text.clone()) | self.flow.loaded;
         }
         all
     }
@@ -183,6 +193,9 @@ impl Walker<'_> {
     /// Where redirections take what a statement prints.
     pub(super) fn note_redirects(&mut self, stmt: &Stmt, command: Option<usize>, from: usize) {
         let own = self.flow.printed;
+        if stmt.redirects.iter().any(|redirect| self.is_error_stream(redirect)) {
+            self.flow.traced |= own;
+        }
         let out = |redirect: &&shuck_ast::Redirect| {
             redirect.fd.is_none_or(|fd| fd == 1)
                 && !matches!(
@@ -239,6 +252,15 @@ impl Walker<'_> {
         }
     }
 
+    /// `>&2`, `> /dev/tty`: no substitution and no pipe gets it.
+    fn is_error_stream(&self, redirect: &shuck_ast::Redirect) -> bool {
+        let RedirectTarget::Word(word) = &redirect.target else { return false };
+        let text = self.slice(word.span);
+        text == "2" && redirect.kind == RedirectKind::DupOutput
+            || text.starts_with("/dev/") && text != "/dev/null"
+            || text.contains("/fd/")
+    }
+
     /// `>&3`
     fn is_descriptor(&self, redirect: &shuck_ast::Redirect) -> bool {
         let RedirectTarget::Word(word) = &redirect.target else { return false };
@@ -246,8 +268,28 @@ impl Walker<'_> {
     }
 }
 
+/// Does a shell show from here on what it runs: `set -x`, `bash -xc`?
+fn traces(name: &str, args: &[Value]) -> bool {
+    let shell = matches!(name, "set" | "bash" | "sh" | "zsh" | "dash" | "ksh");
+    shell
+        && args.iter().any(|arg| {
+            let text = arg.known_start();
+            text.starts_with('-') && !text.starts_with("--") && text.contains(['x', 'v'])
+                || matches!(text, "xtrace" | "verbose" | "--verbose")
+        })
+}
+
 fn is_code(arg: &Value) -> bool {
     names_environment(arg.text().or(arg.outline()).unwrap_or_default())
+}
+
+/// Is it more of a program than the name of a file (`check_env.py`) or an option?
+fn is_no_name(text: &str) -> bool {
+    !text.starts_with("--env")
+        && (text.contains(['(', '[', '{', '$', '"', '\'', ' '])
+            || text == "env"
+            || text.starts_with("env.") && text.ends_with(|c: char| c.is_ascii_uppercase())
+            || text.contains("process.env"))
 }
 
 /// Does a program's text look at variables?

@@ -364,6 +364,19 @@ impl Walker<'_> {
         }
     }
 
+    /// `${PYTHON:-python3}`: is the default a program that projects name so, and the variable nothing that the call sets?
+    fn names_usual_program(&mut self, reference: &VarRef, default: &[Atom]) -> bool {
+        let name = reference.name.as_str();
+        let sign = |atom: &Atom| match atom {
+            Atom::Ch(sign, _) => Some(*sign),
+            _ => None,
+        };
+        let Some(text) = default.iter().map(sign).collect::<Option<String>>() else { return false };
+        name.starts_with(|c: char| c.is_ascii_uppercase())
+            && self.state.find_variable(name).is_none()
+            && super::variable::is_tool(&text)
+    }
+
     pub(super) fn expand_operation(
         &mut self,
         reference: &VarRef,
@@ -404,6 +417,13 @@ impl Walker<'_> {
                 fallback(self, &mut other);
                 if matches!(operator, ParameterOp::AssignDefault) {
                     self.flow.keep(reference.name.as_str(), self.flow.seen);
+                }
+                let mut unset = unset;
+                if !known && operand.is_some() && self.names_usual_program(reference, &other) {
+                    // The user's own environment may name another one, which no allow means.
+                    let why = "a program that a variable of the environment may name";
+                    self.emit_uncovered(why, operand.map_or(reference.span, |word| word.span));
+                    unset = true;
                 }
                 let told = other.iter().any(|a| matches!(a, Atom::Ch(..)));
                 if matches!(operator, ParameterOp::AssignDefault) && (unset || told) {

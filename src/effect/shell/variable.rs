@@ -105,6 +105,15 @@ fn is_usual_program(name: &str, value: &str) -> bool {
         || row.has_class(Class::Interpreter) && asked
 }
 
+/// Is it the bare name of a program by which projects run or make what is theirs?
+pub fn is_tool(program: &str) -> bool {
+    table::find_row(program, &[]).is_some_and(|row| {
+        [Class::Compiler, Class::Interpreter, Class::Usual]
+            .into_iter()
+            .any(|own| row.has_class(own))
+    })
+}
+
 /// Does it say where an agent looks for its settings?
 pub fn is_home(name: &str) -> bool {
     variable_lists(name) & HOMES != 0

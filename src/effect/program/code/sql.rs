@@ -319,6 +319,15 @@ impl<'s> Statement<'s, '_> {
         self.out.emit_unknown(why, self.span.clone());
     }
 
+    /// `DROP TABLE pg_temp.x`: is it one table, of the schema that ends with the connection?
+    fn names_temporary(&self) -> bool {
+        let mut rest = self.tokens.iter().skip(1).filter(|token| {
+            !["table", "view", "if", "exists"].iter().any(|word| is_word(token, word))
+        });
+        let schema = rest.next().is_some_and(|token| token.text == "pg_temp");
+        schema && rest.next().is_some_and(|t| t.kind == b'.') && rest.nth(1).is_none()
+    }
+
     /// What the first word says.
     fn verb(&mut self) {
         match self.word(0) {
@@ -326,6 +335,9 @@ impl<'s> Statement<'s, '_> {
             "drop" if MADE.contains(&self.word(1)) && self.place("cascade").is_none() => {
                 self.push(WRITE)
             }
+            // It lasts no longer than the connection.
+            "drop" if self.word(1) == "temporary" => self.push(WRITE),
+            "drop" | "truncate" if self.names_temporary() => self.push(WRITE),
             "drop" | "truncate" => self.push(DROP),
             // SurrealDB's.
             "remove" if matches!(self.word(1), "table" | "database" | "namespace") => {

@@ -17,6 +17,7 @@ use crate::effect::program::table::{Role, mark};
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, SubCommand, Target, Word, secret};
 use crate::glob;
+use crate::names::git_restore::LOCKS;
 
 const DISCARD: Word = Word::Named("git.discard");
 /// Why a URL of that transport is not understood.
@@ -110,7 +111,7 @@ fn may_write(out: &mut Emitter, call: &Call, dir: &str) {
 pub fn emit_checkout(out: &mut Emitter, call: &Call, values: &[Value]) {
     let files = checked_out(out, call, values);
     if !files.is_empty() {
-        if !call.has("--patch") {
+        if !call.has("--patch") && !files.iter().all(is_made_anew) {
             call.does(out, DISCARD);
         }
         files.iter().for_each(|file| emit_overwrite(out, file));
@@ -190,7 +191,8 @@ pub fn emit_restore(out: &mut Emitter, call: &Call, values: &[Value]) {
         return;
     }
     let listed = has("--pathspec-from-file");
-    if listed || !values.is_empty() || last_says(call, "--patch", "--no-patch") {
+    let kept = !values.iter().all(is_made_anew);
+    if listed || kept || last_says(call, "--patch", "--no-patch") {
         call.does(out, DISCARD);
     }
     if listed {
@@ -198,6 +200,12 @@ pub fn emit_restore(out: &mut Emitter, call: &Call, values: &[Value]) {
     }
     values.iter().for_each(|value| emit_overwrite(out, value));
     emit_reverted(out, call, values);
+}
+
+/// A lock file, which a package manager makes anew from what it belongs to.
+fn is_made_anew(file: &Value) -> bool {
+    let text = file.plain_text().unwrap_or_default();
+    LOCKS.contains(&text.rsplit('/').next().unwrap_or_default()) && !file.is_glob()
 }
 
 /// Is `yes` given, and not taken back by a later `no`?

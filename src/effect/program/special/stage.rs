@@ -9,6 +9,7 @@ use crate::effect::{Effect, Grade, Source, Word};
 use crate::names::stage::{ASKERS, DEVELOPMENT, PRODUCTION, SCRATCH, VARIABLES, WHO};
 
 const DROP: Word = Word::Named("database.drop");
+const ALL: Word = Word::Named("database.delete-all");
 
 /// What a name says of the place that it is of; the later one is the more careful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +78,9 @@ fn naming_words<'a>(call: &'a Call) -> impl Iterator<Item = &'a str> {
 fn stages(out: &Emitter, call: &Call) -> Vec<Stage> {
     let variables = out.variables.iter().filter(|(name, _)| VARIABLES.contains(&name.as_str()));
     let values = variables.filter_map(|(_, value)| stage_of(value.as_deref()?));
+    // Without a file it has nothing but what is in memory.
+    let memory = call.name == "duckdb" && call.parsed.operands.is_empty();
+    let values = values.chain(memory.then_some(Stage::Scratch));
     values.chain(naming_words(call).filter_map(stage_of)).collect()
 }
 
@@ -218,24 +222,26 @@ fn worst_stage(out: &Emitter, call: &Call) -> Option<Stage> {
 /// What is dropped is worth what the database is: of the call's own statements, its standard input's among them.
 pub fn settle_drops(out: &mut Emitter, call: &Call, from: usize) {
     let command = out.command;
-    let drops = |effect: &Effect| effect.word == DROP && effect.command == command;
-    if !out.analysis.effects[from..].iter().any(drops) {
+    let loses =
+        |effect: &Effect| effect.command == command && (effect.word == DROP || effect.word == ALL);
+    if !out.analysis.effects[from..].iter().any(loses) {
         return;
     }
-    let word = match stage_of_drop(out, call) {
-        Some(Stage::Scratch) => Word::Named("database.write"),
-        Some(Stage::Development) => Word::Named("database.scratch"),
-        _ => DROP,
-    };
-    let dropped = out.analysis.effects[from..].iter_mut().filter(|effect| drops(effect));
-    dropped.for_each(|effect| effect.word = word);
+    let stage = stage_of_drop(out, call);
+    for effect in out.analysis.effects[from..].iter_mut().filter(|effect| loses(effect)) {
+        effect.word = match stage {
+            Some(Stage::Scratch) => Word::Named("database.write"),
+            Some(Stage::Development) if effect.word == DROP => Word::Named("database.scratch"),
+            _ => effect.word,
+        };
+    }
 }
 
 /// What names and variables make of the effects from there on.
 pub fn settle(out: &mut Emitter, call: &Call, from: usize) {
     emit_unread(out, call);
     let own = &out.analysis.effects[from..];
-    if call.is_dry_run() || !own.iter().any(|e| e.word == DROP || changes(e, call)) {
+    if call.is_dry_run() || !own.iter().any(|e| [DROP, ALL].contains(&e.word) || changes(e, call)) {
         return;
     }
     settle_drops(out, call, from);

@@ -37,6 +37,7 @@ impl Walker<'_> {
                 || row.effects.contains(&Word::Network)
         });
         by = by.max(match name {
+            "helm" if self.is_local_chart(args) => Printer::Local,
             _ if stranger => Printer::Stranger,
             "echo" | "printf" | "true" | ":" => Printer::Nobody,
             // A filter without files says nothing of its own.
@@ -57,6 +58,21 @@ impl Walker<'_> {
             _ => Printer::Local,
         });
         by
+    }
+
+    /// `helm template ./charts/x`: text of the project's, filled in here.
+    fn is_local_chart(&mut self, args: &[Value]) -> bool {
+        let mut texts = args.iter().map(|arg| arg.plain_text().unwrap_or("://"));
+        texts.next() == Some("template")
+            && !texts.any(|text| text.contains("://") || text.starts_with("--repo"))
+            && args[1..].iter().any(|arg| {
+                let text = arg.known_start();
+                text == "."
+                    || ["./", "../", "/"].iter().any(|start| text.starts_with(start))
+                    || text.contains('/')
+                        && matches!(self.out.locate_value(arg, Extent::Exact, false),
+                            Spot::At(target) if self.out.resolver.is_dir(&target.resolved))
+            })
     }
 
     /// Has the call itself written that file, and nobody knows what?

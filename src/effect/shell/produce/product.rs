@@ -246,8 +246,24 @@ impl Walker<'_> {
                 [one] if args.len() == 1 => known(one.plain_text()?),
                 _ => None,
             },
+            "conda" | "mamba" | "brew" | "pyenv" => self.own_prefix(p.name, &known_texts(args)),
             "basename" => p.last_part().or(Some(Feed::Names)),
             "dirname" => p.leading_part(),
+            _ => None,
+        }
+    }
+
+    /// Where a manager of installations says that it has them: its usual place, as with `$NVM_DIR`.
+    fn own_prefix(&self, name: &str, words: &[String]) -> Option<Feed> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let home = &self.out.place.home;
+        match (name, &words[..]) {
+            ("conda" | "mamba", ["info", "--base"]) => known(format!("{home}/miniconda3")),
+            ("pyenv", ["root"]) => known(format!("{home}/.pyenv")),
+            ("brew", ["--prefix"]) => known("/opt/homebrew"),
+            ("brew", ["--prefix", formula]) if !formula.contains(['/', '.', '*']) => {
+                known(format!("/opt/homebrew/opt/{formula}"))
+            }
             _ => None,
         }
     }
