@@ -82,14 +82,19 @@ pub fn directory_at(target: Target) -> Option<String> {
 impl<'a> Emitter<'a> {
     /// An empty one.
     pub fn new(place: &'a Place) -> Emitter<'a> {
+        let mut resolver = Resolver::default();
+        let mut cwd = |text: &str| match windows::canonical_path(text) {
+            Some(path) => path,
+            // The system was there already: behind a link `..` is where the link leads to.
+            None if text.split('/').any(|part| part == "..") => resolver.resolve(text, ""),
+            None => path::normalise_path(text),
+        };
+        let cwd = (!place.cwd.is_empty()).then(|| cwd(&place.cwd));
         Emitter {
             analysis: Analysis::default(),
-            resolver: Resolver::default(),
+            resolver,
             place,
-            cwd: (!place.cwd.is_empty()).then(|| {
-                windows::canonical_path(&place.cwd)
-                    .unwrap_or_else(|| path::normalise_path(&place.cwd))
-            }),
+            cwd,
             command: None,
             written: std::collections::BTreeMap::new(),
             fetched: Vec::new(),
@@ -418,7 +423,17 @@ impl<'a> Emitter<'a> {
 
     /// Goes to a directory, if it is known.
     pub fn chdir(&mut self, value: &Value) {
-        self.cwd = self.locate_exact(value).and_then(directory_at);
+        let target = self.locate_exact(value).map(|target| self.follow_up(target));
+        self.cwd = target.and_then(directory_at);
+    }
+
+    /// A directory as the system goes there: `..` behind a link leads to where the link does.
+    pub fn follow_up(&mut self, target: Target) -> Target {
+        let cwd = self.cwd.clone().unwrap_or_default();
+        match self.resolver.resolve(&target.lexical, &cwd) == target.resolved {
+            true => target,
+            false => Target { lexical: target.resolved.clone(), ..target },
+        }
     }
 
     fn base_directory(&self, text: &str) -> Option<String> {
@@ -525,8 +540,10 @@ impl<'a> Emitter<'a> {
         {
             return;
         }
-        let (dir, name) = path::split(&target.lexical);
+        // `..` behind a link leads to where the link does.
         let cwd = self.cwd.clone().unwrap_or_default();
+        let joined = path::join(&cwd, text);
+        let (dir, name) = path::split(&joined);
         let dir = self.resolver.resolve(dir, &cwd);
         target.resolved = path::normalise_path(&format!("{dir}/{name}"));
     }

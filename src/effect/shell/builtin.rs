@@ -13,7 +13,7 @@ use crate::effect::emitter::{Spot, directory_at};
 use crate::effect::path::{join, normalise_path};
 use crate::effect::program::{self, Next};
 use crate::effect::value::{BLANK, Value};
-use crate::effect::{Extent, Grade};
+use crate::effect::{Extent, Grade, Target};
 use crate::limits;
 
 /// Builtins that evaluate the subscripts of names that they are given.
@@ -223,6 +223,9 @@ impl Walker<'_> {
             self.out.emit_history_end(span.clone());
         }
         // Never taken back: that some are exported is not told from all.
+        if is_physical(args) {
+            self.state.set(StateKey::Physical, Some(StateValue::Set));
+        }
         if exports_all(args) {
             self.state.set(StateKey::Exported(ALL.to_string()), Some(StateValue::Set));
         }
@@ -381,6 +384,12 @@ impl Walker<'_> {
         const STACK: &str = " directories";
         let at =
             args.iter().find(|a| !a.known_start().starts_with('-') || a.plain_text() == Some("-"));
+        let physical = args.iter().rev().find_map(|arg| match arg.plain_text() {
+            Some("-P") => Some(true),
+            Some("-L") => Some(false),
+            _ => None,
+        });
+        let physical = physical.unwrap_or_else(|| self.state.is_set(&StateKey::Physical));
         let now = self.cwd();
         let row = |dir: &Option<String>| match dir {
             Some(dir) => quoted_atoms(dir),
@@ -416,6 +425,9 @@ impl Walker<'_> {
                         let star = target.lexical.find(['*', '?', '[']).unwrap_or(0);
                         let root = target.lexical[..star].rfind('/').unwrap_or(0);
                         Some(format!("{}/{BLANK}", &target.lexical[..root]))
+                    }
+                    _ if physical => {
+                        directory_at(Target { lexical: target.resolved.clone(), ..target })
                     }
                     _ => directory_at(target),
                 },
@@ -460,6 +472,14 @@ pub(super) fn bracket_subscript(arg: &Value) -> Option<Value> {
     let (name, _) = arg.known_start().split_once('[')?;
     let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     is_name.then(|| arg.skip_bytes(name.len() + 1))
+}
+
+/// `set -P`, `set -o physical`: `cd` follows links before it goes up.
+fn is_physical(args: &[Value]) -> bool {
+    args.iter().any(|arg| {
+        let text = arg.known_start();
+        text == "physical" || text.starts_with('-') && !text.starts_with("--") && text.contains('P')
+    })
 }
 
 /// `set -a`, `set -eax`, `set -o allexport`: every variable is exported.

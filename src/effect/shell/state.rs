@@ -46,6 +46,8 @@ pub enum StateKey {
     Tainted,
     /// The directory may be another one: a `cd` whose directory is not there.
     Astray,
+    /// `cd` follows links before it goes up.
+    Physical,
     /// The variable is handed to programs.
     Exported(String),
     /// The variable is a number: what it is given is evaluated.

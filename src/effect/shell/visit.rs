@@ -75,6 +75,10 @@ impl Walker<'_> {
     }
 
     fn visit_part(&mut self, part: &WordPart, span: Span) {
+        if let Some(text) = command_in_braces(self.slice(span)).map(str::to_string) {
+            let range = self.source_range(span);
+            return self.walk_nested(&text, range, self.frame.parent);
+        }
         match part {
             // What is nested too deep the parser hands on as it is written.
             WordPart::Literal(_) if has_substitution(self.slice(span)) => {
@@ -387,7 +391,15 @@ impl Walker<'_> {
                         part.span,
                     ),
                 },
-                HeredocBodyPart::Parameter(parameter) => self.visit_parameter(parameter, part.span),
+                HeredocBodyPart::Parameter(parameter) => {
+                    match command_in_braces(self.slice(part.span)).map(str::to_string) {
+                        Some(text) => {
+                            let range = self.source_range(part.span);
+                            self.walk_nested(&text, range, self.frame.parent);
+                        }
+                        None => self.visit_parameter(parameter, part.span),
+                    }
+                }
             }
         }
     }
@@ -440,4 +452,11 @@ fn continue_with(text: &mut String, next: Option<char>) {
     if let Some(c) = next {
         text.push(c);
     }
+}
+
+/// `${ command; }` and `${| command; }` (Bash 5.3, ksh, zsh): what they run, in this very shell.
+fn command_in_braces(raw: &str) -> Option<&str> {
+    let inner = raw.strip_prefix("${")?;
+    let inner = inner.strip_prefix('|').or_else(|| inner.strip_prefix([' ', '\t', '\n']))?;
+    Some(inner.strip_suffix('}').unwrap_or(inner))
 }

@@ -144,6 +144,7 @@ impl Walker<'_> {
 
     /// The same inside a word: other words of the command may still see what it was.
     pub(super) fn maybe_number(&mut self, name: &str) {
+        self.taint_by(name);
         let values = match self.state.find_variable(name) {
             Some(old) if old.len() < limits::VALUES => {
                 let more = word::number_var();

@@ -97,6 +97,7 @@ impl Program<'_, '_, '_> {
             "ENVIRON" | "PROCINFO" | "SYMTAB" => {
                 self.out.emit_disclosure("awk prints the environment", self.span.clone());
             }
+            "ARGV" => self.own_files(at),
             "getline" => {
                 // `getline x < file`; `cmd | getline` is seen at the bar.
                 let behind = at + if self.is_word(at + 1) { 2 } else { 1 };
@@ -106,6 +107,25 @@ impl Program<'_, '_, '_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// `ARGV[1] = "file"`: the files that it reads are its own choice.
+    fn own_files(&mut self, at: usize) {
+        const CHANGING: &[&str] = &["sub", "gsub", "split", "getline"];
+        let end = (at..self.tokens.len()).find(|n| self.op(*n) == "]").unwrap_or(at);
+        let assigned = self.op(at + 1) == "[" && self.op(end + 1) == "=";
+        let changing =
+            |token: &AwkToken| matches!(token, AwkToken::Word(w) if CHANGING.contains(&&w[..]));
+        if assigned {
+            let text = join_tokens(&self.tokens[end + 2..], false);
+            emit_path(self.out, Word::Read, &text, self.span);
+        } else if self.op(at + 1) != "["
+            || self.op(end + 1).ends_with('=')
+                && !matches!(self.op(end + 1), "==" | "!=" | "<=" | ">=")
+            || self.tokens.iter().any(changing)
+        {
+            self.hide("an awk program that chooses the files that it reads");
         }
     }
 
@@ -243,6 +263,8 @@ fn read_tokens(text: &str) -> Option<Vec<AwkToken>> {
                 out.push(AwkToken::Text(inner));
                 at = end;
             }
+            // What one awk reads as a pattern behind `length` is a division to another.
+            b'/' if is_length(out.last()) && line_has_slash(&bytes[at + 1..]) => return None,
             b'/' if !ends_in_value(&out) => {
                 out.push(AwkToken::Word(String::new()));
                 at = expression(bytes, at + 1)?;
@@ -253,7 +275,11 @@ fn read_tokens(text: &str) -> Option<Vec<AwkToken>> {
             }
             _ if part(&byte) => {
                 let from = at;
-                at += bytes[at..].iter().take_while(|byte| part(byte)).count();
+                // A name may stand behind a number with nothing between: `1system("x")`.
+                at += match number_length(&bytes[at..]) {
+                    0 => bytes[at..].iter().take_while(|byte| part(byte)).count(),
+                    length => length,
+                };
                 out.push(AwkToken::Word(text.get(from..at)?.to_string()));
             }
             _ => {
@@ -264,6 +290,38 @@ fn read_tokens(text: &str) -> Option<Vec<AwkToken>> {
         }
     }
     Some(out)
+}
+
+fn is_length(token: Option<&AwkToken>) -> bool {
+    matches!(token, Some(AwkToken::Word(word)) if word == "length")
+}
+
+fn line_has_slash(rest: &[u8]) -> bool {
+    rest.iter().take_while(|byte| **byte != b'\n').any(|byte| *byte == b'/')
+}
+
+/// How many bytes of a number stand at the begin: `1`, `.5`, `1e5`, `0x1f`.
+fn number_length(bytes: &[u8]) -> usize {
+    let count = |from: usize, is: fn(&u8) -> bool| {
+        bytes.get(from..).unwrap_or_default().iter().take_while(|byte| is(byte)).count()
+    };
+    if bytes.starts_with(b"0x") || bytes.starts_with(b"0X") {
+        let digits = count(2, u8::is_ascii_hexdigit);
+        return if digits > 0 { digits + 2 } else { 1 };
+    }
+    let whole = count(0, u8::is_ascii_digit);
+    let point = usize::from(bytes.get(whole) == Some(&b'.'));
+    let part = count(whole + point, u8::is_ascii_digit) * point;
+    if whole + part == 0 {
+        return 0;
+    }
+    let end = whole + point + part;
+    let power = usize::from(matches!(bytes.get(end), Some(b'e' | b'E')));
+    let sign = usize::from(power == 1 && matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+    match power * count(end + power + sign, u8::is_ascii_digit) {
+        0 => end,
+        digits => end + power + sign + digits,
+    }
 }
 
 /// A string up to its quote, and where what is behind it stands.

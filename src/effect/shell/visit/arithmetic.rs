@@ -100,7 +100,11 @@ impl Walker<'_> {
             }
             ArithmeticExpr::Assignment { target, value, .. } => {
                 match target {
-                    ArithmeticLvalue::Indexed { index, .. } => self.visit_arithmetic(index),
+                    ArithmeticLvalue::Indexed { name, index, .. } => {
+                        self.visit_arithmetic(index);
+                        let name = name.as_str().to_string();
+                        self.taint_by(&name);
+                    }
                     ArithmeticLvalue::Variable(name) => {
                         let name = name.as_str().to_string();
                         self.maybe_number(&name);
