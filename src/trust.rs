@@ -22,8 +22,9 @@ pub use crate::text::sha256_hex;
 pub use pins::stays_in;
 
 /// What the entries hold. One of another number says too little of what its commands run: it approves
-/// nothing any more.
-const FORMAT: u32 = 2;
+/// nothing any more. On Windows a program by its path was not pinned by the one before.
+const FORMAT: u32 = if cfg!(windows) { 3 } else { 2 };
+
 /// What was approved: the content of `trust.json`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Store {

@@ -39,9 +39,9 @@ pub fn hookctl_unless(program: &str, home: &Path, args: &[&str]) -> Command {
 /// hookctl nothing has run then. No other failure is tried again.
 pub fn start(command: &mut Command) -> Child {
     const LOST: i32 = 1359;
-    for _ in 0..if cfg!(windows) { 4 } else { 0 } {
+    for _ in 0..4 {
         match command.spawn() {
-            Err(error) if error.raw_os_error() == Some(LOST) => continue,
+            Err(error) if cfg!(windows) && error.raw_os_error() == Some(LOST) => {}
             started => return started.unwrap(),
         }
     }
