@@ -33,7 +33,7 @@ impl Chain {
 /// Is the number there the whole of an argument, with a minus before it?
 fn is_negative(c: &Cursor, at: usize) -> bool {
     let text = |back: usize| at.checked_sub(back).map_or("", |at| c.tokens[at].text.as_ref());
-    text(1) == "-" && matches!(text(2), "(" | "," | "=>")
+    text(1) == "-" && matches!(text(2), "(" | "," | "=>" | "=")
 }
 
 impl Scan<'_, '_> {
@@ -240,12 +240,13 @@ impl Scan<'_, '_> {
         let tagged = self.lang == Lang::Js && token.kind == TokenKind::Text;
         if let Val::Name(name) = &chain.val
             && tagged
-            && name.rsplit('.').next() == Some("$")
+            && (name.rsplit('.').next() == Some("$") || self.find_row(name).is_some())
         {
             // zx, Bun: a shell of their own.
             let arg = CallArg { key: None, val: Val::text(&token.text), block: false };
             c.at += 1;
-            let val = self.call_value(Val::name("Bun.$"), vec![arg]);
+            let own = if name.ends_with('$') { Val::name("Bun.$") } else { chain.val.clone() };
+            let val = self.call_value(own, vec![arg]);
             chain.returned(val);
             return true;
         }
