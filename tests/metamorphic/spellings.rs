@@ -19,17 +19,23 @@ pub const SPELLINGS: &[Rewrite] = &[
         })
     }),
     ("hexadecimal", |l, r| {
-        respell(l, r, |w, _| Some(ansi(w, |c| Some(format!("\\x{:02x}", u32::from(c))))))
+        respell(l, r, |w, _| {
+            Some(ansi(w, |c| c.is_ascii().then(|| format!("\\x{:02x}", u32::from(c)))))
+        })
     }),
     ("octal", |l, r| {
-        respell(l, r, |w, _| Some(ansi(w, |c| Some(format!("\\{:03o}", u32::from(c))))))
+        respell(l, r, |w, _| {
+            Some(ansi(w, |c| c.is_ascii().then(|| format!("\\{:03o}", u32::from(c)))))
+        })
     }),
     ("code points", |l, r| {
         respell(l, r, |w, _| Some(ansi(w, |c| Some(format!("\\u{:04x}", u32::from(c))))))
     }),
     ("some hexadecimal", |l, r| {
         respell(l, r, |w, r| {
-            Some(ansi(w, |c| (r.below(2) == 0).then(|| format!("\\x{:X}", u32::from(c)))))
+            Some(ansi(w, |c| {
+                (c.is_ascii() && r.below(2) == 0).then(|| format!("\\x{:X}", u32::from(c)))
+            }))
         })
     }),
     ("split quotes", |l, r| {

@@ -90,8 +90,13 @@ pub fn of_setting(value: &Value) -> Vec<Next> {
     let (key, rest) = text.split_once('=').unwrap_or(("", text));
     let key = if key.contains(char::is_whitespace) { "" } else { key };
     let behind = if key.is_empty() { text } else { rest };
-    let behind = behind.trim_start_matches(['=', '|', '!', '"', '\'', ' ']);
-    of_value(&Value::known(behind.trim_end_matches(['"', '\'']), value.span.clone()))
+    let behind = behind.trim_start_matches(['=', '|', '!', ' ']);
+    let inner = ['"', '\''].iter().find_map(|q| behind.strip_prefix(*q)?.strip_suffix(*q));
+    let text = match inner {
+        Some(inner) => inner.replace("\\\"", "\"").trim_start_matches('!').to_string(),
+        None => behind.to_string(),
+    };
+    of_value(&Value::known(text, value.span.clone()))
 }
 
 /// May the program be fed commands that no row speaks of?

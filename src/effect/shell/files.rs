@@ -278,7 +278,12 @@ impl Walker<'_> {
             .collect();
         let named: Vec<String> =
             call.args.iter().filter_map(|arg| Some(self.out.locate_exact(arg)?.resolved)).collect();
-        let touched: Vec<String> = touched.into_iter().chain(named).collect();
+        let recipes = row.and_then(|row| row.recipes).unwrap_or_default().split(' ');
+        let recipes = self
+            .cwd()
+            .into_iter()
+            .flat_map(|dir| recipes.clone().map(move |name| format!("{dir}/{name}")));
+        let touched: Vec<String> = touched.into_iter().chain(named).chain(recipes).collect();
         let unread = printed
             || builds
                 && !looks
@@ -369,10 +374,22 @@ impl Walker<'_> {
             text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '_' | '-' | '+'))
                 .any(|part| part == name)
         };
+        // A directory that is filled (`rsync -a h:x/ x/`), but for the one that the call is in.
+        let fills = |effect: &Effect| {
+            let dir = effect.path.as_ref().filter(|dir| dir.extent.is_wide());
+            effect.command == Some(command)
+                && effect.word == Word::Write
+                && dir.is_some_and(|dir| {
+                    let rest = path.strip_prefix(dir.resolved.as_str());
+                    rest.is_some_and(|rest| rest.starts_with('/'))
+                        && dir.resolved != self.out.place.cwd
+                })
+        };
         CARRIERS.contains(&commands[command].name.as_str())
             && does(Word::Network)
             && !does(Word::Send)
-            && commands[command].args.iter().any(|arg| arg.text.as_deref().is_some_and(names))
+            && (effects.iter().any(fills)
+                || commands[command].args.iter().any(|arg| arg.text.as_deref().is_some_and(names)))
     }
 
     /// Does any of the other programs, but for those that run this one?

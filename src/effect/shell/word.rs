@@ -462,6 +462,8 @@ fn decode_ansi_quoted(inner: &str) -> Option<String> {
             'v' => '\x0b',
             same @ ('\\' | '\'' | '"') => same,
             'x' => decode_char_code(&mut chars, 0, 2, 16)?,
+            'u' => decode_char_code(&mut chars, 0, 4, 16)?,
+            'U' => decode_char_code(&mut chars, 0, 8, 16)?,
             digit => decode_char_code(&mut chars, digit.to_digit(8)?, 2, 8)?,
         });
     }

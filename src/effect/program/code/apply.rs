@@ -59,6 +59,10 @@ impl Scan<'_, '_> {
         {
             return self.resolve_member(Val::name(from), &text);
         }
+        let name = match name.strip_prefix("self.") {
+            Some(own) if self.lang == Lang::Ruby && self.rows.contains_key(own) => own,
+            _ => name,
+        };
         // `method(:system).call("rm x")`
         if self.lang == Lang::Ruby
             && let Some((from, "call" | "to_proc" | "curry" | "unbind" | "bind" | "===" | "yield")) =
@@ -112,6 +116,10 @@ impl Scan<'_, '_> {
                     }
                     _ => Val::Unknown,
                 }
+            }
+            (Val::Dict(_, items), "get") => {
+                let found = items.iter().find(|(key, _)| Some(key.as_str()) == first.as_deref());
+                found.map_or(Val::Unknown, |(_, val)| val.clone())
             }
             (Val::List(_, items), "join") => join_items(items, &first.unwrap_or_default()),
             (Val::Text(text), "split") if args.is_empty() || first.as_deref() == Some(" ") => {

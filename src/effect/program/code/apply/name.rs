@@ -135,6 +135,8 @@ impl Scan<'_, '_> {
                 match key.known_text() {
                     Some(text) if name == "sys.modules" => Val::name(&text),
                     Some(text) => self.resolve_member(val.clone(), &text),
+                    // `(os.system,)[0]`
+                    None if self.rows.contains_key(name) && key == Val::Scalar => val.clone(),
                     None => {
                         let dangerous = matches!(
                             name,
@@ -176,7 +178,7 @@ impl Scan<'_, '_> {
     }
 
     /// The row of a name.
-    pub(in super::super) fn find_row(&self, name: &str) -> Option<&'static str> {
+    pub fn find_row(&self, name: &str) -> Option<&'static str> {
         let lower;
         let name = match self.lang {
             Lang::Php => {

@@ -40,8 +40,9 @@ const WHOLE: &[(&str, Whole)] = &[
     ("kill", |scan, call| scan.kills(call)),
     ("later", |scan, call| {
         call.pos.first().and_then(Val::known_text).iter().for_each(|text| scan.scan_program(text));
-        if let [function @ Val::Name(_), _, rest @ ..] = &call.pos[..] {
-            scan.call_with(function, rest);
+        if let [function @ Val::Name(_), rest @ ..] = &call.pos[..] {
+            let rest: Vec<Val> = rest.iter().filter(|v| **v != Val::Scalar).cloned().collect();
+            scan.call_with(function, &rest);
         }
     }),
     ("members", |scan, call| scan.lists_members(call)),
@@ -279,8 +280,9 @@ impl Scan<'_, '_> {
 
     /// A signal for processes, by their numbers: as the program `kill` would send it.
     fn kills(&mut self, call: &CallArguments) {
+        let all = || call.pos.iter().chain(call.opts.iter().map(|(_, val)| val));
         let named =
-            |end: &str| call.pos.iter().any(|v| matches!(v, Val::Name(n) if n.ends_with(end)));
+            |end: &str| all().any(|val| matches!(val, Val::Name(name) if name.ends_with(end)));
         let whom = match (named("-1"), named("ppid")) {
             (true, _) => "kill -9 -1",
             (_, true) => "kill -9 $PPID",

@@ -33,7 +33,7 @@ impl Chain {
 /// Is the number there the whole of an argument, with a minus before it?
 fn is_negative(c: &Cursor, at: usize) -> bool {
     let text = |back: usize| at.checked_sub(back).map_or("", |at| c.tokens[at].text.as_ref());
-    text(1) == "-" && matches!(text(2), "(" | "," | "=>")
+    text(1) == "-" && matches!(text(2), "(" | "," | "=>" | "=")
 }
 
 impl Scan<'_, '_> {
