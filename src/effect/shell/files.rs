@@ -283,14 +283,15 @@ impl Walker<'_> {
             .cwd()
             .into_iter()
             .flat_map(|dir| recipes.clone().map(move |name| format!("{dir}/{name}")));
-        let touched: Vec<String> = touched.into_iter().chain(named).chain(recipes).collect();
+        let touched: Vec<String> = touched.into_iter().chain(named).collect();
+        // Other words of a runner name its data: `npx x data.json`.
+        let words = touched.iter().filter(|_| BUILDERS.contains(&name)).cloned();
+        let sources: Vec<String> = words.chain(recipes).collect();
+        let downloaded = sources.iter().any(|path| self.is_download(path, from));
         let unread = printed
             || builds
                 && !looks
-                && (here
-                    || touched
-                        .iter()
-                        .any(|path| self.is_fetched_tree(path) || self.is_download(path, from)))
+                && (here || downloaded || touched.iter().any(|path| self.is_fetched_tree(path)))
             || installs && touched.iter().any(|path| self.is_download(path, from));
         if unread {
             call.does(&mut self.out, Word::Named("package.unread"));
