@@ -36,6 +36,9 @@ fn analyse_call(event: &Event, place: &Place) -> Analysis {
     if let (Some(text), "Bash" | "Monitor") = (line, name) {
         return shell::analyse_command(text, &own);
     }
+    if let (Some(text), "PowerShell") = (line, name) {
+        return powershell(text, &own);
+    }
     let mut out = Emitter::new(&own);
     match name {
         // One that is called with nothing runs nothing.
@@ -54,6 +57,21 @@ fn analyse_call(event: &Event, place: &Place) -> Analysis {
         }
     }
     out.finish()
+}
+
+/// PowerShell as its own reader has it: no allow covers that, and what is not plain is not understood.
+fn powershell(text: &str, place: &Place) -> Analysis {
+    let line = format!("pwsh -c '{}'", text.replace('\'', "'\\''"));
+    let mut analysis = shell::analyse_command(&line, place);
+    let mut out = Emitter::new(place);
+    match code::is_plain_powershell(text) {
+        true => out.emit_uncovered("PowerShell is read in part", 0..0),
+        false => out.emit_unknown("a shell that is not read", 0..0),
+    }
+    let more = out.finish();
+    analysis.effects.extend(more.effects);
+    analysis.notes.extend(more.notes);
+    analysis
 }
 
 /// The tools that every agent has, by Claude Code's names; false = it is none of them.

@@ -214,9 +214,11 @@ impl Form<'_> {
             })
     }
 
-    /// Of an option that stands twice the last one counts: each must have the value that the pattern names.
+    /// Of an option that stands twice the last one counts: each must have the value that the pattern names, but of
+    /// definitions (`-Da=1 -Db=2`), which add up.
     fn means_last(&self, command: &SubCommand) -> bool {
-        self.options.iter().filter(|wanted| wanted.value.is_some()).all(|wanted| {
+        let one = |wanted: &&OptionPattern<'_>| wanted.value.is_some() && wanted.name != "-D";
+        self.options.iter().filter(one).all(|wanted| {
             let mut named = command.options.iter().filter(|opt| wanted.has_name(opt));
             named.all(|opt| wanted.admits_option(opt, command))
         })

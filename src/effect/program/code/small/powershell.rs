@@ -5,7 +5,7 @@ use crate::effect::path::is_rooted;
 use crate::effect::program::table::{Program, Special, find_program};
 use crate::effect::windows;
 use crate::limits::Cap;
-use crate::names::powershell::KEYWORDS;
+use crate::names::powershell::{KEYWORDS, LOOKING, OPAQUE, UNREAD};
 
 /// Get-ChildItem of the current directory.
 pub fn lists_here<T: AsRef<str>>(name: &str, args: &[T]) -> bool {
@@ -123,6 +123,53 @@ impl Sink<'_, '_> {
 
 /// A text of letters and digits that is longer is no command's name: it is encoded.
 const NO_NAME: usize = 40;
+
+/// Is all of a text PowerShell that the reader takes apart as PowerShell does, of programs and cmdlets that are known?
+pub fn is_plain_powershell(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let signs: Vec<char> = lower.chars().collect();
+    let pairs = |wanted: fn(char, char) -> bool| signs.windows(2).any(|two| wanted(two[0], two[1]));
+    // A method, or what is called or sourced by a value; what is redirected.
+    let calls = pairs(|before, sign| sign == '(' && (before.is_alphanumeric() || before == '_'));
+    let rest =
+        lower.replace("2>&1", "").replace("&&", ";").replace("> $null", "").replace(">$null", "");
+    !calls
+        && !rest.contains(['&', '>'])
+        && !OPAQUE.iter().any(|sign| lower.contains(sign))
+        && split_commands(&lower, &[';', '|', '{', '}', '(', ')'], &['"', '\''], '`')
+            .iter()
+            .all(|words| is_plain_statement(words))
+}
+
+/// `gci x | ForEach-Object Delete`: a method by its name.
+fn calls_member(word: &str, args: &[String]) -> bool {
+    matches!(word, "foreach-object" | "foreach" | "%")
+        && args.iter().any(|arg| !arg.starts_with('-'))
+}
+
+fn is_plain_statement(words: &[String]) -> bool {
+    let first =
+        words.iter().position(|word| !word.starts_with('$') && !matches!(&word[..], "=" | "+="));
+    let Some(word) = first.map(|at| words[at].as_str()) else { return true };
+    let looks = || {
+        let verb = word.split_once('-').map(|(verb, _)| verb);
+        LOOKING.contains(&word)
+            || verb.is_some_and(|verb| LOOKING.contains(&verb))
+                && !["secret", "credential"].iter().any(|own| word.contains(own))
+    };
+    let name = windows::program_name(word).unwrap_or_else(|| word.to_string());
+    // An operator, or text and numbers as they stand.
+    word.starts_with('-')
+        || !word.starts_with(|c: char| c.is_ascii_alphabetic() || "./\\~_%?".contains(c))
+        || !UNREAD.contains(&word)
+            && !calls_member(word, &words[1..])
+            && word != "."
+            && (KEYWORDS.contains(&word)
+                || matches!(word, "%" | "?")
+                || word.contains(['/', '\\'])
+                || find_program(&name, &[]).is_some()
+                || looks())
+}
 
 /// PowerShell, statement by statement.
 pub fn scan_powershell(sink: &mut Sink, text: &str) {
