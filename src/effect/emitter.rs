@@ -265,6 +265,8 @@ impl<'a> Emitter<'a> {
                     net.command.is_some_and(|at| by.contains(&at))
                         || inside(net)
                         || text.get(net.span.end..write.span.start).is_some_and(pipes)
+                        // Where each stands in a text of a text is not known.
+                        || net.span.start < write.span.end && write.span.start < net.span.end
                 })
         };
         let writes = || effects.iter().filter(|effect| effect.word == Word::Write);

@@ -74,10 +74,19 @@ impl Walker<'_> {
         }
     }
 
-    fn visit_part(&mut self, part: &WordPart, span: Span) {
-        if let Some(text) = command_in_braces(self.slice(span)).map(str::to_string) {
+    /// Walks `${ command; }`; is it one?
+    fn visit_braces(&mut self, span: Span) -> bool {
+        let text = command_in_braces(self.slice(span)).map(str::to_string);
+        if let Some(text) = &text {
             let range = self.source_range(span);
-            return self.walk_nested(&text, range, self.frame.parent);
+            self.walk_nested(text, range, self.frame.parent);
+        }
+        text.is_some()
+    }
+
+    fn visit_part(&mut self, part: &WordPart, span: Span) {
+        if self.visit_braces(span) {
+            return;
         }
         match part {
             // What is nested too deep the parser hands on as it is written.
@@ -374,6 +383,9 @@ impl Walker<'_> {
             if !self.has_room() {
                 return;
             }
+            if self.visit_braces(part.span) {
+                continue;
+            }
             match &part.kind {
                 HeredocBodyPart::Literal(_) | HeredocBodyPart::Variable(_) => {}
                 HeredocBodyPart::CommandSubstitution { body, syntax } => {
@@ -391,15 +403,7 @@ impl Walker<'_> {
                         part.span,
                     ),
                 },
-                HeredocBodyPart::Parameter(parameter) => {
-                    match command_in_braces(self.slice(part.span)).map(str::to_string) {
-                        Some(text) => {
-                            let range = self.source_range(part.span);
-                            self.walk_nested(&text, range, self.frame.parent);
-                        }
-                        None => self.visit_parameter(parameter, part.span),
-                    }
-                }
+                HeredocBodyPart::Parameter(parameter) => self.visit_parameter(parameter, part.span),
             }
         }
     }
