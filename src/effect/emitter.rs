@@ -617,7 +617,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Does it lie, or lead, outside of the project?
-    fn is_elsewhere(&mut self, target: &Target) -> bool {
+    pub fn is_elsewhere(&mut self, target: &Target) -> bool {
         let root = self.place.project.trim_end_matches('/');
         let real = self.resolver.resolve(root, "/");
         let below = |path: &str| {

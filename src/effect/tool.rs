@@ -381,6 +381,10 @@ fn emit_search(out: &mut Emitter, event: &Event) {
         let pattern = pattern.known_start();
         let literal = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
         let dir = literal.rsplit_once('/').map(|(dir, _)| if dir.is_empty() { "/" } else { dir });
+        let signs = pattern.find(['*', '?', '[', '{', '(']).unwrap_or(pattern.len());
+        if leads_anywhere(&pattern[signs..]) {
+            out.push(Word::Read, Grade::Unknown, Source::Tool, 0..0);
+        }
         if let Some(dir) = dir {
             let whole = format!("{}/{dir}", base.text().unwrap_or("."));
             let text = if path::is_absolute(dir) { dir.to_string() } else { whole };
@@ -395,6 +399,14 @@ fn emit_search(out: &mut Emitter, event: &Event) {
         }
     }
     out.emit_path(Word::Read, &base, extent, Grade::Certain, Source::Tool);
+}
+
+/// May what stands behind a pattern's first sign lead out of the directory before it: `{../..,x}/*`, `@(src|..)/*`, `{/etc,x}`?
+fn leads_anywhere(rest: &str) -> bool {
+    let rest = rest.replace('\\', "");
+    let mut parts = rest.split(['/', '{', '}', ',', '(', ')', '|']);
+    parts.any(|part| part == "..")
+        || ["{/", ",/", "(/", "|/"].iter().any(|root| rest.contains(root))
 }
 
 /// The path that a URI of a file or a variable stands for; any other text as it is.

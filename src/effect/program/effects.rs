@@ -2,7 +2,6 @@
 
 use super::table::mark;
 use crate::effect::emitter::Emitter;
-use crate::effect::path::is_below;
 use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word};
 
@@ -21,8 +20,8 @@ pub use operand::{
 /// An option that leads out of the project (`make -C /srv`) is not what an allow on the bare program
 /// means.
 pub fn emit_elsewhere(out: &mut Emitter, call: &Call) {
-    let project = out.place.project.clone();
-    if out.cwd.as_ref().is_some_and(|dir| *dir == project || is_below(dir, &project)) {
+    let dir = out.cwd.clone().and_then(|dir| out.locate_exact(&Value::known(dir, 0..0)));
+    if dir.is_some_and(|dir| !out.is_elsewhere(&dir)) {
         return;
     }
     let Some(command) = out.own_command() else {

@@ -231,7 +231,9 @@ fn parse_program_part(parsed: &mut Parsed, args: &[Value], from: usize, stop: bo
         let before = parsed.options.len();
         at += parse_option(parsed, program, args, at);
         if handed {
-            hand_on(parsed, before);
+            // `cargo fmt -- --check`
+            let writes = program.is_some_and(|p| p.repeat == Role::Edit);
+            hand_on(parsed, before, if writes { mark::DRY } else { 0 });
         }
         let marks = parsed.options.last().and_then(|o| o.spec).map_or(0, |s| s.marks);
         if marks & mark::END != 0 {
@@ -256,17 +258,17 @@ fn is_option(program: Option<&'static Program>, text: &str) -> bool {
 
 /// A word of which nothing is known may be one option or several, unless any that there is does no harm.
 fn may_hold_options(program: Option<&'static Program>, arg: &Value) -> bool {
-    let any = || program.is_some_and(|p| p.complete && p.free && p.is_harmless());
+    let any = || program.is_some_and(|p| p.complete && p.free && !p.sub && p.is_harmless());
     arg.text().is_none() && arg.known_start().is_empty() && !arg.is_pipe() && !any()
 }
 
 /// Options that a program hands on to what it runs are not its own: `--help` of the tests does not
-/// stop `cargo test --` from building, `-C` leads nowhere.
-fn hand_on(parsed: &mut Parsed, from: usize) {
+/// stop `cargo test --` from building, `-C` leads nowhere. The mark `kept` holds behind `--` as well.
+fn hand_on(parsed: &mut Parsed, from: usize, kept: u32) {
     for found in &mut parsed.options[from..] {
         let Some(spec) = &mut found.spec else { continue };
-        if spec.marks & !(mark::ONLY | mark::EACH) == 0 && spec.effect.is_none() {
-            spec.marks = 0;
+        if spec.marks & !(mark::ONLY | mark::EACH | kept) == 0 && spec.effect.is_none() {
+            spec.marks &= kept;
             // To what runs it may be a file.
             if spec.role == Role::Text {
                 spec.role = Role::MaybeRead;
@@ -356,9 +358,14 @@ impl Taken<'_> {
         own.or_else(|| self.global.and_then(|row| row.find_option(name)))
     }
 
-    /// What an option that no row names is to a program that takes any.
+    /// What an option that no row names is to a program that takes any. Where else all is told of a program with
+    /// sub-commands, an effect tells of no such option, but nobody knows that it is harmless.
     fn free(&self, name: &str) -> Option<Known> {
-        let marks = if names_program(name) { mark::UNSAFE } else { 0 };
+        let marks = match names_program(name) {
+            true => mark::UNSAFE,
+            false if self.any(|row| row.free && row.sub && row.complete) => mark::CHANGES,
+            false => 0,
+        };
         let free = self.any(|row| row.free);
         free.then_some(Known { names: "", spec: OptSpec { marks, ..PLAIN } })
     }
@@ -367,7 +374,9 @@ impl Taken<'_> {
         let spec = known.map(|known| known.spec);
         // A value that becomes several words may bring options along.
         let splits = value.as_ref().is_some_and(|v| v.text().is_none() && v.may_be_several());
-        if splits || spec.is_none_or(|s| !is_harmless_spec(&s)) {
+        let guessed =
+            known.is_some_and(|k| k.names.is_empty() && k.spec.marks & mark::CHANGES != 0);
+        if splits || guessed || spec.is_none_or(|s| !is_harmless_spec(&s)) {
             parsed.harmless = false;
         }
         let names = known.map_or("", |known| known.names);

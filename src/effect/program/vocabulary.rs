@@ -134,6 +134,8 @@ vocabulary! {
     Script = "script",
     /// Text in the program's own language that is run.
     Code = "code",
+    /// A program of jq, which another one applies to what it prints.
+    Jq = "jq",
     /// The first word of a command; the rest of the words are its arguments.
     Command = "command",
     /// The same of a command of the program itself.

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use super::frame::{Frame, Room};
 use super::state::{StateKey, StateValue};
-use super::stead::Closed;
+use super::stead::{Closed, is_goal_or_harmless};
 use super::variable::{Marked, classify_variable};
 use super::{Walker, cut_to_cap, deep};
 use crate::effect::analysis::{Led, Stead};
@@ -859,7 +859,12 @@ fn asked_of(call: &Call) -> Option<Asked> {
                 _ if call.name != "npm" && call.parsed.subs == 0 => named(0, &mut asked)?,
                 _ => return None,
             }
-            asked.whole = call.name == "npm" && around.is_empty() && first != "restart";
+            // What stands in front of `--` is npm's own: `-w x` is another file's script.
+            let mut own = call.args.iter().take_while(|arg| arg.plain_text() != Some("--"));
+            asked.whole = call.name == "npm"
+                && around.is_empty()
+                && first != "restart"
+                && own.all(is_goal_or_harmless);
         }
         _ => return None,
     }

@@ -90,6 +90,9 @@ impl Walker<'_> {
                     self.out.analysis.commands[index].transparent = false;
                 }
                 if words.is_empty() {
+                    // `make test PATH=.`: what it runs is not what its name says.
+                    self.out.analysis.commands[index].genuine &= !marked;
+                    self.state.rollback(mark);
                     return;
                 }
                 if feeds {

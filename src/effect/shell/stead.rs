@@ -59,8 +59,8 @@ const TWINS: &[&str] = &[
     "RCS",
     "SCCS",
 ];
-/// What tells npm of another shell or of other commands.
-const SETTINGS: &[&str] = &[".npmrc", "node_modules/.hooks"];
+/// What tells npm of another shell or of other commands, or is the shell that it finds first.
+const SETTINGS: &[&str] = &[".npmrc", "node_modules/.hooks", "node_modules/.bin/sh"];
 /// Words of the shell's grammar, which stand for no program.
 const RESERVED: &[&str] = &[
     "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "for", "while", "until",
@@ -169,7 +169,7 @@ fn runs_project(name: &str) -> bool {
 }
 
 /// Is it what is asked for, or an option that changes nothing of what that does?
-fn is_goal_or_harmless(arg: &Value) -> bool {
+pub(super) fn is_goal_or_harmless(arg: &Value) -> bool {
     arg.plain_text().is_some_and(|text| match text.strip_prefix('-') {
         Some(_) => {
             HARMLESS.contains(&text)

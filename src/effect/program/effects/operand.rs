@@ -43,8 +43,37 @@ pub fn emit_operands(out: &mut Emitter, call: &Call, program: &Program, next: &m
             }
             Role::Target => emit_target(out, call, &values, value),
             Role::Code => code::emit_inline(out, program.language(), value, next),
-            kind => emit_role(out, call, kind, value, next),
+            kind => {
+                let from = out.analysis.effects.len();
+                emit_role(out, call, kind, value, next);
+                if program.through {
+                    out.code_from_elsewhere(from);
+                }
+                if is_looked_into(kind) {
+                    emit_inplace(out, call, value);
+                }
+            }
         }
+    }
+    // `cargo clippy --fix`: all that lies here.
+    if values.is_empty() && is_looked_into(program.repeat) {
+        emit_inplace(out, call, &Value::known(".", call.span.clone()));
+    }
+}
+
+/// Are files looked for there, which an option may have written as well (`prettier --write src`)?
+fn is_looked_into(kind: Role) -> bool {
+    matches!(
+        kind,
+        Role::ReadVisible | Role::ReadTree | Role::MaybePath | Role::MaybeRead | Role::Runs
+    )
+}
+
+/// What is read is written too, where an option says so.
+fn emit_inplace(out: &mut Emitter, call: &Call, value: &Value) {
+    if call.parsed.has_mark(mark::INPLACE) && !call.is_dry_run() && value.plain_text() != Some("-")
+    {
+        emit_file_write(out, value);
     }
 }
 
@@ -194,6 +223,7 @@ pub fn emit_role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next
         Role::Query | Role::Host | Role::Url | Role::Body | Role::Upload => {
             talks(out, call, kind, value);
         }
+        Role::Jq => code::emit_inline(out, Language::Jq, value, next),
         Role::Run | Role::Program | Role::Filter | Role::Script | Role::Code | Role::Inline => {
             runs(out, call, kind, value, next);
         }
@@ -229,9 +259,7 @@ fn reads(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
             if call.parsed.has_mark(mark::LINKS) && !call.is_dry_run() {
                 out.emit_second_names(from);
             }
-            if call.parsed.has_mark(mark::INPLACE) && !call.is_dry_run() {
-                emit_file_write(out, value);
-            }
+            emit_inplace(out, call, value);
         }
         Role::ReadTree => out.operand_tree(Word::Read, value),
         Role::Pathspec => emit_pathspec(out, call, value),

@@ -173,6 +173,17 @@ fn emit_files(out: &mut Emitter, call: &Call, sends: bool) {
             continue;
         }
         out.operand(Word::Read, value);
+        // What a parameter sends of a file is not what an allow on the verb means.
+        let told = call.parsed.options.iter().map(|option| option.value.as_ref());
+        let sent = told.map(|told| told.is_some_and(|told| told.span == value.span));
+        let sent: Vec<bool> = sent.collect();
+        if let Some(command) = out.own_command() {
+            command
+                .options
+                .iter_mut()
+                .zip(sent)
+                .for_each(|(option, sent)| option.harmless &= !sent);
+        }
     }
     if sends && !found.is_empty() && !has_effect(call, Word::Send) {
         call.does(out, Word::Send);

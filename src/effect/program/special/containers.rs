@@ -191,6 +191,18 @@ pub fn emit_get(out: &mut Emitter, call: &Call, values: &[Value]) {
         let word = Word::Named("cloud.secret");
         call.does(out, word);
     }
+    // `-o custom-columns-file=x`, `-o go-template-file=x`
+    for value in
+        call.parsed.options.iter().filter(|o| o.is_option("-o")).filter_map(|o| o.value.as_ref())
+    {
+        if let Some((format, _)) = value.known_start().split_once('=')
+            && format.ends_with("file")
+        {
+            let from = out.analysis.effects.len();
+            out.operand(Word::Read, &value.skip_bytes(format.len() + 1));
+            out.code_from_elsewhere(from);
+        }
+    }
 }
 
 /// `ansible HOSTS -m shell -a TEXT`: the text runs on the hosts.

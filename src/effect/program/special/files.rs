@@ -517,6 +517,13 @@ fn checkpoints(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
 fn opened(out: &mut Emitter, word: Word, tape: &Tape) {
     if let Some(archive) = tape.archive.as_ref().filter(|a| a.plain_text() != Some("-")) {
         out.operand(word, archive);
+        // `HOST:FILE` is fetched, or put, by a shell there.
+        let host = archive.known_start().split_once(':').map_or("", |(host, _)| host);
+        if !host.is_empty() && !host.contains('/') {
+            let host = Value::known(host, archive.span.clone());
+            out.emit_contact(&host, word == Word::Write, Source::Operand);
+            out.push(Word::Code, Grade::Certain, Source::Code, archive.span.clone());
+        }
     }
     if let Some(dir) = &tape.start {
         out.chdir(dir);

@@ -84,7 +84,14 @@ fn without_handed(i: &mut Invocation) -> Parsed {
 
 /// Variables that make runs, and a makefile that comes in on a pipe.
 pub(super) fn make(i: &mut Invocation) {
-    i.values.iter().for_each(|value| packages::emit_make_variable(i.out, value, i.next));
+    for value in &i.values {
+        let started = i.next.len();
+        packages::emit_make_variable(i.out, value, i.next);
+        // Recipes get it in their environment; of what make itself starts all is told.
+        if i.next.len() == started && value.known_start().contains('=') {
+            i.next.push(Next::words(vec![value.clone()]));
+        }
+    }
     i.operands();
     match i.call.value("-f") {
         Some(file) if matches!(file.plain_text(), Some("-" | "/dev/stdin")) => {

@@ -6,7 +6,7 @@ use super::settings::{GitSetting, connects_to_remote, given_settings};
 use crate::effect::emitter::Emitter;
 use crate::effect::program::effects::Call;
 use crate::effect::value::Value;
-use crate::effect::{AllowScope, Word};
+use crate::effect::{AllowScope, Target, Word};
 use crate::names::git_scope::{APART, BELOW, LEADS, STRATEGIES, TEMPORARY, WIDER};
 
 /// Notes it with the command. `from` = its first effect.
@@ -23,7 +23,9 @@ pub fn note_scope(out: &mut Emitter, call: &Call, from: usize) {
     }
     let dir = out.analysis.commands.get(at).and_then(|command| command.dir.clone());
     let moved = call.has_any(&["-C", "--work-tree"]);
-    let elsewhere = moved && !dir.as_deref().is_some_and(|dir| is_inside(out, dir));
+    let dir = dir.and_then(|dir| out.locate_exact(&Value::known(dir, 0..0)));
+    let inside = |t: &Target| is_inside(out, &t.lexical) && is_inside(out, &t.resolved);
+    let elsewhere = moved && !dir.as_ref().is_some_and(inside);
     let leads = |setting: &GitSetting| setting.key.as_deref().is_none_or(leads);
     if elsewhere
         || takes(out, from)
