@@ -256,6 +256,11 @@ fn is_option(program: Option<&'static Program>, text: &str) -> bool {
         && text != "-"
 }
 
+/// Does the text name a file or an address, whatever it is given to?
+fn names_place(text: &str) -> bool {
+    text.starts_with(['/', '~', '@', '.']) || text.contains("://") || text.contains("..")
+}
+
 /// A word of which nothing is known may be one option or several, unless any that there is does no harm.
 fn may_hold_options(program: Option<&'static Program>, arg: &Value) -> bool {
     let any = || program.is_some_and(|p| p.complete && p.free && !p.sub && p.is_harmless());
@@ -358,25 +363,26 @@ impl Taken<'_> {
         own.or_else(|| self.global.and_then(|row| row.find_option(name)))
     }
 
-    /// What an option that no row names is to a program that takes any. Where else all is told of a program with
-    /// sub-commands, an effect tells of no such option, but nobody knows that it is harmless.
+    /// What an option that no row names is to a program that takes any.
     fn free(&self, name: &str) -> Option<Known> {
-        let marks = match names_program(name) {
-            true => mark::UNSAFE,
-            false if self.any(|row| row.free && row.sub && row.complete) => mark::CHANGES,
-            false => 0,
-        };
+        let marks = if names_program(name) { mark::UNSAFE } else { 0 };
         let free = self.any(|row| row.free);
         free.then_some(Known { names: "", spec: OptSpec { marks, ..PLAIN } })
     }
 
     fn push(&self, parsed: &mut Parsed, name: &str, known: Option<Known>, value: Option<Value>) {
-        let spec = known.map(|known| known.spec);
+        let mut spec = known.map(|known| known.spec);
         // A value that becomes several words may bring options along.
         let splits = value.as_ref().is_some_and(|v| v.text().is_none() && v.may_be_several());
-        let guessed =
-            known.is_some_and(|k| k.names.is_empty() && k.spec.marks & mark::CHANGES != 0);
-        if splits || guessed || spec.is_none_or(|s| !is_harmless_spec(&s)) {
+        // Where all else is told of a program with sub-commands, an option that no row names is text as long as its
+        // value names no file and no address.
+        let guessed = known.is_some_and(|known| known.names.is_empty())
+            && self.any(|row| row.free && row.sub && row.complete)
+            && value.as_ref().is_some_and(|value| names_place(value.known_start()));
+        if let Some(spec) = spec.as_mut().filter(|_| guessed) {
+            spec.marks |= mark::CHANGES;
+        }
+        if splits || spec.is_none_or(|s| !is_harmless_spec(&s)) {
             parsed.harmless = false;
         }
         let names = known.map_or("", |known| known.names);
