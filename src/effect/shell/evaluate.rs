@@ -7,6 +7,7 @@ use shuck_ast::{
     BourneParameterExpansion, ParameterExpansionSyntax, Word as ShellWord, WordPart, WordPartNode,
 };
 
+use super::assign::arithmetic_names;
 use super::call::flagged;
 use super::state::{StateKey, StateValue};
 use super::word::{Atom, Quote, number_var};
@@ -151,9 +152,7 @@ impl Walker<'_> {
 
     fn evaluated_text(&mut self, text: &ArithmeticText, span: &Range<usize>) {
         // Which of its names a text assigns is not told from those that it reads.
-        if ["=", "++", "--"].iter().any(|sign| text.known.contains(sign)) {
-            expression_names(&text.known).for_each(|name| self.taint_by(name));
-        }
+        arithmetic_names(&text.known).iter().for_each(|name| self.taint_by(name));
         if text.known.contains("$(") || text.known.contains('`') {
             self.emit_unseen("arithmetic on text that holds a command", span.clone());
         } else if text.open {
