@@ -71,6 +71,12 @@ pub fn may_leave(text: &str) -> bool {
         || text.split(SEPARATORS).any(|part| part == "..")
 }
 
+/// The path that `~` or `~/x` stands for, where the text is one of these.
+pub fn in_home(text: &str, home: &str) -> Option<String> {
+    let rest = text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+    Some(format!("{home}{rest}"))
+}
+
 /// The directory of a path, and its last component.
 pub fn split(path: &str) -> (&str, &str) {
     match path.rfind('/') {

@@ -349,12 +349,7 @@ fn emit_file(out: &mut Emitter, input: &Json, keys: &[&str], words: &[Word]) {
 
 /// A path as a tool takes it: `~` is the home, nothing is a glob.
 fn tool_path(out: &Emitter, path: &str) -> Value {
-    let home = &out.place.home;
-    let text = match path.strip_prefix('~') {
-        Some("") => home.clone(),
-        Some(rest) if rest.starts_with('/') => format!("{home}{rest}"),
-        _ => path.to_string(),
-    };
+    let text = path::in_home(path, &out.place.home).unwrap_or_else(|| path.to_string());
     Value::known(text, 0..0)
 }
 

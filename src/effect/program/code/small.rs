@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::effect::emitter::Emitter;
+use crate::effect::path::in_home;
 use crate::effect::program::Next;
 use crate::effect::value::{BLANK, Value};
 use crate::effect::{Extent, Grade, Source, Word};
@@ -38,12 +39,7 @@ impl Sink<'_, '_> {
         if text.is_empty() {
             return;
         }
-        let text = match text.strip_prefix('~') {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-                format!("{}{rest}", self.out.place.home)
-            }
-            _ => text.to_string(),
-        };
+        let text = in_home(text, &self.out.place.home).unwrap_or_else(|| text.to_string());
         let value = self.text_value(&text);
         self.out.emit_path(word, &value, extent, Grade::Certain, Source::Code);
     }

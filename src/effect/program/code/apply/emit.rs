@@ -1,6 +1,7 @@
 //! From values to effects: paths, hosts, commands.
 
 use super::*;
+use crate::effect::path::in_home;
 use crate::effect::value::SOME_VARIABLE;
 use crate::limits::Cap;
 
@@ -33,10 +34,8 @@ impl Scan<'_, '_> {
                 continue;
             }
             // `~` alone is the home as well: a file of that name is rarer, and worth a question.
-            let home =
-                text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
-            if let Some(rest) = home {
-                value = value.map(|_| format!("{}{rest}", self.out.place.home));
+            if let Some(path) = in_home(text, &self.out.place.home) {
+                value = value.map(|_| path);
             } else if let Some(rest) = crate::effect::host::file_of(text) {
                 value = value.map(|_| rest.to_string());
             }
