@@ -73,6 +73,13 @@ pub struct Target {
     pub extent: Extent,
 }
 
+impl Target {
+    /// The same by the name that every link leads to.
+    pub fn by_real_name(self) -> Target {
+        Target { lexical: self.resolved.clone(), ..self }
+    }
+}
+
 /// Where in the call an effect comes from: an allow on a command covers only its own operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {

@@ -434,7 +434,7 @@ impl<'a> Emitter<'a> {
         let cwd = self.cwd.clone().unwrap_or_default();
         match self.resolver.resolve(&target.lexical, &cwd) == target.resolved {
             true => target,
-            false => Target { lexical: target.resolved.clone(), ..target },
+            false => target.by_real_name(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Emitter;
 use crate::effect::{Effect, Extent, Grade, SubCommand, Word};
-use crate::names::containers::{ENGINES, INNER};
+use crate::names::containers::{CACHES, ENGINES, INNER};
 
 impl Emitter<'_> {
     /// Effects in a container on what a container has of its own are only possible ones on this machine: nobody
@@ -45,10 +45,10 @@ fn is_inner(effect: &Effect) -> bool {
             below(&path.lexical)
                 || path.extent == Extent::Tree && below(&format!("{}/", path.lexical))
         }),
-        Word::Delete => effect.path.as_ref().is_some_and(|path| {
-            let caches = ["/var/log/", "/var/cache/", "/var/lib/apt/lists"];
-            caches.iter().any(|dir| path.lexical.starts_with(dir))
-        }),
+        Word::Delete => effect
+            .path
+            .as_ref()
+            .is_some_and(|path| CACHES.iter().any(|start| path.lexical.starts_with(start))),
         _ => false,
     }
 }

@@ -13,7 +13,7 @@ use crate::effect::emitter::{Spot, directory_at};
 use crate::effect::path::{join, normalise_path};
 use crate::effect::program::{self, Next};
 use crate::effect::value::{BLANK, Value};
-use crate::effect::{Extent, Grade, Target};
+use crate::effect::{Extent, Grade};
 use crate::limits;
 
 /// Builtins that evaluate the subscripts of names that they are given.
@@ -426,9 +426,7 @@ impl Walker<'_> {
                         let root = target.lexical[..star].rfind('/').unwrap_or(0);
                         Some(format!("{}/{BLANK}", &target.lexical[..root]))
                     }
-                    _ if physical => {
-                        directory_at(Target { lexical: target.resolved.clone(), ..target })
-                    }
+                    _ if physical => directory_at(target.by_real_name()),
                     _ => directory_at(target),
                 },
                 _ => None,
