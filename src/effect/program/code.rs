@@ -151,12 +151,22 @@ fn known(out: &mut Emitter, lang: Language, text: &str, span: &Range<usize>, nex
         Language::Mongo => sql::emit_mongo(out, text, span),
         _ => {
             let general = GENERAL.iter().find(|(own, _)| *own == lang);
-            let told = general.is_some_and(|(_, general)| plain::is_plain(*general, text));
+            let told = general.is_some_and(|(_, general)| plain::is_plain(*general, text))
+                && !(lang == Language::Python && imports_own(out, text));
             let source = if told { Source::Plain } else { Source::Code };
             out.push(Word::Code, Grade::Certain, source, span.clone());
             coded(out, lang, text, span, next);
         }
     }
+}
+
+/// Does a module that the program may import lie where it is started? Python takes that one before its own.
+fn imports_own(out: &mut Emitter, text: &str) -> bool {
+    let Some(cwd) = out.cwd.clone() else { return true };
+    let named = plain::modules().filter(|module| text.contains(*module));
+    let mut places =
+        named.flat_map(|module| [format!("{cwd}/{module}.py"), format!("{cwd}/{module}")]);
+    places.any(|place| out.resolver.exists(&place))
 }
 
 /// The languages in which every program is code.

@@ -6,6 +6,11 @@
 use super::lex::{self, Lang, Token, TokenKind};
 use crate::names::plain;
 
+/// The modules that such a program may import, by the names that files of the same name would have.
+pub fn modules() -> impl Iterator<Item = &'static str> {
+    plain::MODULES.iter().copied().filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+}
+
 /// Does the program do nothing but what its effects tell?
 pub fn is_plain(lang: Lang, text: &str) -> bool {
     let words = match lang {
@@ -67,6 +72,7 @@ impl Words {
                 token.text.is_ascii()
                     && !token.text.contains(['@', '\\'])
                     && token.text != ":="
+                    && !(token.text.starts_with('*') && is_given_to(tokens, at, "open"))
                     && !(self.script && token.text.starts_with('/'))
             }
             TokenKind::Open => before.is_none_or(|before| self.opens(tokens, at, before)),
@@ -123,6 +129,20 @@ impl Words {
             _ => true,
         }
     }
+}
+
+/// Does it stand in the brackets of a call of that name? What is spread there says how a file is opened.
+fn is_given_to(tokens: &[Token<'_>], at: usize, name: &str) -> bool {
+    let mut depth = 0_usize;
+    for n in (0..at).rev() {
+        match tokens[n].kind {
+            TokenKind::Close => depth += 1,
+            TokenKind::Open if depth > 0 => depth -= 1,
+            TokenKind::Open => return n > 0 && tokens[n - 1].text == name,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Is one literal path all that it reads?

@@ -69,6 +69,8 @@ struct StatementState {
     ternary: u32,
     block: bool,
     guarded: bool,
+    /// The value is put in as the values that it holds: `f(*list)`, `f(**pairs)`, `f(...list)`.
+    spread: bool,
 }
 
 impl StatementState {
@@ -88,6 +90,7 @@ impl StatementState {
             ternary: 0,
             block: false,
             guarded: false,
+            spread: false,
         }
     }
 
@@ -353,7 +356,22 @@ impl<'a, 'p> Scan<'a, 'p> {
                 self.finish_statement(c, line);
             }
         }
-        args.push(CallArg { key: line.key.take(), val, block: std::mem::take(&mut line.block) });
+        let (key, block) = (line.key.take(), std::mem::take(&mut line.block));
+        match (std::mem::take(&mut line.spread), val) {
+            (true, Val::List(_, items)) => {
+                let plain = |val: &Val| CallArg { key: None, val: val.clone(), block: false };
+                args.extend(items.iter().map(plain));
+            }
+            (true, Val::Dict(_, items)) => {
+                let keyed = |(key, val): &(String, Val)| CallArg {
+                    key: Some(key.clone()),
+                    val: val.clone(),
+                    block: false,
+                };
+                args.extend(items.iter().map(keyed));
+            }
+            (_, val) => args.push(CallArg { key, val, block }),
+        }
     }
 
     /// Remembers what a function of the program is called with.

@@ -108,7 +108,10 @@ impl Scan<'_, '_> {
             // `$x->[0]`, `f.()`: the value goes on behind it.
             "|>" | "." => {}
             "=~" if self.lang == Lang::Perl => line.drop_value(),
-            "!" | "-" | "*" | "~" | "..." | "**" | "@" | "+" if line.cur.is_none() => {}
+            "*" | "**" | "..." if line.cur.is_none() => {
+                line.spread = matches!(bracket, b'(' | b'[') && self.lang != Lang::R;
+            }
+            "!" | "-" | "~" | "@" | "+" if line.cur.is_none() => {}
             "%" if matches!(line.cur, Some(Val::Text(_))) => self.format(c, line, params),
             _ => line.op = Some("?"),
         }
