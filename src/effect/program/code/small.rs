@@ -11,7 +11,7 @@ use crate::limits::{self, Cap};
 use crate::names::applescript::ACTING;
 use crate::names::jq::REACHING;
 use crate::names::lisp::{HIDING, RUNNING};
-use crate::names::vim::READING;
+use crate::names::vim::{MODIFYING, READING};
 
 mod powershell;
 
@@ -169,9 +169,25 @@ fn ex(sink: &mut Sink, line: &str) {
         line.trim_start_matches(|c: char| c.is_ascii_digit() || "%$.,;+-'<>*".contains(c));
     let (name, rest) =
         command.split_at(command.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(command.len()));
+    // A bang of the command's own stands right behind it; another begins a command of the shell.
+    let behind = rest.strip_prefix('!').unwrap_or(rest).trim();
     let rest = rest.trim();
     let body = rest.trim_start_matches('!').trim();
     match name {
+        // `silent !cmd`, `tab sp x`, `bufdo !cmd`
+        name if MODIFYING.contains(&name) => ex(sink, behind.trim_start_matches(char::is_numeric)),
+        // `g/pattern/cmd`
+        "g" | "global" | "v" | "vglobal" => {
+            let mark = behind.chars().next().unwrap_or('/');
+            if let Some(command) = behind.splitn(3, mark).nth(2) {
+                ex(sink, command.trim());
+            }
+        }
+        // `au VimLeave * cmd`
+        "au" | "autocmd" => {
+            let command = body.splitn(3, char::is_whitespace).nth(2).unwrap_or_default();
+            ex(sink, command.trim());
+        }
         "" if command.starts_with('!') => sink.run_shell_text(command.trim_start_matches('!')),
         "w" | "wq" | "write" | "x" | "up" | "update" | "sav" | "saveas" | "wn" => {
             let piped = name == "w" && rest.len() > 1 && line.contains("w !");
@@ -190,7 +206,9 @@ fn ex(sink: &mut Sink, line: &str) {
         "terminal" | "term" => sink.run_shell_text(rest),
         "python" | "py" | "py3" | "python3" | "pyx" => sink.scan(super::Lang::Python, rest),
         "lua" => sink.scan(super::Lang::Lua, rest),
-        "perl" | "ruby" | "mzscheme" | "exe" | "execute" => {
+        "se" | "set" | "setl" | "setlocal" | "setg" | "setglobal" if !sets_programs(rest) => {}
+        "perl" | "ruby" | "mzscheme" | "tcl" | "exe" | "execute" | "com" | "command" | "map"
+        | "nmap" | "se" | "set" | "setl" | "setlocal" | "setg" | "setglobal" => {
             sink.emit_hidden("an editor command that may execute")
         }
         "norm" | "normal" if rest.contains(['!', ':']) => {
@@ -199,6 +217,13 @@ fn ex(sink: &mut Sink, line: &str) {
         name if READING.contains(&name) => sink.emit_path(Word::Read, body, Extent::Exact),
         _ => {}
     }
+}
+
+/// Is an option of Vim set that names a program or is code?
+fn sets_programs(text: &str) -> bool {
+    ["sh", "shell", "shcf", "shellcmdflag", "prg", "expr", "func", "foldexpr", "fde"]
+        .iter()
+        .any(|name| text.split('=').next().unwrap_or_default().trim().ends_with(name))
 }
 
 /// ed scripts: `w FILE`, `!cmd`, `r !cmd`.
