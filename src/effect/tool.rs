@@ -4,7 +4,9 @@ mod fields;
 
 pub use fields::{holds_line, names_line};
 
-use serde_json::Value as Json;
+use std::borrow::Cow;
+
+use serde_json::{Value as Json, json};
 
 use super::emitter::Emitter;
 use super::flow;
@@ -49,14 +51,33 @@ fn analyse_call(event: &Event, place: &Place) -> Analysis {
         "PowerShell" | "Monitor" => out.emit_unknown("a shell that is not read", 0..0),
         _ if known(&mut out, event) => {}
         _ => {
+            let input = open_texts(input);
             let line = match name.starts_with("mcp__") {
-                true => emit_mcp_tool(&mut out, name, input),
-                false => stranger(&mut out, name, input),
+                true => emit_mcp_tool(&mut out, name, &input),
+                false => stranger(&mut out, name, &input),
             };
             return with_shell(out.finish(), line, &own);
         }
     }
     out.finish()
+}
+
+/// The input with what is JSON in a text opened, and a text alone as what the tool is given.
+fn open_texts(input: &Json) -> Cow<'_, Json> {
+    let object = |value: &Json| {
+        let text = value.as_str().filter(|text| text.trim_start().starts_with('{'))?;
+        serde_json::from_str::<Json>(text).ok().filter(Json::is_object)
+    };
+    match input {
+        Json::String(text) => Cow::Owned(object(input).unwrap_or_else(|| json!({ "input": text }))),
+        Json::Object(map) if map.values().any(|value| object(value).is_some()) => {
+            let opened = |(key, value): (&String, &Json)| {
+                (key.clone(), object(value).unwrap_or_else(|| value.clone()))
+            };
+            Cow::Owned(Json::Object(map.iter().map(opened).collect()))
+        }
+        _ => Cow::Borrowed(input),
+    }
 }
 
 /// PowerShell as its own reader has it: no allow covers that, and what is not plain is not understood.
@@ -78,7 +99,9 @@ fn powershell(text: &str, place: &Place) -> Analysis {
 fn known(out: &mut Emitter, event: &Event) -> bool {
     let input = &event.input;
     match event.tool.as_str() {
-        "" | "ReadMcpResourceTool" => {}
+        "ReadMcpResourceTool" => {}
+        // No tool at all: other events have none.
+        "" if input.as_object().is_none_or(serde_json::Map::is_empty) => {}
         name if QUIET.contains(&name) => {}
         "Read" | "NotebookRead" | "View" => {
             emit_file(out, input, &["file_path", "notebook_path", "path"], &[Word::Read])

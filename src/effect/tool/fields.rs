@@ -265,7 +265,9 @@ pub fn command_lines(name: &str, input: &Json, runs: bool, guards: &[&str]) -> T
                         && CODE.contains(&key.as_str())
                         && let Json::String(text) = value
                     {
-                        lines.extend(program_command_line(&tool, &key, text));
+                        let line = program_command_line(&tool, &key, text);
+                        let shell = contains_any(&tool, TERMINALS).then(|| text.clone());
+                        lines.extend(line.or(shell));
                     }
                 }
                 lines.extend(words_of(map));
@@ -344,6 +346,16 @@ fn lines_of(value: &Json, several: bool) -> Vec<String> {
         Json::Array(items) if several => {
             items.iter().flat_map(|item| lines_of(item, false)).collect()
         }
+        // One that holds several is a line, and no program's name.
+        Json::Array(items) if matches!(&items[..], [Json::String(text)] if text.contains(' ')) => {
+            items.iter().flat_map(|item| lines_of(item, false)).collect()
+        }
+        // `{ "value": "..." }`
+        Json::Object(map) if map.len() == 1 => map
+            .values()
+            .filter(|value| value.is_string())
+            .flat_map(|v| lines_of(v, false))
+            .collect(),
         Json::Array(items) if items.iter().all(Json::is_string) => {
             vec![quote_words(items.iter().filter_map(Json::as_str))]
         }
