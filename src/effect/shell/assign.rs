@@ -1,15 +1,16 @@
 //! Assignments: what they make known, and the names that change what later programs do.
 
-use shuck_ast::{ArrayElem, Assignment, AssignmentValue, WordPart, WordPartNode};
+use shuck_ast::{ArrayElem, Assignment, AssignmentValue, Span, WordPart, WordPartNode};
 
 use super::Walker;
-use super::state::{StateKey, StateValue, unknown_var};
+use super::state::{StateKey, StateValue, VariableWords, unknown_var};
 use super::variable::{Marked, classify_variable, is_harmless};
 use super::word::{Atom, Quote};
 use crate::effect::program;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits;
+use crate::names::zsh::CODE;
 
 /// Stands for every name where the shell exports all that is set (`set -a`).
 pub const ALL: &str = "";
@@ -182,6 +183,7 @@ impl Walker<'_> {
         });
         let seen = std::mem::replace(&mut self.flow.seen, outer);
         self.flow.keep(&name, seen);
+        self.define_by_parameter(&name, &values, assignment.span);
         if assignment.target.subscript.is_some() || !alone {
             values = unknown_var();
         }
@@ -224,6 +226,18 @@ impl Walker<'_> {
         let values =
             values.into_iter().map(|words| words.into_iter().map(quote_atoms).collect()).collect();
         self.state.set(StateKey::Var(name), Some(StateValue::Var(values)));
+    }
+
+    /// `functions[x]='rm -rf y'`, `aliases+=(x 'rm -rf y')`: to zsh that is what `x` runs.
+    fn define_by_parameter(&mut self, name: &str, values: &[VariableWords], span: Span) {
+        if !CODE.contains(&name) {
+            return;
+        }
+        let rows = values.iter().flatten().map(|row| super::word::field_value(row, 0..0));
+        let texts: Vec<String> =
+            rows.filter_map(|value| Some(value.plain_text()?.to_string())).collect();
+        let range = self.source_range(span);
+        texts.iter().for_each(|text| self.try_definition(text, range.clone()));
     }
 
     /// What a marked name does; `lasting` = for all commands that follow. True if it is marked.

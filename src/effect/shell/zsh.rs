@@ -53,6 +53,14 @@ impl Walker<'_> {
             }),
             _ => CHANGING.contains(&name),
         };
+        // `set -A functions x 'rm -rf y'`
+        if name == "set"
+            && args.get(1).and_then(Value::plain_text).is_some_and(|to| CODE.contains(&to))
+        {
+            for text in args[2..].iter().filter_map(Value::plain_text) {
+                self.try_definition(text, span.clone());
+            }
+        }
         if changes {
             self.state.set(StateKey::Tainted, Some(StateValue::Set));
             self.emit_uncovered("a builtin that changes what zsh does", span.clone());
@@ -138,7 +146,14 @@ impl Walker<'_> {
         }
         self.state.set(StateKey::Tainted, Some(StateValue::Set));
         self.emit_uncovered("a parameter that zsh gives a meaning", span.clone());
-        if let Some(text) = value.filter(|text| code && text.contains(' ')) {
+        if let Some(text) = value.filter(|_| code) {
+            self.try_definition(text, span);
+        }
+    }
+
+    /// What a function or an alias of zsh is said to run.
+    pub(super) fn try_definition(&mut self, text: &str, span: Range<usize>) {
+        if text.contains(' ') {
             let mark = self.state.mark();
             self.walk_nested(text, span, self.frame.parent);
             self.state.rollback(mark);
