@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::io::ErrorKind;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::bundle;
 use crate::effect::program::table::Program;
+use crate::effect::{Place, windows};
 use crate::event::{Kind, KindSet};
 use crate::files::{self, OpenFile, Refusal};
 use crate::limits;
@@ -35,6 +37,8 @@ pub struct LayerFile {
     pub file: RuleFile,
     /// A project's file that a human approved; always true for managed and user files.
     pub trusted: bool,
+    /// It is one of a root above the project's: only what tightens holds, trusted or not.
+    pub is_above: bool,
     /// Why the file as a whole does not count.
     pub refused: Option<String>,
     /// Where its rules stand, when only those that could concern the call are read.
@@ -49,9 +53,25 @@ impl LayerFile {
             text: Cow::default(),
             file: RuleFile::default(),
             trusted: !layer.is_project(),
+            is_above: false,
             refused: None,
             index: None,
         }
+    }
+
+    /// How far a human's trust goes, in words; nothing for what needs none.
+    pub fn describe_trust(&self) -> &'static str {
+        match (self.layer.is_project(), self.is_above, self.trusted) {
+            (false, ..) => "",
+            (_, true, _) => "above the project",
+            (_, _, true) => "trusted",
+            (_, _, false) => "not trusted",
+        }
+    }
+
+    /// Does all of it hold, and not only what tightens?
+    pub fn holds_whole(&self) -> bool {
+        self.trusted && !self.is_above
     }
 
     /// Is it the settings of a server, and no rule file?
@@ -109,10 +129,19 @@ impl Config {
     pub fn load_with(paths: &Paths, user: &Path, project: &Path, only: Option<Kind>) -> Config {
         let mut config = Config::default();
         let hook = only.map(|kind| (kind, paths.state.as_path()));
-        let project_files = [
-            (Layer::Local, project.join(paths::LOCAL_FILE)),
-            (Layer::Project, project.join(paths::PROJECT_FILE)),
-        ];
+        let above = paths::roots_above(project, &paths.home);
+        let roots = iter::once(project).chain(above.iter().copied().take(limits::ROOTS_ABOVE));
+        let project_files = roots.flat_map(|root| {
+            [(Layer::Local, paths::LOCAL_FILE), (Layer::Project, paths::PROJECT_FILE)]
+                .map(|(layer, name)| (layer, root.join(name)))
+        });
+        if above.len() > limits::ROOTS_ABOVE {
+            // A repository's own files can be no reason to ask about every call.
+            let (most, project) = (limits::ROOTS_ABOVE, project.display());
+            config.warnings.push(format!(
+                "hookctl: more than {most} directories above {project} have rule files. Those farther up are not used."
+            ));
+        }
         let own = [
             (Layer::User, user.to_path_buf()),
             // Beside a file that was named as the config there is none.
@@ -128,6 +157,7 @@ impl Config {
         for (layer, path) in own.into_iter().chain(project_files) {
             let Some(mut source) = read_source(layer, path, hook) else { continue };
             if layer.is_project() {
+                source.is_above = source.path.parent() != Some(project);
                 let store = store.get_or_insert_with(|| {
                     trust::Store::read(&paths.trust()).unwrap_or_else(|why| {
                         config.notes.push(why);
@@ -374,9 +404,20 @@ impl Config {
         self.rules.extend(effective);
     }
 
+    /// What the place of a call is by these files: programs that they name, and roots above the project's.
+    pub fn complete_place(&self, place: &mut Place) {
+        place.programs = self.programs();
+        let above = self.sources.iter().filter(|source| source.is_above);
+        place.roots_above = above
+            .filter_map(|source| source.path.parent())
+            .map(|root| windows::native_text(root))
+            .collect();
+        place.roots_above.dedup();
+    }
+
     /// What managed, user and trusted files say of programs, the highest authority first.
     pub fn programs(&self) -> &'static [Program] {
-        let sources = self.sources.iter().filter(|s| s.trusted && s.refused.is_none());
+        let sources = self.sources.iter().filter(|s| s.holds_whole() && s.refused.is_none());
         let all: Vec<Program> = sources.flat_map(|s| s.file.programs.iter().copied()).collect();
         all.leak()
     }
@@ -384,7 +425,7 @@ impl Config {
     /// The servers of managed, user and trusted files; of one name only that with the highest
     /// authority.
     pub fn remotes(&self) -> impl Iterator<Item = (Layer, &Remote)> {
-        let sources = || self.sources.iter().filter(|s| s.trusted && s.refused.is_none());
+        let sources = || self.sources.iter().filter(|s| s.holds_whole() && s.refused.is_none());
         let all = move || {
             sources().flat_map(|s| s.file.remotes.iter().map(move |remote| (s.layer, remote)))
         };
@@ -413,10 +454,10 @@ impl Config {
     }
 }
 
-/// The rule as far as it takes effect: of a project's file that nobody trusted, only what denies
-/// or asks on a tool call.
+/// The rule as far as it takes effect: of a project's file that nobody trusted, or of a root above the project's, only what
+/// denies or asks on a tool call.
 fn effective_rule(source: &LayerFile, rule: &Rc<Rule>) -> Option<Rc<Rule>> {
-    if source.trusted {
+    if source.holds_whole() {
         return Some(Rc::clone(rule));
     }
     let gates = KindSet::from_kinds(&[Kind::PreToolUse, Kind::PermissionRequest]);

@@ -139,7 +139,7 @@ fn handle_input(
         (_, Some(_)) => deadline,
         (_, None) => own_time(start, deadline, agent, &event, &config),
     };
-    place.programs = config.programs();
+    config.complete_place(&mut place);
     let paused = pause::paused_until(&paths).unwrap_or_else(|why| {
         config.notes.push(why);
         None
@@ -336,11 +336,11 @@ pub fn session_place(event: &Event, paths: &Paths) -> Place {
         cwd: text(&cwd),
         project: text(&project),
         home: text(&paths.home),
-        programs: &[],
         guarded: shipped::guarded_files(paths),
         env: Some(crate::env::get),
         read: Some(crate::files::read),
         session: Some(session.into()),
+        ..Place::default()
     }
 }
 

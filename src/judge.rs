@@ -71,7 +71,7 @@ impl Situation {
     /// The event there.
     pub fn new((agent, event): (&'static dyn Agent, Event), place: Place) -> Situation {
         let analysis = effect::analyse_event(&event, &place);
-        let bases = Bases::new(&place.home, &place.project);
+        let bases = Bases::of_place(&place);
         Situation { agent, event, place, bases, analysis }
     }
 

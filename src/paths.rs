@@ -186,12 +186,25 @@ pub fn project_root(cwd: &Path, home: &Path) -> PathBuf {
 /// The first directory upwards that holds `.hookctl.toml` or `.git`; never home or `/`, and never
 /// through what a `.git` file points to. `cwd` itself where nothing is found.
 pub fn project_above(cwd: &Path, home: &Path) -> PathBuf {
-    cwd.ancestors()
+    projects_above(cwd, home).find(|dir| is_marked(dir)).unwrap_or(cwd).to_path_buf()
+}
+
+/// The directories above a project's root that have a rule file of a project's, the nearest first: what they deny holds
+/// in a project within them as well, so that nobody gets out of it by making one.
+pub fn roots_above<'r>(root: &'r Path, home: &Path) -> Vec<&'r Path> {
+    let has_rules = |dir: &Path| {
+        [PROJECT_FILE, LOCAL_FILE].iter().any(|name| dir.join(name).symlink_metadata().is_ok())
+    };
+    let above = root.parent().into_iter().flat_map(|parent| projects_above(parent, home));
+    above.filter(|dir| has_rules(dir)).collect()
+}
+
+/// That directory and those above it, up to a home or `/`, that may be a project's root.
+fn projects_above<'d>(dir: &'d Path, home: &Path) -> impl Iterator<Item = &'d Path> {
+    dir.ancestors()
         .skip_while(|dir| dir.as_os_str().len() > LONGEST)
         .take_while(|dir| !(is_above(home, dir) && is_above(dir, home)) && dir.parent().is_some())
-        .find(|dir| is_marked(dir) && may_be_project(dir, home))
-        .unwrap_or(cwd)
-        .to_path_buf()
+        .filter(|dir| may_be_project(dir, home))
 }
 
 /// Does the directory hold what only a project's root holds?

@@ -51,16 +51,16 @@ impl<'a> Ground<'a> {
         env: Option<fn(&str) -> Option<String>>,
     ) -> Ground<'a> {
         let text = windows::native_text;
-        let place = Place {
+        let mut place = Place {
             cwd: text(project),
             project: text(project),
             home: text(&paths.home),
-            programs: config.programs(),
             guarded: shipped::guarded_files(paths),
             env,
             read: Some(crate::files::read),
-            session: None,
+            ..Place::default()
         };
+        config.complete_place(&mut place);
         Ground { paths, config, place }
     }
 

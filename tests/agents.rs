@@ -284,8 +284,9 @@ fn judged(agent: &str, payload: &Value) -> (Option<Verb>, Output) {
         state: home.path().join("state"),
     };
     let (agent, event) = parse(agent, &payload.to_string());
-    let place = hook::session_place(&event, &paths);
+    let mut place = hook::session_place(&event, &paths);
     let config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
+    config.complete_place(&mut place);
     let world = JudgeContext {
         paths: &paths,
         stdin: &[],

@@ -280,7 +280,7 @@ fn check(file: &File, case: &Case) -> Result<(), Miss> {
         place.project = project;
     }
     let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
-    place.programs = config.programs();
+    config.complete_place(&mut place);
     let situation = Situation::new((agent, event), place);
     if !file.shipped {
         config.without_shipped();

@@ -46,8 +46,9 @@ impl Stage {
         let paths = Paths::below_home(self.dir.path().to_path_buf());
         let claude = agent::default_agent();
         let event = claude.parse(payload.as_object().unwrap().clone(), None);
-        let place = hook::session_place(&event, &paths);
+        let mut place = hook::session_place(&event, &paths);
         let config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
+        config.complete_place(&mut place);
         let directory = self.dir.path().to_str().unwrap();
         let world = JudgeContext {
             paths: &paths,

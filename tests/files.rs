@@ -319,14 +319,18 @@ fn an_own_file_that_cannot_be_read_asks_and_a_project_s_warns() {
     }
 }
 
-/// A project whose own file allows what nothing else does, and the note that a human trusted it.
-fn trusted(home: &Home) -> Value {
-    let text = "[rule.yes]\ntool = \"Read\"\nallow = \"yes\"\n";
+/// The project's own file, and the note that a human trusted it.
+fn put_trusted(home: &Home, text: &str) {
     let path = home.at("project/.hookctl.toml");
     put(&path, text, 0o644);
     let entry = json!({"format": 2, "hash": trust::sha256_hex(text.as_bytes()), "programs": {}});
     let store = json!({"files": {path.to_str().unwrap(): entry}});
     put(&home.state("trust.json"), &store.to_string(), 0o600);
+}
+
+/// A project whose own file allows what nothing else does, and the note that a human trusted it.
+fn trusted(home: &Home) -> Value {
+    put_trusted(home, "[rule.yes]\ntool = \"Read\"\nallow = \"yes\"\n");
     let mut event = call("Read", json!({"file_path": home.at("project/a.txt")}));
     event["cwd"] = json!(home.at("project"));
     event
@@ -577,6 +581,73 @@ fn a_project_s_root_is_where_its_file_has_its_name() {
     // What lies there and cannot be read is told, not passed over.
     symlink(".hookctl.toml", home.at("project/sub/.hookctl.toml")).unwrap();
     assert!(home.hook(&event, "a loop below").contains(".hookctl.toml cannot be read"));
+}
+
+#[test]
+fn nobody_gets_out_of_a_project_by_making_one_in_it() {
+    let home = Home::new("[rule.own]\ntool = \"Write\"\npath = \"./**\"\nallow = \"own\"\n");
+    let rules = "[rule.kept]\neffect = \"read\"\npath = \"./kept/**\"\ndeny = \"kept\"\n\
+                 [rule.run]\ncommand = \"cargo test\"\nallow = \"test\"\n\
+                 [rule.main]\ncommand = \"./main.sh\"\ndeny = \"main\"\n";
+    put_trusted(&home, rules);
+    fs::create_dir_all(home.at("project/sub/deep")).unwrap();
+    let ask = |what: &str, tool: &str, input: Value| {
+        let mut event = call(tool, input);
+        event["cwd"] = json!(home.at("project/sub/deep"));
+        home.hook(&event, what)
+    };
+    let read = |path: &str| {
+        (format!("read {path}"), "Read", json!({ "file_path": home.at("project").join(path) }))
+    };
+    let run = |line: &str| (line.to_string(), "Bash", json!({ "command": line }));
+    let write = |path: &str| {
+        let input = json!({ "file_path": home.at("project").join(path), "content": "x" });
+        (format!("write {path}"), "Write", input)
+    };
+    for (git, inside) in [(false, false), (true, true)] {
+        if git {
+            fs::create_dir(home.at("project/sub/.git")).unwrap();
+        }
+        for (what, tool, input) in [read("kept/x"), run("cat ../../kept/x"), run("../../main.sh")] {
+            let answer = ask(&what, tool, input);
+            assert!(answer.contains("\"deny\""), "{git}: {what}: {answer}");
+        }
+        // Only what it tightens holds within, and an allow of the user's own names the nearest alone.
+        for (what, tool, input) in [run("cargo test"), write("a.txt")] {
+            let answer = ask(&what, tool, input);
+            assert_eq!(answer.contains("\"allow\""), !inside, "{git}: {what}: {answer}");
+        }
+        let (what, tool, input) = write("sub/a.txt");
+        assert!(ask(&what, tool, input).contains("\"allow\""), "{git}");
+    }
+    // One of the inner project's own adds to it, and takes nothing away; the outer one's name means both.
+    put(
+        &home.at("project/sub/.hookctl.toml"),
+        "[rule.no]\neffect = \"read\"\npath = \"./no/**\"\ndeny = \"no\"\n",
+        0o644,
+    );
+    for (what, tool, input) in [read("kept/x"), read("sub/kept/x"), read("sub/no/x"), read("no/x")]
+    {
+        let answer = ask(&what, tool, input);
+        assert!(answer.contains("\"deny\""), "{what}: {answer}");
+    }
+    let (what, tool, input) = read("sub/deep/x");
+    assert_eq!(ask(&what, tool, input), "", "{what}");
+}
+
+#[test]
+fn rule_files_farther_up_than_the_bound_are_told() {
+    let home = Home::new("");
+    let mut dir = "project".to_string();
+    for at in 0..12 {
+        put(&home.at(&dir).join(".hookctl.toml"), "", 0o644);
+        dir.push_str(&format!("/{at}"));
+        fs::create_dir_all(home.at(&dir)).unwrap();
+    }
+    let mut event = call("Read", json!({ "file_path": "/x" }));
+    event["cwd"] = json!(home.at(&dir));
+    let answer = home.hook(&event, "deep");
+    assert!(answer.contains("more than 8 directories above"), "{answer}");
 }
 
 #[test]

@@ -207,10 +207,9 @@ fn render_findings(context: &Context, sources: &[LayerFile], findings: &[Finding
         let _ = writeln!(text, "{}\n{rest}", context.paint(sgr, head));
     }
     for source in sources {
-        let trust = match (source.layer.is_project(), source.trusted) {
-            (true, false) => ", not trusted",
-            (true, true) => ", trusted",
-            (false, _) => "",
+        let trust = match source.describe_trust() {
+            "" => String::new(),
+            trust => format!(", {trust}"),
         };
         let (layer, name) = (source.layer.name(), display_path(context, &source.path));
         let _ = writeln!(text, "{layer:<8} {name}: {}{trust}", source.describe_content());

@@ -81,7 +81,7 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
         place.session = Some(Arc::new(session));
     }
     let config = Config::load(&context.paths, Path::new(&place.project), None);
-    place.programs = config.programs();
+    config.complete_place(&mut place);
     let paused = pause::paused_until(&context.paths).is_ok_and(|until| until.is_some());
     let dry = Dry::judge(parsed, place, &config, &context.paths, paused);
     let output = dry.render();

@@ -201,7 +201,8 @@ impl<'a> ConcernPath<'a> {
             whole,
             pairs: OnceCell::new(),
             home: behind(&place.home),
-            project: behind(&place.project),
+            // Below one of several, it is not told which.
+            project: behind(&place.project).filter(|_| place.roots_above.is_empty()),
             one,
         }
     }

@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 
 use crate::effect::path::Resolver;
-use crate::effect::{Extent, Target, windows};
+use crate::effect::{Extent, Place, Target, windows};
 use crate::limits;
 use crate::paths::may_be_project;
 
@@ -59,6 +59,7 @@ impl Part<'_> {
 pub struct Bases {
     home: BaseDir,
     project: BaseDir,
+    roots_above: Vec<BaseDir>,
     rooted: OnceCell<bool>,
 }
 
@@ -103,7 +104,13 @@ impl Bases {
     /// The bases for these two directories.
     pub fn new(home: &str, project: &str) -> Bases {
         let (home, project) = (BaseDir::new(home), BaseDir::new(project));
-        Bases { home, project, rooted: OnceCell::new() }
+        Bases { home, project, ..Bases::default() }
+    }
+
+    /// Those of a place.
+    pub fn of_place(place: &Place) -> Bases {
+        let roots_above = place.roots_above.iter().map(|root| BaseDir::new(root)).collect();
+        Bases { roots_above, ..Bases::new(&place.home, &place.project) }
     }
 
     /// Is the project one, and neither `/`, a home nor the system's? Else no allow and no `unless`
@@ -117,6 +124,12 @@ impl Bases {
                 homes.iter().all(is_project)
             })
         })
+    }
+
+    /// The same for a deny or an ask: what a project's rule says of it holds in a project within it, too.
+    fn hit_forms_of(&self, base: Base) -> impl Iterator<Item = &BaseForm> {
+        let above = if base == Base::Project { &self.roots_above[..] } else { &[] };
+        self.forms_of(base).iter().chain(above.iter().flat_map(BaseDir::all_forms))
     }
 
     /// What a pattern from this base starts from; nothing for the root and for patterns that start anywhere.
@@ -259,7 +272,7 @@ impl<'t> PathPattern<'t> {
                 base.names.iter().map(|name| Part::Literal(name)).chain(parts).collect()
             }),
         };
-        bases.forms_of(self.base).iter().map(hits).fold(Truth::No, Truth::or)
+        bases.hit_forms_of(self.base).map(hits).fold(Truth::No, Truth::or)
     }
 
     /// Does the pattern surely name nothing of what is left of the path, by its first component? That is told

@@ -104,7 +104,7 @@ impl Judge {
             }
             None => Config::load(&self.paths, Path::new(&place.project), None),
         };
-        place.programs = config.programs();
+        config.complete_place(&mut place);
         let is_one = event.whole_if_split().is_none();
         let dry = Dry::judge((agent, event), place, &config, &self.paths, false);
         let asks =

@@ -72,7 +72,7 @@ impl Explanation<'_> {
             effects: Vec::new(),
             why: Some(why.to_string()),
         };
-        for source in self.config.sources.iter().filter(|source| !source.trusted) {
+        for source in self.config.sources.iter().filter(|source| !source.holds_whole()) {
             for rule in &source.file.rules {
                 let waits = self
                     .config
@@ -80,7 +80,11 @@ impl Explanation<'_> {
                     .iter()
                     .all(|held| held.qualified_name() != rule.qualified_name());
                 if waits && rule.on.contains(self.dry.event.kind) {
-                    out.push(off(rule, "waits for `hookctl trust`"));
+                    let why = match source.is_above {
+                        true => "lies above the project",
+                        false => "waits for `hookctl trust`",
+                    };
+                    out.push(off(rule, why));
                 }
             }
         }

@@ -112,12 +112,12 @@ impl Explanation<'_> {
             lines.push(format!("cwd     {}", flatten_lines(&place.cwd)));
         }
         for source in &self.config.sources {
-            let state = match (&source.refused, source.layer.is_project(), source.trusted) {
-                (Some(_), ..) => context.paint(RED, "  refused"),
-                (_, true, false) => context.paint(YELLOW, "  not trusted"),
-                (_, true, true) => "  trusted".into(),
-                _ if source.file.has_errors() => context.paint(RED, "  has faults"),
-                _ => String::new(),
+            let state = match (&source.refused, source.describe_trust()) {
+                (Some(_), _) => context.paint(RED, "  refused"),
+                (_, "") if source.file.has_errors() => context.paint(RED, "  has faults"),
+                (_, "") => String::new(),
+                (_, trust) if source.holds_whole() => format!("  {trust}"),
+                (_, trust) => context.paint(YELLOW, &format!("  {trust}")),
             };
             let path = display_path(context, &source.path);
             let layer = source.layer.name();

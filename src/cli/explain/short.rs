@@ -340,15 +340,12 @@ impl Explanation<'_> {
         if !also.is_empty() {
             facts.push(("also", also.join(", ")));
         }
-        for source in
-            self.config.sources.iter().filter(|source| source.layer.is_project() && !source.trusted)
-        {
-            let path = display_path(context, &source.path);
+        for source in self.config.sources.iter().filter(|source| !source.holds_whole()) {
+            let (path, trust) = (display_path(context, &source.path), source.describe_trust());
+            let mend = if source.is_above { "" } else { " (`hookctl trust`)" };
             facts.push((
                 "waits",
-                format!(
-                    "{path} is not trusted: only its deny and ask rules hold (`hookctl trust`)"
-                ),
+                format!("{path} is {trust}: only its deny and ask rules hold{mend}"),
             ));
         }
         facts.extend(self.mark_lines().into_iter().map(|line| ("marks", line)));

@@ -124,7 +124,7 @@ fn call_with_more(pattern: &str) -> Option<String> {
     let analysis = analyse_call("Bash", &more);
     let own = CommandPattern::parse(pattern).ok()?;
     let place = Place::default();
-    let bases = Bases::new(&place.home, &place.project);
+    let bases = Bases::of_place(&place);
     let covered =
         analysis.commands.first().is_some_and(|command| own.covers_command(command, &bases));
     covered.then_some(more)
