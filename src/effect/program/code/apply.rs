@@ -378,6 +378,12 @@ impl CallArguments {
         self.pos.get(place).cloned().unwrap_or(Val::Unknown)
     }
 
+    /// The call without its first arguments.
+    fn behind(&self, count: usize) -> CallArguments {
+        let pos = self.pos.get(count..).unwrap_or_default().to_vec();
+        CallArguments { pos, opts: self.opts.clone() }
+    }
+
     /// What stands behind the first argument.
     fn rest(&self) -> &[Val] {
         self.pos.get(1..).unwrap_or_default()

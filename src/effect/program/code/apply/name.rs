@@ -197,6 +197,13 @@ impl Scan<'_, '_> {
         {
             return self.rows.get(last).copied();
         }
+        // R's by their package: `base::unlink`.
+        if self.lang == Lang::R
+            && let Some((_, last)) = name.split_once('.')
+            && let Some(row) = self.rows.get(last)
+        {
+            return Some(row);
+        }
         for (at, _) in name.rmatch_indices('.') {
             if let Some(row) = self.rows.get(&name[..=at]) {
                 return Some(row);

@@ -37,6 +37,11 @@ const WHOLE: &[(&str, Whole)] = &[
     ("get", |scan, call| scan.fetches(call, false)),
     ("getattr", |scan, call| scan.attribute(call)),
     ("getfun", |scan, call| scan.function(call)),
+    ("include", |scan, call| {
+        if let Val::Name(module) = call.at(0) {
+            scan.import_all(module.split('.').next().unwrap_or_default());
+        }
+    }),
     ("kill", |scan, call| scan.kills(call)),
     ("later", |scan, call| {
         call.pos.first().and_then(Val::known_text).iter().for_each(|text| scan.scan_program(text));
@@ -49,6 +54,9 @@ const WHOLE: &[(&str, Whole)] = &[
     ("named", |scan, call| scan.names_function(call)),
     ("netconnect", |scan, call| scan.connects(call)),
     ("open", |scan, call| scan.opens(call)),
+    // Behind the handles.
+    ("open2", |scan, call| scan.system(&call.behind(2))),
+    ("open3", |scan, call| scan.system(&call.behind(3))),
     ("perlopen", |scan, call| scan.perl_open(call)),
     ("perlsock", |scan, call| scan.perl_socket(call)),
     ("perlsysopen", |scan, call| scan.emit_open(&call.at(1), call.pos.get(2))),
@@ -336,6 +344,10 @@ impl Scan<'_, '_> {
     fn deno_command(&mut self, call: &CallArguments) {
         let words = match call.at(0) {
             Val::List(_, items) => items.to_vec(),
+            Val::Dict(..) => match call.find_option("cmd") {
+                Some(Val::List(_, items)) => items.to_vec(),
+                other => other.into_iter().collect(),
+            },
             first => std::iter::once(first).chain(call.find_option("args")).collect(),
         };
         self.run_words(words, call);

@@ -84,7 +84,12 @@ impl Scan<'_, '_> {
             {
                 self.js_import(c)
             }
-            (Perl, "use" | "no" | "package") | (Php, "use" | "namespace") => used(c),
+            (Perl, "use") => {
+                let module = c.name_at(1).to_string();
+                self.import_all(&module);
+                used(c);
+            }
+            (Perl, "no" | "package") | (Php, "use" | "namespace") => used(c),
             (_, "def" | "function" | "sub" | "fn" | "func")
                 if lang != Lang::R || c.is_token(1, TokenKind::Open, "(") =>
             {
@@ -367,13 +372,14 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// `from os import *`: every row of that module.
-    pub(super) fn import_all(&mut self, module: &str) {
+    /// `from os import *`, `use IPC::Run`: every row of that module.
+    pub fn import_all(&mut self, module: &str) {
         let rows: Vec<&'static str> = self.rows.keys().copied().collect();
         for row in rows {
-            if let Some(name) = row.strip_prefix(module).and_then(|r| r.strip_prefix('.'))
+            let sign = if self.lang == Lang::Perl { "::" } else { "." };
+            if let Some(name) = row.strip_prefix(module).and_then(|r| r.strip_prefix(sign))
                 && !name.is_empty()
-                && !name.contains('.')
+                && !name.contains(sign)
             {
                 self.bind_name(name, Val::name(row), false);
             }
