@@ -562,6 +562,20 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(unix)]
+    fn what_a_project_has_not_is_no_file_and_what_cannot_be_looked_up_is_a_fault() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("file"), "").unwrap();
+        let open = |name: &str, layer| open_source(&dir.path().join(name), layer);
+        for absent in ["no.toml", "no/x.toml", "file/x.toml"] {
+            assert!(matches!(open(absent, Layer::Project), Ok(None)), "{absent}");
+        }
+        let long = "x".repeat(300);
+        assert!(open(&long, Layer::Project).is_err());
+        assert!(open("file/x.toml", Layer::User).is_err());
+    }
+
+    #[test]
     fn a_file_without_an_index_says_whether_it_has_servers() {
         let rule = "[rule.x]\ncommand = \"ls\"\ndeny = \"x\"\n";
         let server = "[remote.x]\nurl = \"http://127.0.0.1:9\"\nevents = \"Stop\"\n";

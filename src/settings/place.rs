@@ -180,6 +180,23 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(unix)]
+    fn a_home_is_no_project_whatever_it_is_called() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, link) = (dir.path().join("home"), dir.path().join("link"));
+        std::fs::create_dir_all(home.join(".claude")).unwrap();
+        std::fs::create_dir(dir.path().join("other")).unwrap();
+        std::os::unix::fs::symlink(&home, &link).unwrap();
+        let claude = crate::agent::default_agent();
+        let has_project = |root: &Path| {
+            settings_files(claude, &home, root, root).iter().any(|one| one.name == "project")
+        };
+        assert!(!has_project(&home));
+        assert!(!has_project(&link));
+        assert!(has_project(&dir.path().join("other")));
+    }
+
+    #[test]
     fn a_file_that_install_wrote_is_known_by_the_names_of_its_agent() {
         for (file, agent, scope, wanted) in [
             ("/h/.claude/settings.json", "claude", "user", Some("user")),
