@@ -172,7 +172,8 @@ impl Lines {
             let found = shell::analyse_command(text, out.place);
             found.effects.iter().all(|effect| effect.grade != Grade::Unknown)
         };
-        lines.extend(typed.into_iter().filter(understood));
+        let named = fields::program_line(name, input).filter(|_| runs);
+        lines.extend(typed.into_iter().chain(named).filter(understood));
         Lines {
             lines,
             directory: fields::directory_field(input).and_then(Json::as_str).map(str::to_string),

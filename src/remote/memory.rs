@@ -476,6 +476,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_away_by_its_effect_alone_is_for_somebody() {
+        for (line, known) in [
+            ("dropdb shop", true),
+            ("redis-cli flushall", true),
+            ("docker volume rm data", true),
+            ("rm -r out", false),
+            ("ls", false),
+        ] {
+            let analysis = crate::effect::shell::analyse_command(line, &Place::default());
+            assert_eq!(command_recipient(&analysis, 0).is_some(), known, "{line}");
+        }
+    }
+
+    #[test]
     fn a_secret_is_not_kept_and_two_of_them_stay_two() {
         let kept = |key: &str| without_secrets(format!("toward -H=X: {key}"));
         let [one, other] = ["AKIAQ3EGRS7TX2VWZ5NB", "AKIAQ3EGRS7TX2VWZ5NC"].map(kept);

@@ -519,6 +519,15 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_is_none_is_told_without_what_follows_it() {
+        let told = Template::parse("{pth|s/a/b/}").unwrap_err();
+        assert!(told.contains("`{pth}`"), "{told}");
+        let path = Template::parse("x {path} y").unwrap();
+        assert!(path.uses_placeholder(&PlaceholderName::Path));
+        assert!(!path.uses_placeholder(&PlaceholderName::Command));
+    }
+
+    #[test]
     fn values_and_substitutions() {
         assert_eq!(fill("{path} holds secrets."), "/a/b.rs holds secrets.");
         assert_eq!(fill("{command|s/^npm/pnpm/}"), "pnpm install npm");

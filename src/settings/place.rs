@@ -197,6 +197,21 @@ mod tests {
     }
 
     #[test]
+    fn a_star_in_a_name_may_stand_for_nothing_but_not_for_what_both_ends_share() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["ab.json", "ab-x.json", "a.json", "b.json"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        let names = |pattern: &str| -> Vec<String> {
+            let found = expand_name(dir.path().join(pattern)).into_iter();
+            found.map(|file| file.file_name().unwrap().to_string_lossy().into_owned()).collect()
+        };
+        assert_eq!(names("ab*.json"), ["ab-x.json", "ab.json"]);
+        assert_eq!(names("ab.j*.json"), [""; 0]);
+        assert_eq!(names("none.json"), ["none.json"]);
+    }
+
+    #[test]
     fn a_file_that_install_wrote_is_known_by_the_names_of_its_agent() {
         for (file, agent, scope, wanted) in [
             ("/h/.claude/settings.json", "claude", "user", Some("user")),

@@ -379,3 +379,17 @@ fn an_entry_that_pinned_less_approves_nothing() {
     assert_eq!(store.approval_state(path, "y"), TrustState::Changed);
     assert_eq!(store.approval_state(Path::new("/p"), "y"), TrustState::Unknown);
 }
+
+#[test]
+fn a_path_in_the_home_is_pinned_there() {
+    let entry = pinned(&[], "sh ~/.hookctl-no-such-directory/x.sh");
+    let home = std::env::home_dir().unwrap();
+    let wanted = crate::effect::windows::native_text(&home.join(".hookctl-no-such-directory/x.sh"));
+    assert!(entry.absent.contains(&wanted), "{:?} {:?}", entry.absent, entry.programs);
+}
+
+#[test]
+#[cfg(not(windows))]
+fn only_cmd_of_windows_starts_what_lies_beside_it() {
+    assert!(pinned(&["tool"], "cmd /c tool").programs.is_empty());
+}

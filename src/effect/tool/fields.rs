@@ -11,13 +11,14 @@ use crate::effect::guarded;
 use crate::effect::host::host_of;
 use crate::effect::patch;
 use crate::effect::path;
+use crate::effect::program::table::find_program;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits::{self, Cap};
 use crate::names::fields::{
-    ARGUMENTS, CHANGES, CODE, DIRECTORIES, ENDS, GOALS, LINE_ENDS, LINES, LINKS, OPERATIONS,
-    PATCHES, PATHS, PLACES, PROCESSES, PROGRAMS, REMOVES, SOURCES, TAKES, TERMINALS, TEXTS, TYPED,
-    UNGUARDED, VARIABLES,
+    ARGUMENTS, CHANGES, CODE, COMMANDS, DIRECTORIES, ENDS, GOALS, LINE_ENDS, LINES, LINKS,
+    OPERATIONS, PATCHES, PATHS, PLACES, PROCESSES, PROGRAMS, REMOVES, SOURCES, TAKES, TERMINALS,
+    TEXTS, TYPED, UNGUARDED, VARIABLES,
 };
 
 /// What the tool does to the files that its fields name.
@@ -245,20 +246,20 @@ pub fn command_lines(name: &str, input: &Json, runs: bool, guards: &[&str]) -> T
                     if line {
                         lines.extend(lines_of(value, key.ends_with('s')));
                     }
-                    if runs
-                        && TYPED.contains(&key.as_str())
-                        && let Json::String(text) = value
-                    {
-                        let text = text.replace("\\n", "\n");
-                        match contains_any(&tool, TERMINALS) {
-                            true => lines.push(text),
-                            // What another process reads need be no shell text.
-                            false if contains_any(&tool, PROCESSES) => {
-                                let told = text.lines().filter(|line| mentions_guard(line, guards));
-                                lines.extend(told.map(str::to_string));
-                                typed.push(text);
+                    if runs && TYPED.contains(&key.as_str()) {
+                        for text in lines_of(value, false) {
+                            let text = text.replace("\\n", "\n");
+                            match contains_any(&tool, TERMINALS) {
+                                true => lines.push(text),
+                                // What another process reads need be no shell text.
+                                false if contains_any(&tool, PROCESSES) => {
+                                    let told =
+                                        text.lines().filter(|line| mentions_guard(line, guards));
+                                    lines.extend(told.map(str::to_string));
+                                    typed.push(text);
+                                }
+                                false => {}
                             }
-                            false => {}
                         }
                     }
                     if runs
@@ -379,6 +380,51 @@ fn words_of(map: &serde_json::Map<String, Json>) -> Option<String> {
         Json::String(text) => Some(format!("{} {text}", quote_words(program))),
         Json::Array(items) => {
             Some(quote_words(program.into_iter().chain(items.iter().filter_map(Json::as_str))))
+        }
+        _ => None,
+    }
+}
+
+/// The command line of a tool that is called like a program with sub-commands, or like one of these: `kubectl` with `args`,
+/// `git_push` with `force`, `destroy` of a server `terraform`.
+pub fn program_line(name: &str, input: &Json) -> Option<String> {
+    let map = input.as_object()?;
+    let (server, tool) = super::name_words(name);
+    let mut words: Vec<&str> = server.iter().chain(&tool).map(String::as_str).collect();
+    let has_verbs = |word: &&str| find_program(word, &[]).is_some_and(|program| program.sub);
+    let at = words.iter().rposition(has_verbs)?;
+    words.drain(..at);
+    let holds = |key: &str, list: &[&str]| list.contains(&key.to_ascii_lowercase().as_str());
+    let mut told = false;
+    let mut rest = Vec::new();
+    for (key, value) in map {
+        let given = match value {
+            Json::String(text) if holds(key, ARGUMENTS) || holds(key, COMMANDS) => text.clone(),
+            Json::Array(_) if holds(key, ARGUMENTS) => lines_of(value, false).concat(),
+            _ => continue,
+        };
+        told = true;
+        // The verb comes first, whatever the order of the fields.
+        let at = if holds(key, COMMANDS) { 0 } else { rest.len() };
+        rest.insert(at, given);
+    }
+    if told {
+        // `run` and `execute` say nothing of what is run.
+        words.truncate(1);
+    } else {
+        rest.extend(map.iter().filter_map(|(key, value)| option_of(key, value)));
+    }
+    Some(format!("{} {}", quote_words(words), rest.join(" ")))
+}
+
+/// A field as an option that is on, or as the name of a thing.
+fn option_of(key: &str, value: &Json) -> Option<String> {
+    match value {
+        Json::Bool(true) => Some(format!("--{}", split_name(key).join("-"))),
+        Json::String(text) => {
+            let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ':');
+            let named = !text.is_empty() && text.chars().all(|c| plain(c) || c == '-');
+            (named && text.starts_with(plain)).then(|| quote_words([text.as_str()]))
         }
         _ => None,
     }

@@ -89,3 +89,13 @@ fn a_key_of_another_dialect_says_whose_it_is() {
     assert_eq!(fault.message, "`guard` has no effect: it is for cdev");
     assert_eq!(fault.hint.as_deref(), Some("leave it out, or write dialect = \"cdev\""));
 }
+
+#[test]
+fn as_many_addresses_as_the_limit_says_are_no_fault() {
+    let of = |count: usize| {
+        let all: Vec<String> = (0..count).map(|at| format!("\"https://x{at}.org\"")).collect();
+        codes(&format!("url = [{}]", all.join(", ")))
+    };
+    assert_eq!(of(crate::limits::ADDRESSES), [""; 0]);
+    assert_eq!(of(crate::limits::ADDRESSES + 1), ["out-of-range"]);
+}

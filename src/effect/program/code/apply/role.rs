@@ -72,7 +72,8 @@ const WHOLE: &[(&str, Whole)] = &[
         }
     }),
     ("sock", |scan, call| scan.socket(call)),
-    ("spawn", |scan, call| scan.spawns(call)),
+    ("shellspawn", |scan, call| scan.spawns(call, true)),
+    ("spawn", |scan, call| scan.spawns(call, call.is_on("shell"))),
     ("spawnl", |scan, call| scan.listed(call.rest(), call)),
     ("spawnv", |scan, call| scan.vector(call.rest(), call)),
     ("system", |scan, call| scan.system(call)),
@@ -234,15 +235,15 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// A program, and the list of its arguments.
-    fn spawns(&mut self, call: &CallArguments) {
+    /// A program, and the list of its arguments; `shell` = one reads them.
+    fn spawns(&mut self, call: &CallArguments, shell: bool) {
         let mut words = vec![call.at(0)];
         match call.pos.get(1) {
             Some(Val::List(_, items)) => words.extend(items.iter().cloned()),
             Some(Val::Dict(..) | Val::Scalar) | None => {}
             Some(_) => words.push(Val::Unknown),
         }
-        match call.is_on("shell") {
+        match shell {
             true => self.run_shell_text(&join_items(&words, " "), call),
             false => self.run_words(words, call),
         }
