@@ -8,6 +8,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use crate::limits;
+
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
         /// The event kinds of Claude Code, whose names are the vocabulary of the rule file.
@@ -231,6 +233,21 @@ pub struct Event {
     pub native: Value,
 }
 
+/// What is left of that many bytes when the value has taken its own, about.
+fn takes_at_most(value: &Value, room: usize) -> Option<usize> {
+    /// A value itself, with its place in an object or a list.
+    const ITSELF: usize = 96;
+    let left = room.checked_sub(ITSELF)?;
+    match value {
+        Value::String(text) => left.checked_sub(text.len()),
+        Value::Array(items) => items.iter().try_fold(left, |left, item| takes_at_most(item, left)),
+        Value::Object(map) => map
+            .iter()
+            .try_fold(left, |left, (key, item)| takes_at_most(item, left.checked_sub(key.len())?)),
+        _ => Some(left),
+    }
+}
+
 impl Event {
     /// A copy where it has several operations: they are judged one by one, and answered as one.
     pub fn whole_if_split(&self) -> Option<Event> {
@@ -247,6 +264,8 @@ impl Event {
         // The whole call's, which may be large: each operation has its own, and the whole is answered.
         (shared.input, shared.native) = (Value::Null, Value::Null);
         shared.raw.remove("tool_input");
+        let room = limits::SHARED / more.len();
+        shared.raw.retain(|_, value| takes_at_most(value, room).is_some());
         let mut all = vec![self];
         for Operation { tool, input } in more {
             let mut one = shared.clone();
@@ -375,4 +394,41 @@ fn told_success(response: &Value) -> Option<bool> {
     flag("success")
         .or_else(|| failed().map(|failed| !failed))
         .or_else(|| status().map(|status| status == 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn operations_share_what_is_small_and_the_first_keeps_the_rest() {
+        let operation =
+            |at: u32| Operation { tool: "Read".into(), input: json!({ "file_path": at }) };
+        let long = "x".repeat(limits::SHARED / 2);
+        let raw = json!({ "cwd": "/p", "tool_input": { "files": [1, 2] }, "long": long,
+            "list": vec![json!({}); limits::SHARED / 100], "tool_response": "ok" });
+        let event = Event {
+            agent: "claude",
+            kind: Kind::PreToolUse,
+            name: "PreToolUse".into(),
+            tool: "Read".into(),
+            input: json!({}),
+            cwd: "/p".into(),
+            session: String::new(),
+            more: (0..3).map(operation).collect(),
+            raw: raw.as_object().unwrap().clone(),
+            native: Value::Null,
+        };
+        let all = event.split_operations();
+        let keys = |event: &Event| {
+            event.raw.keys().cloned().collect::<std::collections::BTreeSet<String>>()
+        };
+        assert_eq!(keys(&all[0]).len(), 5);
+        for (at, one) in all[1..].iter().enumerate() {
+            let kept = ["cwd", "tool_input", "tool_name", "tool_response"].map(String::from);
+            assert_eq!(keys(one), kept.into(), "{at}");
+            assert_eq!(one.raw["tool_input"], json!({ "file_path": at }));
+        }
+    }
 }

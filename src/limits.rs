@@ -120,6 +120,12 @@ bounds! {
     /// operations of one call that are judged, such as the files of a patch or the commands of a list
     /// what is beyond is unknown
     OPERATIONS: usize = 256;
+    /// bytes that all operations of one call may keep of the payload beside their own inputs
+    /// larger fields stand in the first operation alone
+    SHARED: usize = 16 << 20;
+    /// bytes of an address in free text
+    /// the rest of its path is not looked at
+    ADDRESS: usize = 8192;
     /// values of `{path}`, `{command}` or `{host}` that one `when.run` is asked about
     /// what is beyond is unknown
     ASKED: usize = 32;

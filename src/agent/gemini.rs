@@ -19,7 +19,7 @@ use super::wiring::{
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::effect::path;
 use crate::event::{Event, Kind, Operation};
-use crate::limits::OPERATIONS;
+use crate::limits::{self, OPERATIONS};
 use crate::verdict::Answer;
 use crate::verdict::Verb::{self, Deny, Halt};
 
@@ -274,17 +274,22 @@ fn enter_directory(event: &mut Event, input: &Value) {
 /// Addresses stand in free text; each is fetched.
 fn fetches(input: &Value) -> Vec<Operation> {
     let text = input.get("prompt").and_then(Value::as_str).unwrap_or_default();
-    let fetch = |url: &str| {
-        let mut input = input.as_object().cloned().unwrap_or_default();
+    let fetch = |(at, url): (usize, &str)| {
+        let mut input = match at > 0 && text.len() > limits::ADDRESS {
+            // A long text for each of its addresses would be too much.
+            true => Map::new(),
+            false => input.as_object().cloned().unwrap_or_default(),
+        };
         input.insert("url".into(), url.into());
         operation("WebFetch", Value::Object(input))
     };
-    let all: Vec<Operation> = addresses(text).into_iter().take(OPERATIONS + 1).map(fetch).collect();
+    let all: Vec<Operation> =
+        addresses(text, OPERATIONS + 1).into_iter().enumerate().map(fetch).collect();
     if all.is_empty() { vec![operation("WebFetch", input.clone())] } else { all }
 }
 
-/// The web addresses in a text, each once.
-fn addresses(text: &str) -> Vec<&str> {
+/// The web addresses in a text, each once, as many as are asked for.
+fn addresses(text: &str, most: usize) -> Vec<&str> {
     let mut all: Vec<&str> = Vec::new();
     for (at, _) in text.match_indices("://") {
         let scheme = ["https", "http"].into_iter().find(|scheme| {
@@ -294,7 +299,11 @@ fn addresses(text: &str) -> Vec<&str> {
                 .is_some_and(|t| t.eq_ignore_ascii_case(scheme))
         });
         let Some(scheme) = scheme else { continue };
-        let rest = &text[at - scheme.len()..];
+        if all.len() == most {
+            break;
+        }
+        let start = at - scheme.len();
+        let rest = &text[start..text.floor_char_boundary(start + limits::ADDRESS)];
         let end = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '`' | '\'' | '|');
         let url = &rest[..rest.find(end).unwrap_or(rest.len())];
         let url = url.trim_end_matches(['.', ',', ';', '!', '?', ')', ']', '}']);
@@ -434,6 +443,19 @@ mod tests {
         let dir =
             |dir: &str| event("run_shell_command", json!({ "command": "ls", "dir_path": dir })).cwd;
         assert_eq!([dir("sub/.."), dir("../x"), dir("/etc"), dir("")], ["/w", "/x", "/etc", "/w"]);
+    }
+
+    #[test]
+    fn a_text_of_many_addresses_makes_as_many_as_are_judged_and_one_more() {
+        for text in ["http://".repeat(100_000), "http://x.example/ http://y.example ".repeat(9_000)]
+        {
+            let event = event(WEB_FETCH, json!({ "prompt": text }));
+            assert!(event.input["prompt"].is_string());
+            assert!(event.more.len() <= OPERATIONS);
+            assert!(event.more.iter().all(|one| one.input.get("prompt").is_none()));
+        }
+        let many: String = (0..1000).map(|at| format!("http://h{at}.example/ ")).collect();
+        assert_eq!(event(WEB_FETCH, json!({ "prompt": many })).more.len(), OPERATIONS);
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! The patches of `apply_patch`, which several agents have as a tool, as the operations that they are.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::fields::operation;
 use crate::effect::patch::{Line, patched_files};
 use crate::event::Operation;
+use crate::limits::OPERATIONS;
 
 /// One file's part of a patch.
 struct Part<'t> {
@@ -55,10 +58,13 @@ impl<'t> Part<'t> {
 
 /// The operations of a patch by Claude Code's names: `Write` for a new file, `Edit` for a changed one, `Delete` for
 /// one that goes. A file that only another form of patch names (a unified diff's) is an `Edit`. Nothing = it names
-/// no file.
+/// no file. Of more than are judged only one more is made.
 pub fn patch_operations(text: &str) -> Vec<Operation> {
     let mut parts: Vec<Part<'_>> = Vec::new();
     for line in text.lines() {
+        if parts.len() > OPERATIONS {
+            return parts.into_iter().flat_map(Part::into_operations).collect();
+        }
         match Line::read(line) {
             Line::Add(path) => parts.push(Part::new("Write", path)),
             Line::Update(path) => parts.push(Part::new("Edit", path)),
@@ -75,7 +81,9 @@ pub fn patch_operations(text: &str) -> Vec<Operation> {
             }
         }
     }
-    let other = |path: &String| !parts.iter().any(|p| p.path == path || p.target == Some(path));
+    let known: BTreeSet<&str> =
+        parts.iter().flat_map(|part| [Some(part.path), part.target]).flatten().collect();
+    let other = |path: &String| !known.contains(path.as_str());
     let others: Vec<String> = patched_files(text, None).into_iter().filter(other).collect();
     let others = others.into_iter().map(|path| {
         operation("Edit", json!({ "file_path": path, "old_string": "", "new_string": "" }))

@@ -1,5 +1,7 @@
 //! Which files a patch changes, by its headers: unified diffs, git's, and those of apply_patch.
 
+use std::collections::BTreeSet;
+
 use super::Word;
 use super::path::split;
 use crate::limits;
@@ -55,23 +57,21 @@ pub fn applied_changes(text: &str) -> Vec<(Word, String)> {
     }
     let mut all: Vec<(Word, String)> =
         all.into_iter().map(|(word, path)| (word, path.to_string())).collect();
-    for path in patched_files(text, None) {
-        if !all.iter().any(|(_, known)| *known == path) {
-            all.push((Word::Write, path));
-        }
-    }
+    let known: BTreeSet<String> = all.iter().map(|(_, path)| path.clone()).collect();
+    let others = patched_files(text, None).into_iter().filter(|path| !known.contains(path));
+    all.extend(others.map(|path| (Word::Write, path)));
     all
 }
 
 /// The files that the text names, each once; `strip` = how many leading directories go, None = what
 /// either reading gives.
 pub fn patched_files(text: &str, strip: Option<usize>) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
+    let (mut out, mut known) = (Vec::new(), BTreeSet::new());
     let mut add = |path: &str| {
         if !path.is_empty()
             && path != "/dev/null"
-            && limits::spend_steps(out.len())
-            && !out.iter().any(|p| p == path)
+            && limits::spend_steps(path.len())
+            && known.insert(path.to_string())
         {
             out.push(path.to_string());
         }

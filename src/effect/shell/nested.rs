@@ -369,7 +369,12 @@ impl Walker<'_> {
                     self.run_content(text, &file, Some(lang), index, own, words);
                 }
             },
-            Feed::Stream(by) => self.emit_unread(by, true, own, &span),
+            Feed::Stream(by) => {
+                if parallel {
+                    self.out.emit_unknown("commands that standard input names", span.clone());
+                }
+                self.emit_unread(by, true, own, &span);
+            }
             Feed::Lines(_)
             | Feed::Found(..)
             | Feed::Whole(..)
