@@ -8,8 +8,6 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::limits;
-
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
         /// The event kinds of Claude Code, whose names are the vocabulary of the rule file.
@@ -254,8 +252,9 @@ impl Event {
         (!self.more.is_empty()).then(|| self.clone())
     }
 
-    /// Each of its operations as an event of its own: one, for nearly all.
-    pub fn split_operations(mut self) -> Vec<Event> {
+    /// Each of its operations as an event of its own: one, for nearly all. `most` = bytes that all of them may keep of
+    /// the payload beside their own inputs; larger fields stand in the first alone.
+    pub fn split_operations(mut self, most: usize) -> Vec<Event> {
         let more = std::mem::take(&mut self.more);
         if more.is_empty() {
             return vec![self];
@@ -264,7 +263,7 @@ impl Event {
         // The whole call's, which may be large: each operation has its own, and the whole is answered.
         (shared.input, shared.native) = (Value::Null, Value::Null);
         shared.raw.remove("tool_input");
-        let room = limits::SHARED / more.len();
+        let room = most / more.len();
         shared.raw.retain(|_, value| takes_at_most(value, room).is_some());
         let mut all = vec![self];
         for Operation { tool, input } in more {
@@ -401,13 +400,15 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    const MOST: usize = 1 << 20;
+
     #[test]
     fn operations_share_what_is_small_and_the_first_keeps_the_rest() {
         let operation =
             |at: u32| Operation { tool: "Read".into(), input: json!({ "file_path": at }) };
-        let long = "x".repeat(limits::SHARED / 2);
+        let long = "x".repeat(MOST / 2);
         let raw = json!({ "cwd": "/p", "tool_input": { "files": [1, 2] }, "long": long,
-            "list": vec![json!({}); limits::SHARED / 100], "tool_response": "ok" });
+            "list": vec![json!({}); MOST / 100], "tool_response": "ok" });
         let event = Event {
             agent: "claude",
             kind: Kind::PreToolUse,
@@ -420,7 +421,7 @@ mod tests {
             raw: raw.as_object().unwrap().clone(),
             native: Value::Null,
         };
-        let all = event.split_operations();
+        let all = event.split_operations(MOST);
         let keys = |event: &Event| {
             event.raw.keys().cloned().collect::<std::collections::BTreeSet<String>>()
         };

@@ -82,7 +82,7 @@ impl Situation {
     ) -> Vec<Situation> {
         let beyond = event.more.len() >= limits::OPERATIONS;
         event.more.truncate(limits::OPERATIONS - 1);
-        let mut events = event.split_operations();
+        let mut events = event.split_operations(limits::SHARED);
         if beyond && let Some(last) = events.last() {
             events.push(Event { tool: "Bash".into(), input: Value::Null, ..last.clone() });
         }

@@ -90,7 +90,7 @@ fn shown_event(event: &Event) -> Value {
     ] {
         put(key, event.raw.get(key).cloned().unwrap_or_default());
     }
-    let operations = event.clone().split_operations();
+    let operations = event.clone().split_operations(usize::MAX);
     let effects = operations.iter().flat_map(|one| common::render(&analyse(one)));
     put("effects", effects.map(Value::from).collect());
     shown
@@ -327,6 +327,33 @@ fn a_dangerous_command_is_stopped_in_every_agents_words() {
             "{}: no payload with a command that `put_command` finds",
             expected.id()
         );
+    }
+}
+
+/// What only agents with fields of their own send beside their calls makes no other agent's call theirs.
+#[test]
+fn a_foreign_field_hides_no_call() {
+    let call = json!({ "session_id": "s", "cwd": "/w", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": { "command": "rm -rf /" } });
+    for foreign in [
+        json!({ "clineVersion": "3", "taskId": "x" }),
+        json!({ "agent_action_name": "pre_run_command", "tool_info": { "command_line": "ls" } }),
+        json!({ "agent_action_name": "post_run_command", "tool_info": { "command_line": "ls" } }),
+        json!({ "sessionId": "x", "hookEventName": "PostToolUse" }),
+        json!({ "sessionId": "x", "timestamp": 1, "toolName": "view", "toolArgs": "{}" }),
+        json!({ "sessionId": "x", "hookName": "permissionRequest" }),
+    ] {
+        let mut payload = call.clone();
+        payload.as_object_mut().unwrap().extend(foreign.as_object().unwrap().clone());
+        for agent in ["claude", "droid", "qwen"] {
+            let (verb, told) = judged(agent, &payload);
+            assert!(verb.is_some_and(Verb::stops_call), "{agent}: {foreign}: {verb:?}");
+            assert!(
+                told.stdout.contains("hookSpecificOutput"),
+                "{agent}: {foreign}: {}",
+                told.stdout
+            );
+        }
     }
 }
 

@@ -94,7 +94,7 @@ impl Agent for Cline {
     fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
         // The version may be an empty text.
         let own = payload.has(Field::ClineVersion) && payload.has(Field::TaskId);
-        own.then_some(Mark::Strong)
+        (own && !payload.has_usual_call()).then_some(Mark::Strong)
     }
 
     /// It names its events in another field, and always its task.

@@ -232,6 +232,7 @@ impl Agent for Copilot {
         let ticks = payload.value(Field::Timestamp).is_some_and(Value::is_number);
         if has(Field::SessionIdCamel)
             && (has(Field::HookName) || has(Field::ToolNameCamel) || ticks)
+            && !payload.has_usual_call()
         {
             return Some(Mark::Strong);
         }

@@ -89,6 +89,12 @@ impl<'a> Fingerprint<'a> {
         !self.text(field).is_empty()
     }
 
+    /// Is a call there by Claude Code's fields? Agents with fields of their own send none beside them, so that such a
+    /// payload is not theirs, whatever other field it has.
+    pub fn has_usual_call(&self) -> bool {
+        self.has(Field::HookEventName) && (self.has(Field::ToolName) || self.has(Field::ToolInput))
+    }
+
     /// Does the event's name begin with a small letter?
     pub fn has_camel_event(&self) -> bool {
         self.text(Field::HookEventName).starts_with(|c: char| c.is_ascii_lowercase())

@@ -140,7 +140,8 @@ impl Agent for VsCode {
 
     /// Rows 7, 13 and 16 of the contract's table. What row 9 says of other agents goes before row 13.
     fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
-        if payload.has(Field::HookEventNameCamel) && payload.has(Field::SessionIdCamel) {
+        let old = payload.has(Field::HookEventNameCamel) && payload.has(Field::SessionIdCamel);
+        if old && !payload.has_usual_call() {
             return Some(Mark::Strong);
         }
         let tool = payload.text(Field::ToolName);

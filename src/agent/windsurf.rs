@@ -87,7 +87,7 @@ impl Agent for Windsurf {
     /// Row 4 of the contract's table.
     fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
         let own = payload.has(Field::AgentActionName) && payload.has(Field::ToolInfo);
-        own.then_some(Mark::Strong)
+        (own && !payload.has_usual_call()).then_some(Mark::Strong)
     }
 
     /// Its payloads do not name their event so.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Emitter, Spot};
 use crate::effect::guarded::{
-    GuardedFile, Guards, NAME, file_id, is_shared, is_within, link_count,
+    GuardedFile, Guards, Id, NAME, file_id, is_shared, is_within, link_count,
 };
 use crate::effect::path::{self, is_below, split};
 use crate::effect::value::Value;
@@ -261,7 +261,8 @@ impl Emitter<'_> {
             };
             let moved = [&target.resolved, &target.lexical]
                 .into_iter()
-                .find_map(|path| self.place.own_name(path));
+                .find_map(|path| self.place.own_name(path))
+                .or_else(|| self.linked_name(&target));
             let shadow = [&target.resolved, &target.lexical]
                 .into_iter()
                 .any(|path| extent == Extent::Exact && self.shadows_hookctl(path))
@@ -310,6 +311,34 @@ impl Emitter<'_> {
     fn spares_tracked(&self, effect: usize) -> bool {
         let command = self.analysis.effects[effect].command;
         command.and_then(|at| self.analysis.commands.get(at)).is_some_and(|c| c.name == "git")
+    }
+
+    /// The name in the home directory of a file that is kept elsewhere and linked from there, as people keep their dotfiles:
+    /// `~/dotfiles/bashrc` and `~/dotfiles/bash/.bashrc` are `~/.bashrc`, `~/dotfiles/hookctl/config.toml` is
+    /// `~/.config/hookctl/config.toml`. It is looked for by the last parts of the file's path.
+    fn linked_name(&self, target: &Target) -> Option<String> {
+        /// So many of them.
+        const PARTS: usize = 4;
+        if matches!(target.extent, Extent::Glob | Extent::Children) {
+            return None;
+        }
+        let (path, home) = (target.resolved.as_str(), self.place.home.as_str());
+        // Of a file that is new its directory tells.
+        let found = find_id(path);
+        let own = found.or_else(|| find_id(split(path).0))?;
+        let is_same = |name: &str| {
+            let there = if found.is_some() { name } else { split(name).0 };
+            name != path
+                && (found.is_some() || split(name).1 == split(path).1)
+                && find_id(there) == Some(own)
+        };
+        let ends = path.rmatch_indices('/').take(PARTS).map(|(at, _)| &path[at + 1..]);
+        // Hidden ones alone: what else the home has is no settings.
+        let names = ends.flat_map(|end| {
+            let hidden = if end.starts_with('.') { "/" } else { "/." };
+            [hidden, "/.config/"].map(|dir| [home, dir, end].concat())
+        });
+        names.take_while(|_| limits::spend_look()).find(|name| is_same(name))
     }
 
     /// The guarded file that this one is by another name.
@@ -369,6 +398,11 @@ impl Emitter<'_> {
             self.is_hookctl(&real)
         })
     }
+}
+
+/// What the file system knows the file by, links followed.
+fn find_id(path: &str) -> Option<Id> {
+    fs::metadata(path).ok().and_then(|meta| file_id(path, &meta))
 }
 
 /// This very program: where the system has it, and what it is.
