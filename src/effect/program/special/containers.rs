@@ -1,5 +1,7 @@
 //! Containers and clusters: what a container gets of this machine, and what runs inside.
 
+use std::path::Path;
+
 use super::super::effects::{Call, Next, join_words};
 use super::Invocation;
 use crate::effect::emitter::{Emitter, Spot};
@@ -7,6 +9,7 @@ use crate::effect::path;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word, windows};
 use crate::names::containers::{CAPABILITIES, GRAVE, OPEN, USUAL};
+use crate::paths::may_be_project;
 
 fn emit_escape(out: &mut Emitter, value: &Value) {
     let word = Word::Named("container.escape");
@@ -128,8 +131,12 @@ fn emit_bind_mount(out: &mut Emitter, value: &Value, host: &str, text: &str) {
     let socket = [".sock"].iter().any(|s| lexical.ends_with(s))
         && ["docker", "containerd", "crio", "podman"].iter().any(|s| lexical.contains(s));
     let home = is_below_any(&lexical, &["/home", "/Users"]) && lexical.matches('/').count() > 1;
-    let open =
-        lexical == "/" || is_below_any(&lexical, OPEN) && !is_below_any(&lexical, USUAL) && !home;
+    let project = out.place.project.as_str();
+    // Wherever it lies, it is what the work is on.
+    let own = is_below_any(&lexical, &[project])
+        && may_be_project(Path::new(project), Path::new(&out.place.home));
+    let spared = is_below_any(&lexical, USUAL) || home || own;
+    let open = lexical == "/" || is_below_any(&lexical, OPEN) && !spared;
     if socket || open && (!readonly || OPEN.contains(&lexical.as_str()) || lexical == "/") {
         emit_escape(out, value);
     }
@@ -269,4 +276,35 @@ fn lies_in(out: &mut Emitter, value: &Value, dir: &str) -> bool {
         value.plain_text() != Some("-") && !text.contains(':') && !text.starts_with("github.com/");
     file && matches!(out.locate_value(value, Extent::Exact, false),
         Spot::At(target) if is_below_any(&target.lexical, &[dir]))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::effect::{Place, Word, shell};
+
+    #[test]
+    fn a_project_is_no_escape_wherever_it_lies() {
+        let escapes = |project: &str, line: &str| {
+            let place = Place {
+                cwd: project.into(),
+                project: project.into(),
+                home: "/home/dev".into(),
+                ..Place::default()
+            };
+            let analysis = shell::analyse_command(line, &place);
+            analysis.effects.iter().any(|e| e.word == Word::Named("container.escape"))
+        };
+        for project in ["/var/www/shop", "/usr/src/app", "/srv/x"] {
+            for line in ["docker run -v .:/app x", "docker run -v ./data:/data x"] {
+                assert!(!escapes(project, line), "{project}: {line}");
+            }
+            for line in
+                ["docker run -v /etc:/x x", "docker run -v /:/x x", "docker run -v ../..:/x x"]
+            {
+                assert!(escapes(project, line) || project == "/srv/x", "{project}: {line}");
+            }
+        }
+        assert!(escapes("/var", "docker run -v .:/app x"));
+        assert!(escapes("/", "docker run -v .:/app x"));
+    }
 }
