@@ -64,7 +64,7 @@ impl Program {
 }
 
 /// Variables of make that its own rules start, or that hold words of its own command line.
-const STARTED: &str = "SHELL MAKE CC CXX CPP AR AS LD FC RM LEX YACC LINT TEX CO GET WEAVE TANGLE";
+const STARTED: &str = "SHELL MAKE CC CXX CPP AR AS LD FC RM LEX YACC LINT TEX CO GET WEAVE TANGLE CMD COMMAND EXEC RUNNER PYTHON NODE GO";
 const WORDS: &str =
     "MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEFILES MAKEOVERRIDES .SHELLFLAGS .RECIPEPREFIX";
 
@@ -74,6 +74,10 @@ pub fn emit_make_variable(out: &mut Emitter, value: &Value, next: &mut Vec<Next>
     let bare = name.trim_end_matches([':', '?', '+', '!']);
     let is = |list: &str| list.split(' ').any(|own| own == bare);
     let text = Value::known(text, value.span.clone());
+    // The shell of a recipe reads it wherever the recipe has it.
+    if text.known_start().contains([';', '|', '&', '`', '<', '>', '\n', '\'', '"']) {
+        out.emit_uncovered("a value that the shell of a recipe reads", value.span.clone());
+    }
     let program = !text.known_start().contains(['/', ' ', '$', '`', ';', '|', '&']);
     if name.ends_with('!') || bare == "SHELL" || is(STARTED) && !program {
         next.push(Next::script(text));
