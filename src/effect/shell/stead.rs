@@ -89,7 +89,8 @@ impl Walker<'_> {
             && !command.quoted
             && command.genuine;
         let dir = command.dir.clone()?;
-        if !plain || self.frame.depth > 0 || !self.state.is_untouched() || is_steered() {
+        let steered = !self.out.analysis.environment.is_empty() || is_steered();
+        if !plain || self.frame.depth > 0 || !self.state.is_untouched() || steered {
             return None;
         }
         let Closed { target, name, steps, words } = *closed;
