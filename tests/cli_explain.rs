@@ -309,6 +309,20 @@ fn the_program_under_another_name_is_told_by_its_file() {
     if hard {
         assert_eq!(verdict("echo x > hard"), "deny");
     }
+    // The only name of the program that runs, behind whatever link.
+    for (command, wanted) in
+        [("rm copied", "deny"), ("mv copied x", "deny"), ("rm other", "silent")]
+    {
+        let explain = ["explain", "--json", "--tool", "Bash", "--", command];
+        let output = std::process::Command::new(project.join("copied"))
+            .args(explain)
+            .current_dir(&project)
+            .env("HOME", world.home())
+            .output()
+            .unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["verdict"].as_str().unwrap_or("silent"), wanted, "{command}");
+    }
 }
 
 /// `PROGRA~1`: the name that Windows gives a file beside its own.

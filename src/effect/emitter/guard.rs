@@ -263,11 +263,14 @@ impl Emitter<'_> {
                 .into_iter()
                 .find_map(|path| self.place.own_name(path))
                 .or_else(|| self.linked_name(&target));
+            let gone = word == Word::Delete && matches!(extent, Extent::Exact | Extent::Tree);
+            let program = gone.then(|| self.own_last_name(&target.resolved)).flatten();
             let shadow = [&target.resolved, &target.lexical]
                 .into_iter()
                 .any(|path| extent == Extent::Exact && self.shadows_hookctl(path))
                 .then(|| self.own_place());
-            let names: Vec<String> = names.into_iter().chain(moved).chain(shadow).collect();
+            let names: Vec<String> =
+                names.into_iter().chain(moved).chain(program).chain(shadow).collect();
             let effect = &self.analysis.effects[at];
             more.extend(names.into_iter().filter(|name| *name != target.lexical).map(|resolved| {
                 let path =
@@ -345,10 +348,7 @@ impl Emitter<'_> {
     fn same_file(&mut self, path: &str) -> Option<String> {
         let meta = fs::metadata(path).ok().filter(|meta| is_shared(path, meta))?;
         let own = file_id(path, &meta)?;
-        let is_own = |(at, program): (PathBuf, Metadata)| {
-            file_id(&at.to_string_lossy(), &program) == Some(own)
-        };
-        if own_program().is_some_and(is_own) {
+        if is_own_program(own) {
             return Some(self.own_place());
         }
         let same = |found: &&GuardedFile| found.id == Some(own);
@@ -358,6 +358,13 @@ impl Emitter<'_> {
             Cap::Guards.note_reached();
         }
         found
+    }
+
+    /// hookctl's place where this is the only name of the program that runs, wherever it lies.
+    fn own_last_name(&self, path: &str) -> Option<String> {
+        let meta = fs::symlink_metadata(path).ok().filter(|meta| is_shared(path, meta))?;
+        let last = link_count(path, &meta) == 1 && is_own_program(file_id(path, &meta)?);
+        last.then(|| self.own_place())
     }
 
     /// Is that program hookctl: by its name, as a copy or link that the call made, by another name
@@ -413,6 +420,11 @@ fn own_program() -> Option<(PathBuf, Metadata)> {
     };
     let meta = fs::metadata(&path).ok()?;
     Some((path, meta))
+}
+
+/// Is it what the file system knows this very program by?
+fn is_own_program(id: Id) -> bool {
+    own_program().is_some_and(|(at, meta)| file_id(&at.to_string_lossy(), &meta) == Some(id))
 }
 
 /// Has the file the size and the beginning of this very program?
