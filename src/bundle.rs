@@ -51,7 +51,7 @@ impl Source {
         let bytes =
             match files::OpenFile::protected(path, limits::OWN_FILE).and_then(|file| file.read()) {
                 Ok(bytes) => bytes,
-                Err(Refusal::Absent) if !files::is_link(path) => return Ok(None),
+                Err(Refusal::Absent) if !files::leads_nowhere(path) => return Ok(None),
                 Err(refusal) => return Err(refusal.describe_for(path)),
             };
         let text = String::from_utf8(bytes).map_err(|_| fail("it is not UTF-8"))?;

@@ -546,8 +546,10 @@ fn open_source(path: &Path, layer: Layer) -> Result<Option<OpenFile>, String> {
     match opened {
         Ok(opened) => Ok(Some(opened)),
         // Of the user's own, a link to nowhere and a path through a file are meant to lead somewhere.
-        Err(Refusal::Absent) if layer.is_project() || !files::is_link(path) => Ok(None),
-        Err(Refusal::Absent) => Err(format!("{} is a link that leads nowhere", path.display())),
+        Err(Refusal::Absent) if layer.is_project() || !files::leads_nowhere(path) => Ok(None),
+        Err(Refusal::Absent) => {
+            Err(format!("{} is, or lies behind, a link that leads nowhere", path.display()))
+        }
         Err(Refusal::System(error))
             if layer.is_project() && error.kind() == ErrorKind::NotADirectory =>
         {
@@ -573,6 +575,13 @@ mod tests {
         let long = "x".repeat(300);
         assert!(open(&long, Layer::Project).is_err());
         assert!(open("file/x.toml", Layer::User).is_err());
+        // A home whose links lead nowhere has had rules.
+        std::os::unix::fs::symlink(dir.path().join("gone"), dir.path().join("link")).unwrap();
+        for behind in ["link", "link/x.toml", "link/a/x.toml"] {
+            assert!(open(behind, Layer::User).is_err(), "{behind}");
+            assert!(matches!(open(behind, Layer::Project), Ok(None)), "{behind}");
+        }
+        assert!(matches!(open("no/x.toml", Layer::User), Ok(None)));
     }
 
     #[test]

@@ -337,6 +337,12 @@ pub fn is_link(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| meta.is_symlink())
 }
 
+/// Is what there is of an absent path a link that leads nowhere: the file's own, or its directory's?
+pub fn leads_nowhere(path: &Path) -> bool {
+    let there = path.ancestors().find(|above| above.symlink_metadata().is_ok());
+    there.is_some_and(|above| is_link(above) && above.metadata().is_err())
+}
+
 /// Opens a file of our own to add to its end; it and its directory are made where they are not there.
 ///
 /// # Errors
