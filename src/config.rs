@@ -37,8 +37,8 @@ pub struct LayerFile {
     pub file: RuleFile,
     /// A project's file that a human approved; always true for managed and user files.
     pub trusted: bool,
-    /// It is one of a root above the project's: only what tightens holds, trusted or not.
-    pub is_above: bool,
+    /// It is one of another root than the project's: only what tightens holds, trusted or not.
+    pub is_other: bool,
     /// Why the file as a whole does not count.
     pub refused: Option<String>,
     /// Where its rules stand, when only those that could concern the call are read.
@@ -53,7 +53,7 @@ impl LayerFile {
             text: Cow::default(),
             file: RuleFile::default(),
             trusted: !layer.is_project(),
-            is_above: false,
+            is_other: false,
             refused: None,
             index: None,
         }
@@ -61,9 +61,9 @@ impl LayerFile {
 
     /// How far a human's trust goes, in words; nothing for what needs none.
     pub fn describe_trust(&self) -> &'static str {
-        match (self.layer.is_project(), self.is_above, self.trusted) {
+        match (self.layer.is_project(), self.is_other, self.trusted) {
             (false, ..) => "",
-            (_, true, _) => "above the project",
+            (_, true, _) => "another project's",
             (_, _, true) => "trusted",
             (_, _, false) => "not trusted",
         }
@@ -71,7 +71,7 @@ impl LayerFile {
 
     /// Does all of it hold, and not only what tightens?
     pub fn holds_whole(&self) -> bool {
-        self.trusted && !self.is_above
+        self.trusted && !self.is_other
     }
 
     /// Is it the settings of a server, and no rule file?
@@ -122,24 +122,35 @@ pub struct Config {
 impl Config {
     /// Reads every layer. `only`: as for [`file::read_rules`].
     pub fn load(paths: &Paths, project: &Path, only: Option<Kind>) -> Config {
-        Config::load_with(paths, &paths.user_config(), project, only)
+        Config::load_with(paths, &paths.user_config(), (project, project), only)
+    }
+
+    /// The same for a call there: a project's rules hold where the call is as well as where the session is.
+    pub fn load_for(paths: &Paths, place: &Place, only: Option<Kind>) -> Config {
+        let dirs = (Path::new(&place.project), Path::new(&place.cwd));
+        Config::load_with(paths, &paths.user_config(), dirs, only)
     }
 
     /// The same with that file as the user's.
-    pub fn load_with(paths: &Paths, user: &Path, project: &Path, only: Option<Kind>) -> Config {
+    pub fn load_with(
+        paths: &Paths,
+        user: &Path,
+        (project, cwd): (&Path, &Path),
+        only: Option<Kind>,
+    ) -> Config {
         let mut config = Config::default();
         let hook = only.map(|kind| (kind, paths.state.as_path()));
-        let above = paths::roots_above(project, &paths.home);
-        let roots = iter::once(project).chain(above.iter().copied().take(limits::ROOTS_ABOVE));
+        let others = paths::other_roots(project, cwd, &paths.home);
+        let roots = iter::once(project).chain(others.iter().copied().take(limits::OTHER_ROOTS));
         let project_files = roots.flat_map(|root| {
             [(Layer::Local, paths::LOCAL_FILE), (Layer::Project, paths::PROJECT_FILE)]
                 .map(|(layer, name)| (layer, root.join(name)))
         });
-        if above.len() > limits::ROOTS_ABOVE {
+        if others.len() > limits::OTHER_ROOTS {
             // A repository's own files can be no reason to ask about every call.
-            let (most, project) = (limits::ROOTS_ABOVE, project.display());
+            let (most, project) = (limits::OTHER_ROOTS, project.display());
             config.warnings.push(format!(
-                "hookctl: more than {most} directories above {project} have rule files. Those farther up are not used."
+                "hookctl: more than {most} directories around {project} have rule files. Those farther up are not used."
             ));
         }
         let own = [
@@ -157,7 +168,7 @@ impl Config {
         for (layer, path) in own.into_iter().chain(project_files) {
             let Some(mut source) = read_source(layer, path, hook) else { continue };
             if layer.is_project() {
-                source.is_above = source.path.parent() != Some(project);
+                source.is_other = source.path.parent() != Some(project);
                 let store = store.get_or_insert_with(|| {
                     trust::Store::read(&paths.trust()).unwrap_or_else(|why| {
                         config.notes.push(why);
@@ -404,15 +415,16 @@ impl Config {
         self.rules.extend(effective);
     }
 
-    /// What the place of a call is by these files: programs that they name, and roots above the project's.
+    /// What the place of a call is by these files: programs that they name, and other roots whose files
+    /// hold.
     pub fn complete_place(&self, place: &mut Place) {
         place.programs = self.programs();
-        let above = self.sources.iter().filter(|source| source.is_above);
-        place.roots_above = above
+        let others = self.sources.iter().filter(|source| source.is_other);
+        place.other_roots = others
             .filter_map(|source| source.path.parent())
             .map(|root| windows::native_text(root))
             .collect();
-        place.roots_above.dedup();
+        place.other_roots.dedup();
     }
 
     /// What managed, user and trusted files say of programs, the highest authority first.
@@ -454,7 +466,7 @@ impl Config {
     }
 }
 
-/// The rule as far as it takes effect: of a project's file that nobody trusted, or of a root above the project's, only what
+/// The rule as far as it takes effect: of a project's file that nobody trusted, or of another root, only what
 /// denies or asks on a tool call.
 fn effective_rule(source: &LayerFile, rule: &Rc<Rule>) -> Option<Rc<Rule>> {
     if source.holds_whole() {

@@ -127,7 +127,7 @@ fn handle_input(
         (Err(why), _) => return failed(agent, start, &Unreadable::Bad { kind, why }, None),
     };
     let mut place = session_place(&event, &paths);
-    let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
+    let mut config = Config::load_for(&paths, &place, Some(event.kind));
     if let Err(why) = config.override_server(&options.server) {
         config.broken.push((KindSet::ALL, format!("the registered command line: {why}")));
     }

@@ -60,9 +60,9 @@ bounds! {
     /// bytes of a project's rule file
     /// not used, with a warning; where it is trusted, every call is asked about
     PROJECT_FILE: u64 = 256 << 10;
-    /// directories above a project's root whose rule files are read
+    /// directories beside a project's root whose rule files are read
     /// those farther up are not used, with a warning
-    ROOTS_ABOVE: usize = 8;
+    OTHER_ROOTS: usize = 8;
     /// rules of a user's or an administrator's file
     /// `too-many`; those before it hold
     OWN_RULES: usize = 10_000;

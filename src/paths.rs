@@ -189,14 +189,16 @@ pub fn project_above(cwd: &Path, home: &Path) -> PathBuf {
     projects_above(cwd, home).find(|dir| is_marked(dir)).unwrap_or(cwd).to_path_buf()
 }
 
-/// The directories above a project's root that have a rule file of a project's, the nearest first: what they deny holds
-/// in a project within them as well, so that nobody gets out of it by making one.
-pub fn roots_above<'r>(root: &'r Path, home: &Path) -> Vec<&'r Path> {
+/// The other directories that have a rule file of a project's: above the project's root and at or above the directory where
+/// the call is, the nearest first. What they deny holds as well, so that nobody gets out of a project by making one in
+/// it, nor by a variable that names another.
+pub fn other_roots<'r>(project: &'r Path, cwd: &'r Path, home: &Path) -> Vec<&'r Path> {
     let has_rules = |dir: &Path| {
         [PROJECT_FILE, LOCAL_FILE].iter().any(|name| dir.join(name).symlink_metadata().is_ok())
     };
-    let above = root.parent().into_iter().flat_map(|parent| projects_above(parent, home));
-    above.filter(|dir| has_rules(dir)).collect()
+    let below = projects_above(cwd, home).take_while(|dir| !project.starts_with(dir));
+    let above = project.parent().into_iter().flat_map(|parent| projects_above(parent, home));
+    below.chain(above).filter(|dir| has_rules(dir)).collect()
 }
 
 /// That directory and those above it, up to a home or `/`, that may be a project's root.

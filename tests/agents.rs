@@ -285,7 +285,7 @@ fn judged(agent: &str, payload: &Value) -> (Option<Verb>, Output) {
     };
     let (agent, event) = parse(agent, &payload.to_string());
     let mut place = hook::session_place(&event, &paths);
-    let config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
+    let config = Config::load_for(&paths, &place, Some(event.kind));
     config.complete_place(&mut place);
     let world = JudgeContext {
         paths: &paths,

@@ -279,7 +279,7 @@ fn check(file: &File, case: &Case) -> Result<(), Miss> {
     if place.project != project && case.cwd.is_none() {
         place.project = project;
     }
-    let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
+    let mut config = Config::load_for(&paths, &place, Some(event.kind));
     config.complete_place(&mut place);
     let situation = Situation::new((agent, event), place);
     if !file.shipped {
@@ -308,7 +308,7 @@ fn check(file: &File, case: &Case) -> Result<(), Miss> {
         .flatten()
         .any(|text| ["run", "hook", "notify", "env"].iter().any(|word| text.contains(word)));
     if !acts && case.times == 1 {
-        let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
+        let mut config = Config::load_for(&paths, &place, Some(event.kind));
         if !file.shipped {
             config.without_shipped();
         }

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -47,7 +47,7 @@ impl Stage {
         let claude = agent::default_agent();
         let event = claude.parse(payload.as_object().unwrap().clone(), None);
         let mut place = hook::session_place(&event, &paths);
-        let config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
+        let config = Config::load_for(&paths, &place, Some(event.kind));
         config.complete_place(&mut place);
         let directory = self.dir.path().to_str().unwrap();
         let world = JudgeContext {

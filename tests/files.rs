@@ -633,6 +633,19 @@ fn nobody_gets_out_of_a_project_by_making_one_in_it() {
     }
     let (what, tool, input) = read("sub/deep/x");
     assert_eq!(ask(&what, tool, input), "", "{what}");
+    // A variable that names the outer one, or another, takes nothing away either.
+    fs::create_dir_all(home.at("other/.git")).unwrap();
+    for named in ["project", "other"] {
+        for path in ["kept/x", "sub/no/x"] {
+            let (what, tool, input) = read(path);
+            let mut event = call(tool, input);
+            event["cwd"] = json!(home.at("project/sub/deep"));
+            let mut command = home.command(&["hook", "--agent", "claude"]);
+            command.env("CLAUDE_PROJECT_DIR", home.at(named));
+            let answer = home.answer(command, &event, &what);
+            assert!(answer.contains("\"deny\""), "{named}: {what}: {answer}");
+        }
+    }
 }
 
 #[test]
@@ -647,7 +660,7 @@ fn rule_files_farther_up_than_the_bound_are_told() {
     let mut event = call("Read", json!({ "file_path": "/x" }));
     event["cwd"] = json!(home.at(&dir));
     let answer = home.hook(&event, "deep");
-    assert!(answer.contains("more than 8 directories above"), "{answer}");
+    assert!(answer.contains("more than 8 directories around"), "{answer}");
 }
 
 #[test]

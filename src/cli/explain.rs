@@ -80,7 +80,7 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
     if let Some(session) = chosen_session(context, args, &place)? {
         place.session = Some(Arc::new(session));
     }
-    let config = Config::load(&context.paths, Path::new(&place.project), None);
+    let config = Config::load_for(&context.paths, &place, None);
     config.complete_place(&mut place);
     let paused = pause::paused_until(&context.paths).is_ok_and(|until| until.is_some());
     let dry = Dry::judge(parsed, place, &config, &context.paths, paused);

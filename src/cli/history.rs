@@ -683,7 +683,7 @@ impl<'c> Bench<'c> {
         let root = self.root(cwd);
         if !self.grounds.contains_key(&root) {
             let paths = &self.context.paths;
-            let mut config = Config::load_with(paths, &self.user, &root, None);
+            let mut config = Config::load_with(paths, &self.user, (&root, &root), None);
             if !self.extra.is_empty() {
                 config.add_user_text(self.user.clone(), self.extra.clone());
             }

@@ -24,8 +24,8 @@ pub struct Place {
     pub cwd: String,
     /// The project's root, absolute.
     pub project: String,
-    /// The roots above it that have rule files, the nearest first: a deny or an ask means them as well.
-    pub roots_above: Vec<String>,
+    /// The other roots that have rule files, the nearest first: a deny or an ask means them as well.
+    pub other_roots: Vec<String>,
     /// The user's home, absolute.
     pub home: String,
     /// What managed and user files say of programs, the highest authority first; it comes before

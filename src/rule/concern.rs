@@ -202,7 +202,7 @@ impl<'a> ConcernPath<'a> {
             pairs: OnceCell::new(),
             home: behind(&place.home),
             // Below one of several, it is not told which.
-            project: behind(&place.project).filter(|_| place.roots_above.is_empty()),
+            project: behind(&place.project).filter(|_| place.other_roots.is_empty()),
             one,
         }
     }

@@ -59,7 +59,7 @@ impl Part<'_> {
 pub struct Bases {
     home: BaseDir,
     project: BaseDir,
-    roots_above: Vec<BaseDir>,
+    other_roots: Vec<BaseDir>,
     rooted: OnceCell<bool>,
 }
 
@@ -109,8 +109,8 @@ impl Bases {
 
     /// Those of a place.
     pub fn of_place(place: &Place) -> Bases {
-        let roots_above = place.roots_above.iter().map(|root| BaseDir::new(root)).collect();
-        Bases { roots_above, ..Bases::new(&place.home, &place.project) }
+        let other_roots = place.other_roots.iter().map(|root| BaseDir::new(root)).collect();
+        Bases { other_roots, ..Bases::new(&place.home, &place.project) }
     }
 
     /// Is the project one, and neither `/`, a home nor the system's? Else no allow and no `unless`
@@ -128,8 +128,8 @@ impl Bases {
 
     /// The same for a deny or an ask: what a project's rule says of it holds in a project within it, too.
     fn hit_forms_of(&self, base: Base) -> impl Iterator<Item = &BaseForm> {
-        let above = if base == Base::Project { &self.roots_above[..] } else { &[] };
-        self.forms_of(base).iter().chain(above.iter().flat_map(BaseDir::all_forms))
+        let others = if base == Base::Project { &self.other_roots[..] } else { &[] };
+        self.forms_of(base).iter().chain(others.iter().flat_map(BaseDir::all_forms))
     }
 
     /// What a pattern from this base starts from; nothing for the root and for patterns that start anywhere.

@@ -102,7 +102,7 @@ impl Judge {
             Some((path, text)) => {
                 Config::from_source(LayerFile::from_text(Layer::User, path.clone(), text.clone()))
             }
-            None => Config::load(&self.paths, Path::new(&place.project), None),
+            None => Config::load_for(&self.paths, &place, None),
         };
         config.complete_place(&mut place);
         let is_one = event.whole_if_split().is_none();

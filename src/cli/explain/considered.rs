@@ -80,8 +80,8 @@ impl Explanation<'_> {
                     .iter()
                     .all(|held| held.qualified_name() != rule.qualified_name());
                 if waits && rule.on.contains(self.dry.event.kind) {
-                    let why = match source.is_above {
-                        true => "lies above the project",
+                    let why = match source.is_other {
+                        true => "is another project's",
                         false => "waits for `hookctl trust`",
                     };
                     out.push(off(rule, why));

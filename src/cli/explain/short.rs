@@ -342,7 +342,7 @@ impl Explanation<'_> {
         }
         for source in self.config.sources.iter().filter(|source| !source.holds_whole()) {
             let (path, trust) = (display_path(context, &source.path), source.describe_trust());
-            let mend = if source.is_above { "" } else { " (`hookctl trust`)" };
+            let mend = if source.is_other { "" } else { " (`hookctl trust`)" };
             facts.push((
                 "waits",
                 format!("{path} is {trust}: only its deny and ask rules hold{mend}"),
