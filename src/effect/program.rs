@@ -89,6 +89,7 @@ fn emit_row(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Ne
         emit_operands(out, call, program, next);
     }
     special::emit_added(out, call);
+    special::emit_forge(out, call);
     if guess::may_run_more(call, program, next) {
         next.extend(guess::of_call(call));
     }
