@@ -43,7 +43,16 @@ pub fn covers_directory(patterns: &PathList, s: &Subject<'_>, effect: &Effect) -
 pub fn runs_at_home(s: &Subject<'_>, effect: &Effect) -> bool {
     let told = |at: usize| s.analysis.commands.get(at).is_some_and(|command| command.transparent);
     let here = |dir: &Target| dir.lexical == s.event.cwd || s.bases.holds_in_project(dir);
-    effect.command.is_some_and(|at| told(at) || surely_runs(s, at, here).is_some())
+    // `make -C /srv` says so by an effect of its own, which needs an allow for the place.
+    let said = |at: usize| {
+        let dir = s.analysis.commands.get(at).and_then(|command| command.dir.as_ref());
+        s.analysis.own_effects().iter().any(|e| {
+            e.command == Some(at)
+                && e.source == Source::Code
+                && dir.is_some_and(|dir| e.path.as_ref().is_some_and(|path| path.lexical == *dir))
+        })
+    };
+    effect.command.is_some_and(|at| told(at) || said(at) || surely_runs(s, at, here).is_some())
 }
 
 /// The directory that the command runs in, if it surely is one of those.
