@@ -25,7 +25,7 @@ use self::effects::{
 use self::options::ParsedOption;
 use self::table::{Program, Role, Special, mark};
 use super::emitter::Emitter;
-use super::value::looks_like_path;
+use super::value::{Value, looks_like_path};
 use super::{Grade, Source, Word};
 
 /// Emits the effects of a call; what it runs in turn is handed back.
@@ -89,6 +89,10 @@ fn emit_row(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Ne
         emit_operands(out, call, program, next);
     }
     special::emit_added(out, call);
+    special::emit_forge(out, call);
+    if program.has_class(table::Class::Fetcher) && !call.is_dry_run() {
+        note_fetched(out, call);
+    }
     if guess::may_run_more(call, program, next) {
         next.extend(guess::of_call(call));
     }
@@ -100,6 +104,18 @@ fn emit_row(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Ne
         if there && !out.analysis.effects[from..].iter().any(|e| e.word == word) {
             call.does(out, word);
         }
+    }
+}
+
+/// What the call fetches lies where an option says, or here. A package of the project's own is no other.
+fn note_fetched(out: &mut Emitter, call: &Call) {
+    let into =
+        call.parsed.options.iter().find(|o| o.spec.is_some_and(|s| s.role == Role::WriteInto));
+    let here = Value::known(".", call.span.clone());
+    let own = |value: &Value| value.known_start().starts_with(['.', '/']);
+    let node = ["npm", "pnpm", "yarn"].contains(&call.name);
+    if !node || call.row().ends_with(" pack") && !call.operands().iter().all(own) {
+        out.fetch_into(into.and_then(|option| option.value.as_ref()).unwrap_or(&here));
     }
 }
 

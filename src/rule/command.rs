@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use crate::effect::path::normalise_path;
-use crate::effect::{Arg, Opt, SubCommand};
+use crate::effect::path::{may_leave, normalise_path};
+use crate::effect::{Arg, Effect, Opt, SubCommand};
 use crate::limits;
 use crate::names::shell::SYSTEM_DIRS;
 
@@ -98,6 +98,33 @@ impl CommandPattern {
                         || (!form.exact_options && opt.harmless)
                 })
                 && !command.args.iter().any(|arg| arg.text.is_none())
+        })
+    }
+
+    /// Does the pattern write out the word of the command that the effect is of, or a place outside of the project that it lies in,
+    /// or its host?
+    pub fn singles_out(&self, command: &SubCommand, effect: &Effect) -> bool {
+        let span = &effect.span;
+        let host =
+            |wanted: &str| effect.host.as_ref().is_some_and(|host| wanted.contains(host.as_str()));
+        let mut words = command.args.iter().filter(|arg| {
+            arg.text.as_deref().is_some_and(|text| !text.is_empty())
+                && arg.span.start <= span.start
+                && span.end <= arg.span.end
+        });
+        words.any(|arg| {
+            let text = arg.text.as_deref().unwrap_or_default();
+            let names = |wanted: &str| {
+                let told = |value: &str| glob::matches(wanted, value);
+                (!glob::is_glob(wanted) || may_leave(wanted) || host(wanted))
+                    && (told(text) || text.split_once('=').is_some_and(|(_, value)| told(value)))
+            };
+            self.any_form(command, |form| {
+                let value =
+                    |option: &OptionPattern<'_>| option.value.as_ref().is_some_and(|v| names(v));
+                form.items.iter().any(|item| matches!(item, Item::Operand(word) if names(word)))
+                    || form.options.iter().any(value)
+            })
         })
     }
 

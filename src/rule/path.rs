@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::path::Path;
 
-use crate::effect::path::Resolver;
+use crate::effect::path::{Resolver, behind};
 use crate::effect::{Extent, Place, Target, windows};
 use crate::limits;
 use crate::paths::may_be_project;
@@ -130,6 +130,14 @@ impl Bases {
     fn hit_forms_of(&self, base: Base) -> impl Iterator<Item = &BaseForm> {
         let others = if base == Base::Project { &self.other_roots[..] } else { &[] };
         self.forms_of(base).iter().chain(others.iter().flat_map(BaseDir::all_forms))
+    }
+
+    /// Does it lie in a real project, links followed?
+    pub fn holds_in_project(&self, target: &Target) -> bool {
+        let below = |path: &String| {
+            self.project.all_forms().iter().any(|root| behind(path, &root.path).is_some())
+        };
+        self.has_real_project() && below(&target.lexical) && below(&target.resolved)
     }
 
     /// What a pattern from this base starts from; nothing for the root and for patterns that start anywhere.

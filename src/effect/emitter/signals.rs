@@ -98,7 +98,8 @@ impl Emitter<'_> {
     fn signalled(&self, at: usize) -> Option<Word> {
         let commands = &self.analysis.commands;
         let command = &commands[at];
-        let own = command.operands.iter().map(|at| &command.args[*at]);
+        let values = command.options.iter().filter_map(|option| option.value.as_ref());
+        let own = command.operands.iter().map(|at| &command.args[*at]).chain(values);
         if matches!(command.name.as_str(), "pkill" | "killall" | "skill" | "slay") {
             let mut names = own.filter_map(|arg| arg.text.as_deref());
             return names.find_map(|name| match name {

@@ -162,11 +162,18 @@ fn known(out: &mut Emitter, lang: Language, text: &str, span: &Range<usize>, nex
 
 /// Does a module that the program may import lie where it is started? Python takes that one before its own.
 fn imports_own(out: &mut Emitter, text: &str) -> bool {
+    let named: Vec<&str> = plain::modules().filter(|module| text.contains(*module)).collect();
+    lies_here(out, &named)
+}
+
+/// Does one of these modules of Python lie where it is started?
+pub fn lies_here(out: &mut Emitter, modules: &[&str]) -> bool {
     let Some(cwd) = out.cwd.clone() else { return true };
-    let named = plain::modules().filter(|module| text.contains(*module));
-    let mut places =
-        named.flat_map(|module| [format!("{cwd}/{module}.py"), format!("{cwd}/{module}")]);
-    places.any(|place| out.resolver.exists(&place))
+    modules.iter().any(|module| {
+        [".py", "/__init__.py", ".pyc", ".so", ".abi3.so", ".pyd"]
+            .iter()
+            .any(|end| out.resolver.exists(&format!("{cwd}/{module}{end}")))
+    })
 }
 
 /// The languages in which every program is code.

@@ -24,6 +24,7 @@ pub use files::{
     deletes_operands, directory_glob, lasting_found, lasting_glob, named_globs,
     printed_guarded_files,
 };
+pub use forge::emit_forge;
 pub use git::{names_git, redirects_git};
 pub use stage::{is_client, is_watched, settle, settle_drops};
 pub use wrap::fill_row;

@@ -194,6 +194,8 @@ vocabulary! {
     Compiler = "compiler",
     /// It makes a readable text of one that is not: nobody has read that.
     Decoder = "decoder",
+    /// What it fetches lies where it runs, or where an option says: nobody has read that.
+    Fetcher = "fetcher",
     /// Its commands may do harm, or run others: words of unknown programs that begin with it are tried.
     Grave = "grave",
     /// Projects install it: `yarn NAME` runs it.

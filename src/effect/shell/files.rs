@@ -7,7 +7,7 @@ use crate::effect::guarded;
 use crate::effect::path::{normalise_path, split};
 use crate::effect::program::table::{self, Class};
 use crate::effect::program::{Call, Next, special};
-use crate::effect::value::{Printer, Text, Value};
+use crate::effect::value::{Printer, Text, Value, looks_like_path};
 use crate::effect::{Analysis, Effect, Extent, Grade, Opt, Source, Word, patch};
 use crate::limits::Cap;
 use crate::names::runner::{BUILDERS, CARRIERS, FETCHING};
@@ -264,7 +264,7 @@ impl Walker<'_> {
             return;
         }
         let doubtful = &["make", "cargo", "pip", "pip3", "go"];
-        let looks = row.is_some_and(|row| row.complete)
+        let looks = row.is_some_and(|row| row.complete || row.has_class(Class::Fetcher))
             || !doubtful.contains(&name)
                 && call.parsed.operands.first().is_some_and(|at| {
                     call.args[*at].plain_text().is_some_and(|sub| FETCHING.contains(&sub))
@@ -276,8 +276,15 @@ impl Walker<'_> {
             .filter(|e| matches!(e.word, Word::Read | Word::Execute))
             .filter_map(|e| Some(e.path.as_ref()?.resolved.clone()))
             .collect();
-        let named: Vec<String> =
-            call.args.iter().filter_map(|arg| Some(self.out.locate_exact(arg)?.resolved)).collect();
+        // A bare word (`npm test`) is no file of what was fetched here, unless it is a whole directory.
+        let mut named: Vec<String> = Vec::new();
+        for arg in call.args {
+            let path = self.out.locate_exact(arg).map(|target| target.resolved);
+            let told = arg.plain_text().is_none_or(looks_like_path);
+            named.extend(path.filter(|path| {
+                told || self.out.fetched.contains(path) || self.is_download(path, from)
+            }));
+        }
         let recipes = row.and_then(|row| row.recipes).unwrap_or_default().split(' ');
         let recipes = self
             .cwd()

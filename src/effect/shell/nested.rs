@@ -494,7 +494,11 @@ impl Walker<'_> {
                 if text.is_none() && came {
                     self.out.emit_unknown("a program that the call itself fetched", span.clone());
                 }
+                let from = self.out.analysis.effects.len();
                 self.out.push_effect(Word::Read, Grade::Certain, Some(target), None, source, span);
+                if !program {
+                    self.out.code_from_elsewhere(from);
+                }
                 self.run_content(text, file, lang, index, own, words);
             }
         }

@@ -7,7 +7,7 @@ use super::{
     Condition, FieldTest, Key, List, NamePattern, Needs, OptionalWhen, Permission, Scope, Subject,
     Value, Ways, within,
 };
-use crate::effect::{Effect, Grade, Target, Word, own};
+use crate::effect::{Effect, Grade, Source, Target, Word, own};
 use crate::event::Kind;
 use crate::glob;
 use crate::rule::command::CommandPattern;
@@ -275,7 +275,9 @@ impl Condition for Command {
     }
 
     fn covers(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
-        let Some(command) = s.command_of(effect).filter(|_| all.is_own(s, effect)) else {
+        let own = all.is_own(s, effect);
+        let named = is_of_elsewhere(effect);
+        let Some(command) = s.command_of(effect).filter(|_| own || named) else {
             return false;
         };
         // What stands for itself may hold what is known only at run time.
@@ -283,12 +285,17 @@ impl Condition for Command {
         // The shipped ones say of each program what of it they mean.
         let runner = s.parent_of(command).filter(|_| all.within.is_empty());
         let covers = |pattern: &CommandPattern| {
+            if !own {
+                return pattern.covers_command(command, s.bases)
+                    && pattern.singles_out(command, effect);
+            }
             pattern.covers_command(command, s.bases)
                 || itself && pattern.surely_means(command, s.bases)
                 || runner.is_some_and(|runner| pattern.writes_out(runner, command, s.bases))
         };
         let excluded = |pattern: &CommandPattern| pattern.match_command(command) != Truth::No;
-        asked.named().iter().any(covers) && !asked.excluded().iter().any(excluded)
+        let placed = !all.within.is_empty() || within::runs_at_home(s, effect);
+        placed && asked.named().iter().any(covers) && !asked.excluded().iter().any(excluded)
     }
 
     fn relaxes(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
@@ -313,6 +320,11 @@ impl Condition for Command {
         let programs: Option<Vec<Vec<String>>> = programs.collect();
         line.programs = programs.unwrap_or_default().concat();
     }
+}
+
+/// Is it code that lies elsewhere, or another host than the program's own? A pattern has to name it.
+pub(super) fn is_of_elsewhere(effect: &Effect) -> bool {
+    matches!(effect.word, Word::Read | Word::Network) && effect.source == Source::Code
 }
 
 /// `path`

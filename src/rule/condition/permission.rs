@@ -1,7 +1,8 @@
 //! `match`: one line of Claude Code's permission syntax, with its own meaning of paths.
 
+use super::entries::is_of_elsewhere;
 use super::name::NamePattern;
-use super::{Conditions, Subject};
+use super::{Conditions, Subject, within};
 use crate::effect::{Effect, Grade, Word};
 use crate::glob;
 use crate::rule::Truth;
@@ -90,7 +91,9 @@ impl Permission {
         match self {
             Permission::Command(pattern) => s.command_of(effect).is_some_and(|command| {
                 let writes_out = |runner| pattern.writes_out(runner, command, s.bases);
-                all.is_own(s, effect)
+                let named = is_of_elsewhere(effect) && pattern.singles_out(command, effect);
+                (named || all.is_own(s, effect))
+                    && within::runs_at_home(s, effect)
                     && (pattern.covers_command(command, s.bases)
                         || s.parent_of(command).is_some_and(writes_out))
             }),

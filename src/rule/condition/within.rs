@@ -24,24 +24,45 @@ pub fn covers_directory(patterns: &PathList, s: &Subject<'_>, effect: &Effect) -
     let Some(at) = effect.command else { return false };
     let Some(command) = s.analysis.commands.get(at) else { return false };
     let lies = |target: &Target| patterns.covers_target(target, s.bases);
-    let Some(dir) = command_directory(command).filter(lies) else { return false };
-    // `cd /elsewhere; cd ./gone; make`: a `cd` that fails leaves the shell where it was.
-    let start = resolve_directory(&s.event.cwd);
-    let before = s.analysis.commands.iter().take(at);
-    let stayed =
-        lies(&start) && before.clone().all(|c| command_directory(c).is_some_and(|dir| lies(&dir)));
+    let Some(dir) = surely_runs(s, at, lies) else { return false };
     let mut own = s.analysis.own_effects().iter().filter(|e| e.command == Some(at));
     // A program of which a table tells all has no other paths than those of its effects.
     let told = |arg: &&Arg| !own_outputs(s, at).any(|output| output.span == arg.span);
     let mut texts = command.args.iter().filter(told).filter_map(|arg| arg.text.as_deref());
     let leads_out = |text: &str| paths_in(text, &dir.lexical).iter().any(|target| !lies(target));
-    (stayed || std::path::Path::new(&dir.lexical).is_dir())
-        && (command.transparent || !texts.any(leads_out))
+    (command.transparent || !texts.any(leads_out))
         && own.all(|e| {
             e.source == Source::Redirect
                 || own_outputs(s, at).any(|output| std::ptr::eq(output, e))
                 || e.path.as_ref().is_none_or(&lies)
         })
+}
+
+/// May an allow that names no place speak of where the command runs? What no table tells of it may be the code or the settings of
+/// that directory: of the project's, or of where the session is, not of another one that the call goes to.
+pub fn runs_at_home(s: &Subject<'_>, effect: &Effect) -> bool {
+    let told = |at: usize| s.analysis.commands.get(at).is_some_and(|command| command.transparent);
+    let here = |dir: &Target| dir.lexical == s.event.cwd || s.bases.holds_in_project(dir);
+    // `make -C /srv` says so by an effect of its own, which needs an allow for the place.
+    let said = |at: usize| {
+        let dir = s.analysis.commands.get(at).and_then(|command| command.dir.as_ref());
+        s.analysis.own_effects().iter().any(|e| {
+            e.command == Some(at)
+                && e.source == Source::Code
+                && dir.is_some_and(|dir| e.path.as_ref().is_some_and(|path| path.lexical == *dir))
+        })
+    };
+    effect.command.is_some_and(|at| told(at) || said(at) || surely_runs(s, at, here).is_some())
+}
+
+/// The directory that the command runs in, if it surely is one of those.
+fn surely_runs(s: &Subject<'_>, at: usize, lies: impl Fn(&Target) -> bool) -> Option<Target> {
+    let commands = &s.analysis.commands;
+    let dir = command_directory(commands.get(at)?).filter(&lies)?;
+    // `cd /elsewhere; cd ./gone; make`: a `cd` that fails leaves the shell where it was.
+    let all_lie = || commands[..at].iter().all(|c| command_directory(c).is_some_and(|d| lies(&d)));
+    let stayed = lies(&resolve_directory(&s.event.cwd)) && all_lie();
+    (stayed || std::path::Path::new(&dir.lexical).is_dir()).then_some(dir)
 }
 
 /// What options of the command write (`-o FILE`): no allow on a command covers that, so that another must speak of the place.

@@ -11,7 +11,7 @@ use crate::limits::{self, Cap};
 use crate::names::applescript::ACTING;
 use crate::names::jq::REACHING;
 use crate::names::lisp::{HIDING, RUNNING};
-use crate::names::vim::{MODIFYING, READING};
+use crate::names::vim::{MODIFYING, OPENING, READING};
 
 mod powershell;
 
@@ -215,6 +215,10 @@ fn ex(sink: &mut Sink, line: &str) {
             sink.emit_hidden("an editor command that may execute")
         }
         name if READING.contains(&name) => sink.emit_path(Word::Read, body, Extent::Exact),
+        name if OPENING.contains(&name) && !body.is_empty() => {
+            sink.emit_path(Word::Read, body, Extent::Exact);
+            sink.emit_path(Word::Write, body, Extent::Exact);
+        }
         _ => {}
     }
 }
@@ -285,6 +289,7 @@ pub fn scan_lisp(sink: &mut Sink, text: &str) {
             name if HIDING.contains(&name) => sink.emit_hidden("Lisp that may execute"),
             "delete-file" => sink.emit_path(Word::Delete, &path(texts().next()), Extent::Exact),
             "delete-directory" => sink.emit_path(Word::Delete, &path(texts().next()), Extent::Tree),
+            "with-temp-file" => sink.emit_path(Word::Write, &path(texts().next()), Extent::Exact),
             "write-file" | "write-region" | "append-to-file" => {
                 sink.emit_path(Word::Write, &path(texts().last()), Extent::Exact)
             }
@@ -341,14 +346,15 @@ pub fn scan_gdb(sink: &mut Sink, text: &str) {
 pub fn scan_apple(sink: &mut Sink, text: &str) {
     let lower = text.to_ascii_lowercase();
     let mut rest = 0;
-    while let Some(n) = lower
+    const CALLS: &[&str] = &["do shell script", "doshellscript(", "$.system(", "$.popen("];
+    while let Some((n, call)) = lower
         .get(rest..)
-        .and_then(|t| t.find("do shell script").or_else(|| t.find("doshellscript(")))
+        .and_then(|text| CALLS.iter().filter_map(|call| Some((text.find(call)?, call))).min())
     {
         let at = rest + n;
         let line =
             call_arguments(text.get(at..).unwrap_or_default()).lines().next().unwrap_or_default();
-        let tail = line.get(14..).unwrap_or_default();
+        let tail = line.get(call.len()..).unwrap_or_default();
         let literal = tail
             .trim_start_matches(|c: char| c.is_alphabetic() || c == ' ' || c == '(')
             .starts_with(['"', '\'']);
@@ -362,7 +368,7 @@ pub fn scan_apple(sink: &mut Sink, text: &str) {
         if line.to_ascii_lowercase().contains("administrator privileges") {
             sink.push(Word::Privilege);
         }
-        rest = at + 14;
+        rest = at + call.len();
     }
     if ACTING.iter().any(|words| lower.contains(words)) {
         sink.emit_hidden("a script that may execute or delete");

@@ -289,7 +289,10 @@ fn reads(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
         },
         Role::MaybePath => maybe_path(out, value),
         Role::MaybeRead => maybe_read(out, value),
-        _ => emit_source(out, value),
+        _ => {
+            emit_source(out, value);
+            out.code_from_elsewhere(from);
+        }
     }
 }
 

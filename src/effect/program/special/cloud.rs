@@ -172,7 +172,9 @@ fn emit_files(out: &mut Emitter, call: &Call, sends: bool) {
         if value.known_start().contains("://") || value.known_start().starts_with('-') {
             continue;
         }
+        let from = out.analysis.effects.len();
         out.operand(Word::Read, value);
+        out.code_from_elsewhere(from);
         // What a parameter sends of a file is not what an allow on the verb means.
         let told = call.parsed.options.iter().map(|option| option.value.as_ref());
         let sent = told.map(|told| told.is_some_and(|told| told.span == value.span));

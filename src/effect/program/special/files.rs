@@ -534,7 +534,9 @@ fn opened(out: &mut Emitter, word: Word, tape: &Tape) {
 fn extracted(out: &mut Emitter, call: &Call, tape: Tape, asked: &[Value]) {
     let spot = tape.archive.as_ref().map(|archive| out.locate_value(archive, Extent::Exact, false));
     let fetched = match &spot {
-        Some(Spot::At(target)) => out.written.contains_key(&target.resolved),
+        Some(Spot::At(target)) => {
+            out.written.contains_key(&target.resolved) || out.is_fetched(&target.resolved)
+        }
         Some(_) => call.fed,
         None => call.fed,
     };
@@ -584,7 +586,7 @@ pub fn emit_unzip(out: &mut Emitter, call: &Call, values: &[Value]) {
     let Some((file, asked)) = values.split_first() else { return };
     let into = call.value("-d").and_then(Value::plain_text);
     let Some(archive) = out.locate_exact(file) else { return };
-    if out.written.contains_key(&archive.resolved) {
+    if out.written.contains_key(&archive.resolved) || out.is_fetched(&archive.resolved) {
         out.fetch_into(&Value::known(into.unwrap_or("."), call.span.clone()));
     }
     if asked.is_empty() || call.has("-x") {

@@ -2,10 +2,11 @@
 
 use super::super::effects::Call;
 use super::git::named_after;
-use crate::effect::Word;
 use crate::effect::emitter::Emitter;
+use crate::effect::host::host_of;
 use crate::effect::value::Value;
-use crate::names::forge::{INTERFACES, TALK, WEIGHTY};
+use crate::effect::{Grade, Source, Word};
+use crate::names::forge::{HOMES, INTERFACES, TALK, WEIGHTY};
 
 /// `gh api`: GET unless a method or fields say otherwise; a GraphQL query is a read, a mutation a
 /// write.
@@ -80,6 +81,48 @@ pub(super) fn emit_request(out: &mut Emitter, call: &Call, url: &Value) {
     if is_weighty(method, path) {
         call.does(out, WRITE);
     }
+}
+
+/// A forge that the call names (`-R host/owner/name`, an address): of one that is not the program's own, an allow on the program does
+/// not speak.
+pub fn emit_forge(out: &mut Emitter, call: &Call) {
+    let Some((_, own)) = HOMES.iter().find(|(name, _)| *name == call.name) else { return };
+    let mut named = Vec::new();
+    for option in &call.parsed.options {
+        named.extend(match (option.name.as_str(), &option.value) {
+            ("--hostname", Some(value)) => Some((value.clone(), host_of(value))),
+            ("-R" | "--repo", Some(value)) => {
+                Some((value.clone(), forge_of(value, call.name == "gh")))
+            }
+            _ => None,
+        });
+    }
+    named.extend(call.operands().into_iter().map(|value| (value.clone(), forge_of(&value, false))));
+    for (value, host) in named {
+        let other = |host: &String| {
+            host != own && !host.strip_suffix(own).is_some_and(|sub| sub.ends_with('.'))
+        };
+        if host.as_ref().is_some_and(other) {
+            out.push_effect(
+                Word::Network,
+                Grade::Certain,
+                None,
+                host,
+                Source::Code,
+                value.span.clone(),
+            );
+        }
+    }
+}
+
+/// The host of `host/owner/name`, of an address, of `git@host:owner/name`. `any` = its name needs no dot.
+fn forge_of(value: &Value, any: bool) -> Option<String> {
+    let text = value.known_start();
+    let (first, rest) = text.split_once('/')?;
+    let dotted = first.contains('.') && first.contains(|c: char| c != '.');
+    let scp = first.contains('@') && first.contains(':');
+    let parts = rest.matches('/').count() == 1 && (any || dotted);
+    (text.contains("://") || scp || parts).then(|| host_of(value)).flatten()
 }
 
 /// `gh alias set NAME TEXT`: text behind `!` is run by a shell from then on.

@@ -13,6 +13,10 @@ use crate::names::runner::{KNOWN, OWNERS};
 /// Packages by name are data; by URL they come from a host, by path they are read.
 pub(super) fn emit_packages(i: &mut Invocation) {
     let (call, program) = (i.call, i.program);
+    // What is handed on to a script is no package.
+    if program.through {
+        return i.operands();
+    }
     if !program.complete && call.parsed.has_mark(mark::SPARE) && !call.is_dry_run() {
         call.does(i.out, Word::System);
     }
@@ -36,9 +40,11 @@ fn package(out: &mut Emitter, program: &Program, value: &Value, text: &str) -> b
         return true;
     }
     let path = text.strip_prefix("file:").unwrap_or(text);
-    if path.starts_with(['.', '/', '~']) || path.len() < text.len() {
+    if path.starts_with(['.', '/', '~']) || path.len() < text.len() || path.ends_with(".go") {
         let path = path.split('[').next().unwrap_or(path).trim_end_matches("/...");
+        let from = out.analysis.effects.len();
         out.operand_tree(Word::Read, &Value::known(path, value.span.clone()));
+        out.code_from_elsewhere(from);
         return false;
     }
     let owned = text.split_once('/').is_some_and(|(owner, name)| {

@@ -220,7 +220,17 @@ pub fn emit_download(out: &mut Emitter, call: &Call, values: &[Value]) {
     }
     if urls.is_empty() {
         out.push(Word::Network, Grade::Unknown, Source::Program, call.span.clone());
+        // `wget -i LIST`
+        if named {
+            out.fetch_into(named_dir(call).unwrap_or(&Value::known(".", call.span.clone())));
+        }
     }
+}
+
+/// The directory that options name for what is fetched.
+fn named_dir<'c>(call: &'c Call) -> Option<&'c Value> {
+    let dir = ["-P", "--output-dir"].iter().find_map(|n| call.parsed.find_option(n));
+    dir.and_then(|option| option.value.as_ref())
 }
 
 /// The file that is named after a URL.
@@ -230,8 +240,7 @@ fn kept_as(call: &Call, url: &Value) -> Value {
     let path = rest.split(['?', '#']).next().unwrap_or_default();
     let last = path.rsplit_once('/').map(|(_, last)| last).filter(|last| !last.is_empty());
     let name = last.unwrap_or("index.html");
-    let dir = ["-P", "--output-dir"].iter().find_map(|n| call.parsed.find_option(n));
-    match dir.and_then(|o| o.value.as_ref()).and_then(Value::plain_text) {
+    match named_dir(call).and_then(Value::plain_text) {
         Some(dir) => Value::known(format!("{dir}/{name}"), url.span.clone()),
         None => Value::known(name, url.span.clone()),
     }

@@ -124,6 +124,10 @@ pub(super) fn debugger(i: &mut Invocation) {
     if let Some(at) = i.call.args.iter().position(|arg| arg.plain_text() == Some("--")) {
         i.next.push(Next::words(i.call.args[at + 1..].to_vec()));
     }
+    // The process that it is attached to stops.
+    if i.call.has_any(&["-p", "-n"]) {
+        i.call.does(i.out, Word::Process);
+    }
     if i.call.has("--args") {
         return i.next.push(Next::words(std::mem::take(&mut i.values)));
     }

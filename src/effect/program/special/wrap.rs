@@ -3,12 +3,17 @@
 use super::Invocation;
 use crate::effect::emitter::Emitter;
 use crate::effect::path::split;
+use crate::effect::program::code;
 use crate::effect::program::effects::{Call, Next, emit_role, join_words, keep_words_apart};
 use crate::effect::program::options::ParsedOption;
 use crate::effect::program::table::{Language, Role, find_program as find, mark};
 use crate::effect::value::{BLANK, Printer, Value};
 use crate::effect::{Grade, Source, Word};
 use crate::limits::Cap;
+
+/// Modules that Python's own ones begin with, where `-m` starts them: one of the project's would be taken for it.
+const IMPORTED: &[&str] =
+    &["argparse", "runpy", "pkgutil", "re", "os", "io", "json", "types", "struct", "gettext"];
 
 /// Modules of Python that only share their name with another program.
 const SHADOWS: &[&str] = &["build", "calendar", "code", "profile", "site", "test", "time", "trace"];
@@ -238,6 +243,11 @@ fn are(i: &mut Invocation, kind: Role, values: &[Value]) {
 fn module(i: &mut Invocation, values: Vec<Value>) {
     let known = |name: &str| !SHADOWS.contains(&name) && find(name, &[]).is_some();
     let module = i.call.value("-m");
+    let first = module.and_then(Value::plain_text).and_then(|name| name.split('.').next());
+    let modules: Vec<&str> = IMPORTED.iter().copied().chain(first).collect();
+    if !i.call.has_any(&["-I", "-P"]) && code::lies_here(i.out, &modules) {
+        i.out.disown();
+    }
     match module.map(|module| (module, module.plain_text())) {
         Some((module, Some(name))) if known(name) => {
             let words = std::iter::once(module.clone()).chain(values).collect();
