@@ -207,6 +207,9 @@ bounds! {
     /// words that one word of a command becomes by its braces
     /// they are unknown
     FIELDS: usize = 256;
+    /// characters that braces make of one word
+    /// the words are unknown
+    BRACED: usize = 512 << 10;
     /// numbers of a range in braces
     /// they are unknown
     RANGE: usize = 200;

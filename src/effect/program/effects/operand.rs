@@ -37,6 +37,8 @@ pub fn emit_operands(out: &mut Emitter, call: &Call, program: &Program, next: &m
                 }
                 return next.push(Next::Words { words, cwd, feeds: false });
             }
+            // `tmux new -d \; send-keys x`: another command begins there.
+            Role::Joined if value.plain_text() == Some(";") => return,
             Role::Joined => {
                 next.push(join_words(&values[i..]));
                 return next.extend(keep_words_apart(&values[i..], &[]));
