@@ -10,10 +10,12 @@ mod brace;
 mod builtin;
 mod call;
 mod deep;
+mod descriptor;
 mod doubt;
 mod evaluate;
 pub mod fault;
 mod files;
+mod fish;
 mod frame;
 mod group;
 mod heredoc;
@@ -193,6 +195,8 @@ struct Walker<'a> {
     room: Room,
     /// What comes in on standard input.
     feed: Feed,
+    /// What can be read from other descriptors that are open, by number or variable.
+    descriptors: Vec<(String, Feed)>,
     /// How often `exec` has set it for all that follows.
     refed: usize,
     /// How many substitutions have been walked.
@@ -242,6 +246,7 @@ impl<'a> Walker<'a> {
             frame: Frame::new(""),
             room: Room::new(),
             feed: Feed::None,
+            descriptors: Vec::new(),
             refed: 0,
             substitutions: 0,
             decodings: Vec::new(),
@@ -347,14 +352,30 @@ impl Walker<'_> {
         if !Cap::Depth.admits(self.frame.depth + 1) || !self.has_room() {
             return;
         }
+        let fish = self.is_fish(parent);
         let enter = |frame: &mut Frame| {
             frame.depth += 1;
             frame.fixed = Some(span);
             frame.parent = parent;
             frame.choice.clear();
             frame.computed = true;
+            frame.fish = fish;
         };
-        self.in_frame(enter, |w| w.decoded_text(text));
+        self.in_frame(enter, |w| match fish {
+            true => w.decoded_text(&fish::as_posix(cut_to_cap(text))),
+            false => w.decoded_text(text),
+        });
+    }
+
+    /// Is what that command runs fish's text: its own, or what runs in turn in the same shell?
+    fn is_fish(&self, parent: Option<usize>) -> bool {
+        let name =
+            parent.and_then(|at| self.out.analysis.commands.get(at)).map(|c| c.name.as_str());
+        match name {
+            Some("fish") => true,
+            Some("eval" | "source" | "." | "trap") | None => self.frame.fish,
+            Some(name) => self.frame.fish && !nested::is_shell(name, self.out.place.programs),
+        }
     }
 
     /// Walks nested text; one that a decoder has made is an effect of its own.

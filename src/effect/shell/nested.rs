@@ -455,6 +455,9 @@ impl Walker<'_> {
             let feed = self.pipe_feed(at);
             return self.fed_with(feed, |w| w.run_stdin(fed, index, words));
         }
+        if let Some(feed) = self.path_feed(file, &Feed::None).filter(|f| !matches!(f, Feed::None)) {
+            return self.fed_with(feed, |w| w.run_stdin(fed, index, words));
+        }
         // `source $(brew --prefix)/x.sh`: it only says where that file lies.
         let named = |text: &str| text.rsplit('/').next().is_some_and(|name| !name.contains(BLANK));
         if file.is_fed() && !file.outline().is_some_and(named) {
