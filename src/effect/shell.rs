@@ -117,10 +117,18 @@ fn walk_command<'a>(text: &str, place: &'a Place, flow: Flow) -> Walker<'a> {
         walker.out.emit_unknown(FORGED, 0..0);
     }
     walker.out.analysis.text = text.to_string();
+    walker.extended = ["extendedglob", "extended_glob", "EXTENDED_GLOB"]
+        .iter()
+        .any(|option| text.contains(option));
+    walker.as_zsh = walker.extended;
     let cwd = walker.out.cwd.clone();
-    walker.state.set(StateKey::Cwd, Some(StateValue::Cwd(cwd)));
-    walker.walk_text(cut_to_cap(text));
-    walker.run_traps();
+    walker.walk_whole(text, cwd.clone());
+    if std::mem::take(&mut walker.as_zsh) {
+        // The agent's shell may be zsh: what it makes of the text comes on top.
+        walker.state = ShellState::default();
+        walker.frame = Frame { zsh: true, computed: true, ..Frame::new("") };
+        walker.walk_whole(text, cwd);
+    }
     walker
 }
 
@@ -207,6 +215,12 @@ struct Walker<'a> {
     pipes: Vec<Feed>,
     /// Texts that run at the end; the directory they were walked in, if they were.
     traps: Vec<(Value, usize, Option<Option<String>>)>,
+    /// Functions that run by themselves, if they are defined.
+    hooks: Vec<String>,
+    /// zsh reads something of the call's text in a way that makes other commands of it.
+    as_zsh: bool,
+    /// The text turns on zsh's extended globs.
+    extended: bool,
     /// Names that the functions being called have made their own.
     locals: Vec<String>,
     /// What substitutions of the words at hand print by name, beside what they print at all.
@@ -254,6 +268,9 @@ impl<'a> Walker<'a> {
             several: false,
             pipes: Vec::new(),
             traps: Vec::new(),
+            hooks: Vec::new(),
+            as_zsh: false,
+            extended: false,
             locals: Vec::new(),
             text_of_items: false,
             leads: Leads::default(),
@@ -291,6 +308,15 @@ impl Walker<'_> {
 
     fn set_positional(&mut self, values: Option<Rc<Vec<Value>>>) {
         self.state.set(StateKey::Positional, Some(StateValue::Positional(values)));
+    }
+
+    /// Walks the call's own text, from the start.
+    fn walk_whole(&mut self, text: &str, cwd: Option<String>) {
+        self.out.cwd.clone_from(&cwd);
+        self.state.set(StateKey::Cwd, Some(StateValue::Cwd(cwd)));
+        self.walk_text(cut_to_cap(text));
+        self.run_hooks();
+        self.run_traps();
     }
 
     /// Parses a text and walks it, as the source of this frame.

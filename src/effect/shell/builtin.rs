@@ -144,6 +144,10 @@ impl Walker<'_> {
     fn run_alias(&mut self, args: &[Value]) {
         for arg in args {
             if let Some((key, text)) = arg.known_start().split_once('=') {
+                // zsh puts such a text in other places than a command's first word.
+                if arg.text().is_some() && flagged(args, &['g', 's']) {
+                    self.try_definition(text, arg.span.clone());
+                }
                 let text = arg.text().is_some().then(|| text.to_string());
                 self.state.set(StateKey::Alias(key.to_string()), Some(StateValue::Alias(text)));
             }

@@ -58,13 +58,14 @@ impl Walker<'_> {
     }
 
     /// zsh: `$a` is all elements of an array, and `$a[x]` the one that arithmetic names.
-    fn whole_array(&mut self, name: &str, next: Option<&WordPartNode>, span: Span) {
+    pub(super) fn whole_array(&mut self, name: &str, next: Option<&WordPartNode>, span: Span) {
         let several = self
             .state
             .find_variable(name)
             .is_some_and(|values| values.iter().any(|words| words.len() > 1));
         if several {
             self.emit_uncovered("an array that zsh takes as a whole", span);
+            self.as_zsh = true;
         }
         let subscript = next.map_or("", |next| self.slice(next.span));
         if let Some((text, _)) = subscript.strip_prefix('[').and_then(|text| text.split_once(']')) {

@@ -8,6 +8,7 @@ use shuck_ast::{Word as ShellWord, WordPart, WordPartNode};
 
 use super::Walker;
 use super::state::{StateKey, StateValue};
+use super::word::Atom;
 use crate::effect::value::Value;
 use crate::names::zsh::{CHANGING, CODE, LEADING};
 
@@ -28,6 +29,12 @@ pub(super) fn is_hook(name: &str) -> bool {
             !signal.is_empty()
                 && signal.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
         })
+}
+
+/// Does that, behind a variable, name the directory of what it holds: `$x:h`?
+fn names_directory(text: &str) -> bool {
+    let rest = text.strip_prefix(":h");
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
 }
 
 impl Walker<'_> {
@@ -53,6 +60,9 @@ impl Walker<'_> {
             }),
             _ => CHANGING.contains(&name),
         };
+        if matches!(name, "add-zsh-hook" | "add-zle-hook-widget" | "zle") {
+            self.hooks.extend(args.iter().filter_map(Value::plain_text).map(String::from));
+        }
         // `set -A functions x 'rm -rf y'`
         if name == "set"
             && args.get(1).and_then(Value::plain_text).is_some_and(|to| CODE.contains(&to))
@@ -67,6 +77,26 @@ impl Walker<'_> {
         }
     }
 
+    /// Functions that zsh was told to call by itself, and that the text defines.
+    pub(super) fn run_hooks(&mut self) {
+        let mut names = std::mem::take(&mut self.hooks);
+        if self.state.is_set(&StateKey::Tainted) {
+            for hook in HOOKS {
+                let words = self.variable_words(&format!("{hook}_functions"));
+                let words = words.unwrap_or_default();
+                names.extend(
+                    words.iter().map(|word| word.iter().filter_map(Atom::letter).collect()),
+                );
+            }
+        }
+        names.dedup();
+        for name in names {
+            if self.state.get(&StateKey::Function(name.clone())).is_some() {
+                self.walk_nested(&name, 0..self.out.analysis.text.len(), None);
+            }
+        }
+    }
+
     /// Text that zsh expands and bash does not: `=ls`, `$~x`, `$x:h`, `$"..."`.
     pub(super) fn zsh_text(&mut self, parts: &[WordPartNode], quoted: bool) {
         for (at, part) in parts.iter().enumerate() {
@@ -74,7 +104,17 @@ impl Walker<'_> {
                 WordPart::DoubleQuoted { dollar, .. } => *dollar,
                 WordPart::Literal(_) => {
                     let before = at.checked_sub(1).map(|at| &parts[at].kind);
-                    self.zsh_literal(self.slice(part.span), before, quoted)
+                    let text = self.slice(part.span).to_string();
+                    let leads = matches!(before, Some(WordPart::Variable(_)));
+                    if leads && names_directory(&text) {
+                        match self.frame.zsh {
+                            true => self
+                                .emit_unseen("the directory of what a variable holds", part.span),
+                            false => self.as_zsh = true,
+                        }
+                    }
+                    self.as_zsh |= text.contains("$=") || text.contains("$~");
+                    self.zsh_literal(&text, before, quoted)
                 }
                 _ => false,
             };
@@ -153,6 +193,7 @@ impl Walker<'_> {
 
     /// What a function or an alias of zsh is said to run.
     pub(super) fn try_definition(&mut self, text: &str, span: Range<usize>) {
+        let text = text.trim_start_matches([' ', ';', '&', '|']);
         if text.contains(' ') {
             let mark = self.state.mark();
             self.walk_nested(text, span, self.frame.parent);

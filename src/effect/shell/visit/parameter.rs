@@ -38,9 +38,15 @@ impl Walker<'_> {
                 }
             }
             ParameterExpansionSyntax::Bourne(syntax) => match syntax {
-                Bourne::Access { reference }
-                | Bourne::Length { reference }
-                | Bourne::Indices { reference } => self.visit_reference(reference),
+                Bourne::Access { reference } => {
+                    if reference.subscript.is_none() {
+                        self.whole_array(reference.name.as_str(), None, span);
+                    }
+                    self.visit_reference(reference);
+                }
+                Bourne::Length { reference } | Bourne::Indices { reference } => {
+                    self.visit_reference(reference)
+                }
                 Bourne::Indirect { reference, operator, operand_word_ast, .. } => {
                     self.visit_reference(reference);
                     self.named_element(reference, span);
