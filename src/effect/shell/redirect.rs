@@ -46,7 +46,10 @@ impl Walker<'_> {
                 }
                 RedirectTarget::Heredoc(heredoc) => {
                     self.doubt_heredoc(heredoc);
-                    self.visit_heredoc(&heredoc.body);
+                    match self.expands_after_all(heredoc) {
+                        Some(text) => self.visit_reread(&text, heredoc.body.span),
+                        None => self.visit_heredoc(&heredoc.body),
+                    }
                 }
             }
         }

@@ -67,6 +67,11 @@ pub fn emit_nc(out: &mut Emitter, call: &Call, values: &[Value], next: &mut [Nex
 
 /// socat: two addresses, `TYPE:where,options`; `A!!B` reads from one and writes to the other.
 pub fn emit_socat(out: &mut Emitter, values: &[Value], next: &mut Vec<Next>) {
+    // It takes two: more are another program's words, or an option's that nobody knows.
+    let (values, more) = values.split_at(values.len().min(4));
+    if let Some(value) = more.first() {
+        out.emit_unknown("more addresses than socat takes", value.span.clone());
+    }
     for value in values {
         let Some(text) = value.text() else {
             // The type may still be plain: `TCP:$host:80`.
