@@ -217,6 +217,8 @@ struct Walker<'a> {
     traps: Vec<(Value, usize, Option<Option<String>>)>,
     /// Functions that run by themselves, if they are defined.
     hooks: Vec<String>,
+    /// Those that have run.
+    hooked: Vec<String>,
     /// zsh reads something of the call's text in a way that makes other commands of it.
     as_zsh: bool,
     /// The text turns on zsh's extended globs.
@@ -269,6 +271,7 @@ impl<'a> Walker<'a> {
             pipes: Vec::new(),
             traps: Vec::new(),
             hooks: Vec::new(),
+            hooked: Vec::new(),
             as_zsh: false,
             extended: false,
             locals: Vec::new(),
@@ -315,7 +318,6 @@ impl Walker<'_> {
         self.out.cwd.clone_from(&cwd);
         self.state.set(StateKey::Cwd, Some(StateValue::Cwd(cwd)));
         self.walk_text(cut_to_cap(text));
-        self.run_hooks();
         self.run_traps();
     }
 
@@ -364,6 +366,7 @@ impl Walker<'_> {
         self.frame.source = Rc::from(text);
         self.doubt_rest(&result.file.body);
         self.walk_list(&result.file.body);
+        self.run_hooks();
         if !result.is_ok() {
             let at = result.diagnostics.first().map_or(0, |d| d.span.start.offset());
             let span = self.frame.fixed.clone().unwrap_or(at..text.len());

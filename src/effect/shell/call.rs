@@ -318,7 +318,7 @@ impl Walker<'_> {
                 if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
                     self.emit_unseen("a function that runs for unknown commands", span.clone());
                 }
-                let hook = super::zsh::is_hook(name);
+                let hook = self.is_hooked(name);
                 self.state.set(
                     StateKey::Function(name.to_string()),
                     Some(StateValue::Function(vec![held.clone()], true)),

@@ -67,6 +67,7 @@ impl Walker<'_> {
         let mark = self.state.mark();
         let (fed, open) = (self.refed, self.descriptors.len());
         run(self);
+        self.run_hooks();
         self.descriptors.truncate(open);
         if self.refed > fed {
             // It may have been a branch of this very shell.

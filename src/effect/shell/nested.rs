@@ -248,7 +248,8 @@ impl Walker<'_> {
         let Some(whole) = text.text().or_else(|| text.outline().filter(written)) else { return };
         let told = self.out.analysis.commands.get(index).map_or(0, |c| c.said.sent);
         let enter = |frame: &mut Frame| {
-            frame.zsh = name.as_deref() == Some("zsh");
+            // In zsh's reading of the call every text is zsh's: which shell a name stands for is not told.
+            frame.zsh |= name.as_deref() == Some("zsh");
             frame.secrets |= text.secrets | told;
         };
         self.in_frame(enter, |w| match eval {

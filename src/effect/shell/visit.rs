@@ -53,7 +53,12 @@ impl Walker<'_> {
             if let WordPart::Variable(name) = &part.kind {
                 self.whole_array(name.as_str(), parts.get(at + 1), part.span);
             }
+            let before = self.substitutions;
             self.visit_part(&part.kind, part.span);
+            let raw = self.slice(part.span);
+            if raw.starts_with("${") && self.substitutions == before && runs_in_operand(raw) {
+                self.emit_unseen("an expansion that no table knows", part.span);
+            }
         }
     }
 
@@ -418,6 +423,13 @@ fn has_substitution(raw: &str) -> bool {
         escaped = pair.0 == b'\\' && !was;
         !was && matches!(pair, (b'$', b'(') | (b'$', b'{'))
     })
+}
+
+/// Does a substitution stand in the expansion outside of single quotes?
+fn runs_in_operand(raw: &str) -> bool {
+    let inner: String = raw.split('\'').step_by(2).collect();
+    let runs = |at: usize| !inner[..at].ends_with('\\');
+    inner.match_indices("$(").chain(inner.match_indices('`')).any(|(at, _)| runs(at))
 }
 
 /// What a shell runs of `((...))` that is no arithmetic: it is that only where the parenthesis that closes the second

@@ -23,7 +23,7 @@ const MODIFIERS: &str = "aAcefFghlpPqQrstuwWx&";
 const FLAGS: [char; 4] = ['^', '~', '=', '+'];
 
 /// Does zsh call a function of that name on its own?
-pub(super) fn is_hook(name: &str) -> bool {
+fn is_hook(name: &str) -> bool {
     HOOKS.contains(&name)
         || name.strip_prefix("TRAP").is_some_and(|signal| {
             !signal.is_empty()
@@ -62,6 +62,7 @@ impl Walker<'_> {
         };
         if matches!(name, "add-zsh-hook" | "add-zle-hook-widget" | "zle") {
             self.hooks.extend(args.iter().filter_map(Value::plain_text).map(String::from));
+            self.run_hooks();
         }
         // `set -A functions x 'rm -rf y'`
         if name == "set"
@@ -77,22 +78,31 @@ impl Walker<'_> {
         }
     }
 
-    /// Functions that zsh was told to call by itself, and that the text defines.
-    pub(super) fn run_hooks(&mut self) {
-        let mut names = std::mem::take(&mut self.hooks);
+    /// Functions that the text told zsh to call by itself.
+    fn hook_names(&self) -> Vec<String> {
+        let mut names = self.hooks.clone();
         if self.state.is_set(&StateKey::Tainted) {
             for hook in HOOKS {
-                let words = self.variable_words(&format!("{hook}_functions"));
-                let words = words.unwrap_or_default();
-                names.extend(
-                    words.iter().map(|word| word.iter().filter_map(Atom::letter).collect()),
-                );
+                let values = self.state.find_variable(&format!("{hook}_functions"));
+                let text = |word: &Vec<Atom>| word.iter().filter_map(Atom::letter).collect();
+                names.extend(values.into_iter().flatten().flatten().map(text));
             }
         }
-        names.dedup();
-        for name in names {
-            if self.state.get(&StateKey::Function(name.clone())).is_some() {
-                self.walk_nested(&name, 0..self.out.analysis.text.len(), None);
+        names
+    }
+
+    /// Does zsh call a function of that name by itself, as a hook or because the text said so?
+    pub(super) fn is_hooked(&self, name: &str) -> bool {
+        is_hook(name) || self.hook_names().iter().any(|own| own == name)
+    }
+
+    /// Runs those that the text has defined before it said so, once.
+    pub(super) fn run_hooks(&mut self) {
+        for name in self.hook_names() {
+            let defined = self.state.get(&StateKey::Function(name.clone())).is_some();
+            if defined && !self.hooked.contains(&name) {
+                self.hooked.push(name.clone());
+                self.walk_nested(&name, 0..self.out.analysis.text.len(), self.frame.parent);
             }
         }
     }

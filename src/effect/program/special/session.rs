@@ -137,6 +137,7 @@ pub(super) fn multiplexed(call: &Call, next: &mut Vec<Next>) {
             next.push(own(inner, arg.span.clone()));
         }
         if !text.starts_with('-')
+            && !text.contains(char::is_whitespace)
             && guess::names_command(text.split('[').next().unwrap_or_default())
         {
             next.extend(rest.first().cloned().map(Next::script));
