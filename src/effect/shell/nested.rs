@@ -252,6 +252,22 @@ impl Walker<'_> {
             frame.zsh |= name.as_deref() == Some("zsh");
             frame.secrets |= text.secrets | told;
         };
+        let inner = match name.as_deref() {
+            Some("nu" | "elvish" | "xonsh") => bracketed(whole),
+            _ => Vec::new(),
+        };
+        if name.as_deref() == Some("xonsh") {
+            self.run_inline(Language::Python, text, index);
+        }
+        if inner.len() > limits::VALUES {
+            self.emit_unseen("more commands in brackets than are followed", text.span.clone());
+        }
+        for part in inner.into_iter().take(limits::VALUES) {
+            // What these shells put in brackets is a command as well.
+            self.in_child_shell(Vec::new(), |w| {
+                w.walk_nested(part, text.span.clone(), Some(index));
+            });
+        }
         self.in_frame(enter, |w| match eval {
             true => w.walk_nested(whole, text.span.clone(), Some(index)),
             false => {
@@ -541,6 +557,15 @@ impl Walker<'_> {
         }
         self.out.written.extend(running);
     }
+}
+
+/// What stands in brackets of the text: `(cmd)`, `![cmd]`; of brackets in brackets the inner ones too.
+fn bracketed(text: &str) -> Vec<&str> {
+    let inner = text.match_indices(['(', '[']).filter_map(|(at, open)| {
+        let close = if open == "(" { ')' } else { ']' };
+        text[at + 1..].split(close).next()
+    });
+    inner.filter(|part| part.contains(' ')).take(limits::VALUES + 1).collect()
 }
 
 /// Does the text end in a backslash that nothing takes away?

@@ -23,7 +23,7 @@ const MODIFIERS: &str = "aAcefFghlpPqQrstuwWx&";
 const FLAGS: [char; 4] = ['^', '~', '=', '+'];
 
 /// Does zsh call a function of that name on its own?
-fn is_hook(name: &str) -> bool {
+pub(super) fn is_hook(name: &str) -> bool {
     HOOKS.contains(&name)
         || name.strip_prefix("TRAP").is_some_and(|signal| {
             !signal.is_empty()
