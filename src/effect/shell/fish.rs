@@ -1,6 +1,8 @@
 //! fish's text as the same text of a POSIX shell: its blocks, substitutions, variables and quotes. What cannot be told
 //! is left as it stands, so that the reader says that it does not understand it.
 
+use crate::limits;
+
 /// A part of a command line.
 #[derive(Debug, PartialEq, Eq)]
 enum Token<'t> {
@@ -24,16 +26,14 @@ enum Block {
     Switch(bool),
 }
 
-/// Substitutions in substitutions that are followed; what stands deeper is left as it is written.
-const DEPTH: usize = 12;
-
 /// The text as a POSIX shell would have it.
 pub(super) fn as_posix(text: &str) -> String {
     translate(text, 0)
 }
 
 fn translate(text: &str, depth: usize) -> String {
-    if depth > DEPTH {
+    if depth > limits::SUBSTITUTED {
+        // As it is written it is no text of a POSIX shell.
         return text.to_string();
     }
     let out = String::with_capacity(text.len());

@@ -256,9 +256,6 @@ impl Walker<'_> {
             Some("nu" | "elvish" | "xonsh") => bracketed(whole),
             _ => Vec::new(),
         };
-        if name.as_deref() == Some("xonsh") {
-            self.run_inline(Language::Python, text, index);
-        }
         if inner.len() > limits::VALUES {
             self.emit_unseen("more commands in brackets than are followed", text.span.clone());
         }

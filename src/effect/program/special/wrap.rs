@@ -206,7 +206,7 @@ fn hidden_scripts(call: &Call) -> Vec<Next> {
     };
     let Some(at) = behind.iter().position(asks) else { return Vec::new() };
     let words = behind[at + 1..].iter().filter(|arg| !arg.known_start().starts_with(['-', '+']));
-    words.take(2).cloned().map(Next::script).collect()
+    words.cloned().map(Next::script).collect()
 }
 
 /// Is it a bundle of letters that nobody knows, with `c` among them?
