@@ -262,7 +262,10 @@ impl Translation {
 
     fn push(&mut self, words: &[&str]) {
         for text in words {
-            self.out.push_str(&word(text, self.depth));
+            // `>? file` writes where there is none.
+            let text =
+                text.strip_prefix(">?").map_or((*text).to_string(), |rest| format!(">{rest}"));
+            self.out.push_str(&word(&text, self.depth));
             self.out.push(' ');
         }
     }
@@ -335,10 +338,9 @@ impl Translation {
 
     fn function(&mut self, rest: &[&str]) {
         let name = rest.first().map_or_else(String::new, |name| bare(name));
+        let hooks = ["-e", "-v", "-s", "-p", "-j"];
         let called = name.starts_with("fish_")
-            || rest
-                .iter()
-                .any(|text| text.starts_with("--on-") || text.starts_with("-e") || *text == "-v");
+            || rest.iter().any(|text| text.starts_with("--on-") || hooks.contains(text));
         self.out.push_str(&format!("{name}() {{"));
         self.blocks.push(Block::Function(name, called));
     }
