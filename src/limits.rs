@@ -216,6 +216,15 @@ bounds! {
     /// words that one word of a command becomes by its braces
     /// they are unknown
     FIELDS: usize = 256;
+    /// characters that braces make of one word
+    /// the words are unknown
+    BRACED: usize = 512 << 10;
+    /// fish's substitutions in substitutions
+    /// they are unknown
+    SUBSTITUTED: usize = 12;
+    /// addresses of socat, which takes two
+    /// they are unknown
+    SOCKETS: usize = 4;
     /// numbers of a range in braces
     /// they are unknown
     RANGE: usize = 200;

@@ -10,10 +10,12 @@ mod brace;
 mod builtin;
 mod call;
 mod deep;
+mod descriptor;
 mod doubt;
 mod evaluate;
 pub mod fault;
 mod files;
+mod fish;
 mod frame;
 mod group;
 mod heredoc;
@@ -115,10 +117,18 @@ fn walk_command<'a>(text: &str, place: &'a Place, flow: Flow) -> Walker<'a> {
         walker.out.emit_unknown(FORGED, 0..0);
     }
     walker.out.analysis.text = text.to_string();
+    walker.extended = ["extendedglob", "extended_glob", "EXTENDED_GLOB"]
+        .iter()
+        .any(|option| text.contains(option));
+    walker.as_zsh = walker.extended;
     let cwd = walker.out.cwd.clone();
-    walker.state.set(StateKey::Cwd, Some(StateValue::Cwd(cwd)));
-    walker.walk_text(cut_to_cap(text));
-    walker.run_traps();
+    walker.walk_whole(text, cwd.clone());
+    if std::mem::take(&mut walker.as_zsh) {
+        // The agent's shell may be zsh: what it makes of the text comes on top.
+        walker.state = ShellState::default();
+        walker.frame = Frame { zsh: true, computed: true, ..Frame::new("") };
+        walker.walk_whole(text, cwd);
+    }
     walker
 }
 
@@ -193,6 +203,8 @@ struct Walker<'a> {
     room: Room,
     /// What comes in on standard input.
     feed: Feed,
+    /// What can be read from other descriptors that are open, by number or variable.
+    descriptors: Vec<(String, Feed)>,
     /// How often `exec` has set it for all that follows.
     refed: usize,
     /// How many substitutions have been walked.
@@ -203,6 +215,14 @@ struct Walker<'a> {
     pipes: Vec<Feed>,
     /// Texts that run at the end; the directory they were walked in, if they were.
     traps: Vec<(Value, usize, Option<Option<String>>)>,
+    /// Functions that run by themselves, if they are defined.
+    hooks: Vec<String>,
+    /// Those that have run.
+    hooked: Vec<String>,
+    /// zsh reads something of the call's text in a way that makes other commands of it.
+    as_zsh: bool,
+    /// The text turns on zsh's extended globs.
+    extended: bool,
     /// Names that the functions being called have made their own.
     locals: Vec<String>,
     /// What substitutions of the words at hand print by name, beside what they print at all.
@@ -242,6 +262,7 @@ impl<'a> Walker<'a> {
             frame: Frame::new(""),
             room: Room::new(),
             feed: Feed::None,
+            descriptors: Vec::new(),
             refed: 0,
             substitutions: 0,
             decodings: Vec::new(),
@@ -249,6 +270,10 @@ impl<'a> Walker<'a> {
             several: false,
             pipes: Vec::new(),
             traps: Vec::new(),
+            hooks: Vec::new(),
+            hooked: Vec::new(),
+            as_zsh: false,
+            extended: false,
             locals: Vec::new(),
             text_of_items: false,
             leads: Leads::default(),
@@ -286,6 +311,14 @@ impl Walker<'_> {
 
     fn set_positional(&mut self, values: Option<Rc<Vec<Value>>>) {
         self.state.set(StateKey::Positional, Some(StateValue::Positional(values)));
+    }
+
+    /// Walks the call's own text, from the start.
+    fn walk_whole(&mut self, text: &str, cwd: Option<String>) {
+        self.out.cwd.clone_from(&cwd);
+        self.state.set(StateKey::Cwd, Some(StateValue::Cwd(cwd)));
+        self.walk_text(cut_to_cap(text));
+        self.run_traps();
     }
 
     /// Parses a text and walks it, as the source of this frame.
@@ -333,6 +366,7 @@ impl Walker<'_> {
         self.frame.source = Rc::from(text);
         self.doubt_rest(&result.file.body);
         self.walk_list(&result.file.body);
+        self.run_hooks();
         if !result.is_ok() {
             let at = result.diagnostics.first().map_or(0, |d| d.span.start.offset());
             let span = self.frame.fixed.clone().unwrap_or(at..text.len());
@@ -347,14 +381,30 @@ impl Walker<'_> {
         if !Cap::Depth.admits(self.frame.depth + 1) || !self.has_room() {
             return;
         }
+        let fish = self.is_fish(parent);
         let enter = |frame: &mut Frame| {
             frame.depth += 1;
             frame.fixed = Some(span);
             frame.parent = parent;
             frame.choice.clear();
             frame.computed = true;
+            frame.fish = fish;
         };
-        self.in_frame(enter, |w| w.decoded_text(text));
+        self.in_frame(enter, |w| match fish {
+            true => w.decoded_text(&fish::as_posix(cut_to_cap(text))),
+            false => w.decoded_text(text),
+        });
+    }
+
+    /// Is what that command runs fish's text: its own, or what runs in turn in the same shell?
+    fn is_fish(&self, parent: Option<usize>) -> bool {
+        let name =
+            parent.and_then(|at| self.out.analysis.commands.get(at)).map(|c| c.name.as_str());
+        match name {
+            Some("fish") => true,
+            Some("eval" | "source" | "." | "trap") | None => self.frame.fish,
+            Some(name) => self.frame.fish && !nested::is_shell(name, self.out.place.programs),
+        }
     }
 
     /// Walks nested text; one that a decoder has made is an effect of its own.

@@ -233,7 +233,7 @@ fn is_one(name: &str, list: &[&str]) -> bool {
 }
 
 /// Does an option of that name, or a key, say what runs? `--command`, `-c`, `--onSuccess`, `commands=`
-fn names_command(name: &str) -> bool {
+pub fn names_command(name: &str) -> bool {
     let bare = name.trim_start_matches('-');
     let short = name.starts_with('-') && matches!(bare, "c" | "e" | "x" | "r");
     let lower = bare.to_ascii_lowercase();

@@ -162,7 +162,11 @@ pub fn parse_arguments(name: &str, args: &[Value], own: &'static [Program]) -> P
             name.push(' ');
             name.push_str(word.unwrap_or_default());
         }
-        if let Some(found) = word.and_then(|_| names.iter().find_map(|n| find(n, own))) {
+        let cut_short =
+            || row.filter(|p| p.abbreviate && p.stop).and_then(|_| first_beginning(&names));
+        if let Some(found) =
+            word.and_then(|_| names.iter().find_map(|n| find(n, own)).or_else(cut_short))
+        {
             parsed.subs = parsed.operands.len();
             parsed.global = row.filter(|p| p.global).or(parsed.global);
             parsed.program = Some(found);
@@ -192,6 +196,16 @@ pub fn parse_arguments(name: &str, args: &[Value], own: &'static [Program]) -> P
         }
     }
     parsed
+}
+
+/// The first row whose name begins so: a sub-command that is cut short.
+fn first_beginning(names: &[String]) -> Option<&'static Program> {
+    names.iter().find_map(|name| packed::find_beginning(name))
+}
+
+/// Is that a sub-command of the program, be it cut short?
+pub fn is_sub_command(program: &str, word: &str) -> bool {
+    !word.is_empty() && packed::find_beginning(&format!("{program} {word}")).is_some()
 }
 
 /// Does an option that no row names say by its name that its value is a program, or code that is loaded? Such a one is no

@@ -59,6 +59,9 @@ impl Invocation<'_, '_, '_> {
 /// What holds for every sub-command of a program, also for those that nobody knows; true = this is
 /// all that there is to say.
 pub fn emit_common(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) -> bool {
+    if matches!(call.name, "tmux" | "tmate" | "byobu" | "byobu-tmux") {
+        session::multiplexed(call, next);
+    }
     matches!(call.name, "git" | "hub") && git::emit_settings(out, call, next)
 }
 

@@ -4,7 +4,7 @@ use shuck_ast::{ArrayElem, Assignment, AssignmentValue, Span, WordPart, WordPart
 
 use super::Walker;
 use super::state::{StateKey, StateValue, VariableWords, unknown_var};
-use super::variable::{Marked, classify_variable, is_harmless};
+use super::variable::{Marked, PROMPTS, classify_variable, is_harmless};
 use super::word::{Atom, Quote};
 use crate::effect::program;
 use crate::effect::value::Value;
@@ -294,7 +294,7 @@ impl Walker<'_> {
                 self.out.push(Word::Execute, grade, Source::Assignment, span.clone());
                 if let Some(text) = value {
                     // Prompts are expanded, the others are commands.
-                    let text = match name.len() == 3 && name.starts_with("PS") {
+                    let text = match PROMPTS.contains(&name) {
                         true => format!(": \"{}\"", text.replace('"', "\\\"")),
                         false => text.to_string(),
                     };

@@ -19,7 +19,7 @@ pub fn expand_braces(row: &[Atom]) -> Option<Vec<Vec<Atom>>> {
             _ => {}
         }
     }
-    let mut budget = limits::FIELDS;
+    let mut budget = limits::BRACED;
     expand_product(row, &close, 0, row.len(), &mut budget, 0)
 }
 
@@ -44,7 +44,9 @@ fn expand_product(
                 let mut more = Vec::new();
                 for head in &done {
                     for choice in &choices {
-                        *budget = budget.checked_sub(1)?;
+                        // What is made costs what it takes up, and a word at least its share.
+                        let size = (head.len() + choice.len()).max(limits::BRACED / limits::FIELDS);
+                        *budget = budget.checked_sub(size)?;
                         let mut whole = head.clone();
                         whole.extend_from_slice(choice);
                         more.push(whole);
@@ -55,6 +57,7 @@ fn expand_product(
                 continue;
             }
         }
+        *budget = budget.checked_sub(done.len() - 1)?;
         for one in &mut done {
             one.push(row[at]);
         }

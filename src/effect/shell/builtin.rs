@@ -8,6 +8,7 @@ use super::assign::{ALL, CDPATH};
 use super::call::flagged;
 use super::state::{StateKey, StateValue};
 use super::word::{Atom, field_value, quoted_atoms};
+use super::zsh::is_hook;
 use crate::effect::decode;
 use crate::effect::emitter::{Spot, directory_at};
 use crate::effect::path::{join, normalise_path};
@@ -142,8 +143,25 @@ impl Walker<'_> {
     }
 
     fn run_alias(&mut self, args: &[Value]) {
+        // csh and fish: the name, and then the text.
+        if let [name, text @ ..] = args
+            && let Some(name) =
+                name.plain_text().filter(|n| !n.contains('=') && !n.starts_with('-'))
+            && !text.is_empty()
+            && let Next::Script { text, .. } = program::effects::join_words(text)
+        {
+            if let Some(text) = text.text().filter(|_| is_hook(name) || name == "cwdcmd") {
+                self.try_definition(text, text_span(args));
+            }
+            let held = StateValue::Alias(text.text().map(str::to_string));
+            return self.state.set(StateKey::Alias(name.to_string()), Some(held));
+        }
         for arg in args {
             if let Some((key, text)) = arg.known_start().split_once('=') {
+                // zsh puts such a text in other places than a command's first word.
+                if arg.text().is_some() && flagged(args, &['g', 's']) {
+                    self.try_definition(text, arg.span.clone());
+                }
                 let text = arg.text().is_some().then(|| text.to_string());
                 self.state.set(StateKey::Alias(key.to_string()), Some(StateValue::Alias(text)));
             }
@@ -453,6 +471,11 @@ impl Walker<'_> {
             self.state.set(StateKey::Var("PWD".to_string()), None);
         }
     }
+}
+
+/// Where the arguments stand.
+fn text_span(args: &[Value]) -> Range<usize> {
+    args.first().map_or(0..0, |first| first.span.start..args[args.len() - 1].span.end)
 }
 
 /// Does `printf` take a name, or evaluate an argument as a number?

@@ -23,10 +23,15 @@ use crate::names::shell::SYSTEM_DIRS;
 /// `-i`, and what makes a number in zsh: what such a variable is given is evaluated.
 const INTEGER: &[char] = &['i', 'E', 'F'];
 
-/// Does one of the flags hold one of these letters?
+/// Does one of the flags hold one of these letters? They end at the first word that is surely none.
 pub(super) fn flagged(flags: &[Value], letters: &[char]) -> bool {
+    let surely_none = |word: &&Value| {
+        let text = word.known_start();
+        !text.is_empty() && !text.starts_with(['-', '+'])
+    };
     flags
         .iter()
+        .take_while(|word| !surely_none(word))
         .any(|flag| flag.known_start().starts_with('-') && flag.known_start().contains(letters))
 }
 
@@ -313,7 +318,7 @@ impl Walker<'_> {
                 if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
                     self.emit_unseen("a function that runs for unknown commands", span.clone());
                 }
-                let hook = super::zsh::is_hook(name);
+                let hook = self.is_hooked(name);
                 self.state.set(
                     StateKey::Function(name.to_string()),
                     Some(StateValue::Function(vec![held.clone()], true)),

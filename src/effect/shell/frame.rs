@@ -28,6 +28,8 @@ pub struct Frame {
     pub computed: bool,
     /// The text is zsh's.
     pub zsh: bool,
+    /// The text was fish's, and is what it comes to in a POSIX shell.
+    pub fish: bool,
     /// Which of its values each variable with several has: name, index, count.
     pub choice: Vec<(String, usize, usize)>,
     /// A variable with several values is taken for one that nobody knows.
@@ -61,6 +63,7 @@ impl Frame {
             depth: 0,
             computed: false,
             zsh: false,
+            fish: false,
             choice: Vec::new(),
             blurred: false,
             calls: Vec::new(),

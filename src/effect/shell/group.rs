@@ -83,6 +83,20 @@ pub fn expand_groups(row: Vec<Atom>, runs: &mut Vec<String>) -> Vec<Atom> {
     out
 }
 
+/// A row without what zsh's extended globs leave out: `^x` is any name, `*~x` the names before the `~`.
+pub fn without_exclusions(mut row: Vec<Atom>) -> Vec<Atom> {
+    let bare = |c| Atom::Ch(c, Quote::Bare);
+    if let Some(at) = row.iter().skip(1).position(|atom| *atom == bare('~')) {
+        row.truncate(at + 1);
+    }
+    if let Some(at) = row.iter().position(|atom| *atom == bare('^')) {
+        let end =
+            row[at..].iter().position(|atom| *atom == bare('/')).map_or(row.len(), |n| at + n);
+        row.splice(at..end, [bare('*')]);
+    }
+    row
+}
+
 /// Where the group that opens at `from` closes.
 fn group_end(row: &[Atom], from: usize) -> Option<usize> {
     let mut depth = 0_usize;
@@ -103,6 +117,7 @@ fn group_end(row: &[Atom], from: usize) -> Option<usize> {
 
 /// The command of a qualifier: `e:cmd:`, `e{cmd}`, `+cmd`.
 fn qualifier_command(text: &str) -> Option<String> {
+    let text = text.strip_prefix("#q").unwrap_or(text);
     let at = text.find(['e', '+']).filter(|at| {
         text[..*at].bytes().all(|b| b.is_ascii_alphanumeric() || b"./@^-,[]=".contains(&b))
     })?;

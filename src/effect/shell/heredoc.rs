@@ -4,9 +4,15 @@
 //! backslash), or where the text has a line that is almost the delimiter. Then what one takes for
 //! text the other runs. So both places are found a second time, and what differs is not understood.
 
-use shuck_ast::{Command, CompoundCommand, FunctionDef, Heredoc, RedirectTarget, Stmt, StmtSeq};
+use std::rc::Rc;
+
+use shuck_ast::{
+    Command, CompoundCommand, FunctionDef, Heredoc, RedirectTarget, Span, Stmt, StmtSeq,
+};
+use shuck_parser::parser::Parser;
 
 use super::Walker;
+use super::frame::Frame;
 use super::marks::{ByteContext, marks_from};
 use super::nested::ends_in_backslash;
 use crate::limits;
@@ -16,6 +22,32 @@ impl Walker<'_> {
     pub(super) fn doubt_heredoc(&mut self, heredoc: &Heredoc) {
         if check_reading(&self.frame.source, heredoc).is_none() {
             let span = self.source_range(heredoc.delimiter.span);
+            self.emit_unseen("a heredoc that may end elsewhere", span);
+        }
+    }
+
+    /// The text of a heredoc that the parser takes for a quoted one and a shell does not: the second of a line. As a
+    /// heredoc that stands alone.
+    pub(super) fn expands_after_all(&self, heredoc: &Heredoc) -> Option<String> {
+        let name = self.slice(heredoc.delimiter.span);
+        let quoted = name.contains(['\'', '"', '\\', '$', '`']) || heredoc.body.mode.expands();
+        let body = self.slice(heredoc.body.span);
+        let runs = body.contains(['$', '`']) && !quoted;
+        runs.then(|| format!("<<{name}\n{}\n{name}\n", body.trim_end_matches('\n')))
+    }
+
+    /// Walks what such a text runs.
+    pub(super) fn visit_reread(&mut self, text: &str, span: Span) {
+        let read = Parser::new(text).parse();
+        let range = self.source_range(span);
+        let bodies = read.file.body.stmts.iter().flat_map(|stmt| stmt.redirects.iter());
+        let bodies: Vec<_> = bodies.filter_map(|redirect| redirect.heredoc()).collect();
+        let enter = |frame: &mut Frame| {
+            frame.fixed = Some(range);
+            frame.source = Rc::from(text);
+        };
+        self.in_frame(enter, |w| bodies.iter().for_each(|heredoc| w.visit_heredoc(&heredoc.body)));
+        if !read.is_ok() || bodies.is_empty() {
             self.emit_unseen("a heredoc that may end elsewhere", span);
         }
     }

@@ -55,6 +55,10 @@ impl Walker<'_> {
             self.forget_variable("OPTARG");
             return self.assign_var("OPTIND", number_var());
         }
+        if let Some(feed) = descriptor_named(args).and_then(|name| self.descriptor_feed(name)) {
+            let plain: Vec<Value> = without_descriptor(args);
+            return self.fed_with(feed, |w| w.run_input_builtin(name, &plain, index, span));
+        }
         let takes: &[&str] = match name {
             "read" => &["-p", "-d", "-n", "-N", "-t", "-u", "-i", "-k"],
             _ => &["-d", "-n", "-O", "-s", "-u", "-C", "-c"],
@@ -143,4 +147,32 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// Where `-u` stands among the letters of an argument, and whether the descriptor stands behind it in the same word.
+fn descriptor_option(args: &[Value]) -> Option<(usize, usize)> {
+    args.iter().enumerate().find_map(|(at, arg)| {
+        let text = arg.plain_text().filter(|text| text.starts_with('-'))?;
+        let letters = text.trim_end_matches(|c: char| c.is_ascii_digit());
+        letters.ends_with('u').then_some((at, letters.len()))
+    })
+}
+
+/// The descriptor that `read -u 3`, `read -ru3` reads from.
+fn descriptor_named(args: &[Value]) -> Option<&str> {
+    let (at, end) = descriptor_option(args)?;
+    match &args[at].plain_text()?[end..] {
+        "" => Some(args.get(at + 1)?.known_start()),
+        number => Some(number),
+    }
+}
+
+/// The arguments without that option.
+fn without_descriptor(args: &[Value]) -> Vec<Value> {
+    let Some((at, end)) = descriptor_option(args) else { return args.to_vec() };
+    let text = args[at].known_start();
+    let letters = text[..end].trim_end_matches('u');
+    let own = (letters.len() > 1).then(|| Value::known(letters, args[at].span.clone()));
+    let rest = args.iter().skip(at + 1 + usize::from(end == text.len()));
+    args[..at].iter().cloned().chain(own).chain(rest.cloned()).collect()
 }

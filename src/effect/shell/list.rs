@@ -65,8 +65,10 @@ impl Walker<'_> {
     /// Runs something whose changes to the state do not last.
     pub(super) fn in_subshell(&mut self, run: impl FnOnce(&mut Self)) -> Delta {
         let mark = self.state.mark();
-        let fed = self.refed;
+        let (fed, open) = (self.refed, self.descriptors.len());
         run(self);
+        self.run_hooks();
+        self.descriptors.truncate(open);
         if self.refed > fed {
             // It may have been a branch of this very shell.
             self.feed = Feed::Stream(Printer::Stranger);
@@ -107,7 +109,8 @@ impl Walker<'_> {
             return;
         }
         let looked = std::mem::take(&mut self.flow.seen);
-        let feed = self.redirect_feed(stmt);
+        let open = self.descriptors.len();
+        let feed = self.open_descriptors(stmt);
         let seen = std::mem::replace(&mut self.flow.seen, looked);
         let fed = self.flow.fed;
         let printed = std::mem::take(&mut self.flow.printed);
@@ -159,9 +162,13 @@ impl Walker<'_> {
         }
         self.flow.printed |= printed;
         self.flow.fed = fed;
+        let lasts = !stmt.redirects.is_empty() && self.is_exec(stmt);
+        if !lasts {
+            self.descriptors.truncate(open);
+        }
         match outer {
             // What reads the shell's own standard input from here on reads that.
-            Some(_) if self.is_exec(stmt) => self.refed += 1,
+            Some(_) if lasts => self.refed += 1,
             Some(outer) => self.feed = outer,
             None => {}
         }
@@ -557,7 +564,10 @@ impl Walker<'_> {
             }
             CompoundCommand::Conditional(command) => self.walk_conditional(&command.expression),
             CompoundCommand::Coproc(command) => {
-                self.in_background(|w| w.in_subshell(|w| w.walk_statement(&command.body)));
+                // What it reads comes from whoever writes to its descriptor.
+                self.fed_with(Feed::Stream(Printer::Stranger), |w| {
+                    w.in_background(|w| w.in_subshell(|w| w.walk_statement(&command.body)));
+                });
                 // Its two descriptors.
                 let mut pair = number_var();
                 pair[0].extend(number_var().remove(0));

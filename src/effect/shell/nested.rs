@@ -248,9 +248,23 @@ impl Walker<'_> {
         let Some(whole) = text.text().or_else(|| text.outline().filter(written)) else { return };
         let told = self.out.analysis.commands.get(index).map_or(0, |c| c.said.sent);
         let enter = |frame: &mut Frame| {
-            frame.zsh = name.as_deref() == Some("zsh");
+            // In zsh's reading of the call every text is zsh's: which shell a name stands for is not told.
+            frame.zsh |= name.as_deref() == Some("zsh");
             frame.secrets |= text.secrets | told;
         };
+        let inner = match name.as_deref() {
+            Some("nu" | "elvish" | "xonsh") => bracketed(whole),
+            _ => Vec::new(),
+        };
+        if inner.len() > limits::VALUES {
+            self.emit_unseen("more commands in brackets than are followed", text.span.clone());
+        }
+        for part in inner.into_iter().take(limits::VALUES) {
+            // What these shells put in brackets is a command as well.
+            self.in_child_shell(Vec::new(), |w| {
+                w.walk_nested(part, text.span.clone(), Some(index));
+            });
+        }
         self.in_frame(enter, |w| match eval {
             true => w.walk_nested(whole, text.span.clone(), Some(index)),
             false => {
@@ -460,6 +474,9 @@ impl Walker<'_> {
             let feed = self.pipe_feed(at);
             return self.fed_with(feed, |w| w.run_stdin(fed, index, words));
         }
+        if let Some(feed) = self.path_feed(file, &Feed::None).filter(|f| !matches!(f, Feed::None)) {
+            return self.fed_with(feed, |w| w.run_stdin(fed, index, words));
+        }
         // `source $(brew --prefix)/x.sh`: it only says where that file lies.
         let named = |text: &str| text.rsplit('/').next().is_some_and(|name| !name.contains(BLANK));
         if file.is_fed() && !file.outline().is_some_and(named) {
@@ -546,6 +563,15 @@ impl Walker<'_> {
         }
         self.out.written.extend(running);
     }
+}
+
+/// What stands in brackets of the text: `(cmd)`, `![cmd]`; of brackets in brackets the inner ones too.
+fn bracketed(text: &str) -> Vec<&str> {
+    let inner = text.match_indices(['(', '[']).filter_map(|(at, open)| {
+        let close = if open == "(" { ')' } else { ']' };
+        text[at + 1..].split(close).next()
+    });
+    inner.filter(|part| part.contains(' ')).take(limits::VALUES + 1).collect()
 }
 
 /// Does the text end in a backslash that nothing takes away?

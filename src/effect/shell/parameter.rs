@@ -310,6 +310,14 @@ impl Walker<'_> {
         if let Some(words) = self.variable_words(name) {
             let told = words.iter().flatten().all(|atom| !matches!(atom, Atom::Unknown(_)));
             self.flow.look_up(name, told);
+            if self.frame.zsh && !inside && words.len() > 1 {
+                // All elements of an array.
+                for (at, word) in words.iter().enumerate() {
+                    out.extend((at > 0).then_some(Atom::Break));
+                    push_expanded(word, inside, out);
+                }
+                return;
+            }
             if let Some(first) = words.first() {
                 if first.is_empty() && inside {
                     out.push(Atom::Empty);

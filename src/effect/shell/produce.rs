@@ -24,8 +24,11 @@ impl Walker<'_> {
         if !self.has_room() {
             return Feed::Stream(Printer::Stranger);
         }
-        let fed = self.redirect_feed(stmt).unwrap_or_else(|| self.feed.clone());
-        self.printed_by(stmt, fed)
+        let open = self.descriptors.len();
+        let fed = self.open_descriptors(stmt).unwrap_or_else(|| self.feed.clone());
+        let printed = self.printed_by(stmt, fed);
+        self.descriptors.truncate(open);
+        printed
     }
 
     /// What a statement prints.

@@ -2,14 +2,14 @@
 
 use shuck_ast::{Command, Redirect, RedirectKind, RedirectTarget, Stmt, Word};
 
+use super::Walker;
 use super::marks::has_bare;
 use super::nested::is_feeder;
 use super::state::{Delta, StateKey};
-use super::{Feed, Walker};
 use crate::effect::emitter::Spot;
 use crate::effect::path::{join, normalise_path};
 use crate::effect::program::effects::is_directory;
-use crate::effect::value::{Printer, Text, Value};
+use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word as Kind, windows};
 
 /// May what a redirection names be impossible to open?
@@ -24,53 +24,6 @@ enum Fails {
 }
 
 impl Walker<'_> {
-    /// What standard input is behind the statement's own redirections, if they change it.
-    pub(super) fn redirect_feed(&mut self, stmt: &Stmt) -> Option<Feed> {
-        let mut feed = None;
-        for redirect in stmt.redirects.iter() {
-            if redirect.fd.is_some_and(|fd| fd != 0) || redirect.fd_var.is_some() {
-                continue;
-            }
-            match (redirect.kind, &redirect.target) {
-                (_, RedirectTarget::Heredoc(heredoc)) => {
-                    let text = self.without_choosing(|w| w.heredoc_text(&heredoc.body));
-                    // The text of one world is not that of the others; zsh hands over what stood before as well.
-                    let text = text.filter(|_| !self.several && feed.is_none());
-                    feed = Some(text.map_or(Feed::Stream(Printer::Stranger), Feed::Text));
-                }
-                (RedirectKind::HereString, RedirectTarget::Word(word)) => {
-                    let value = self.without_choosing(|w| w.expand_one(word, true));
-                    feed = Some(match value.sketch_text() {
-                        _ if self.several || feed.is_some() => Feed::Stream(Printer::Stranger),
-                        Some(text) => Feed::Text(format!("{text}\n")),
-                        None => Feed::Stream(value.by()),
-                    });
-                }
-                (RedirectKind::Input | RedirectKind::ReadWrite, RedirectTarget::Word(word)) => {
-                    let value = self.without_choosing(|w| w.expand_one(word, false));
-                    let several = word.has_active_brace_expansion() || feed.is_some();
-                    feed = match value.plain_text() {
-                        // zsh hands over all of them, one behind the other.
-                        _ if several => Some(Feed::Stream(Printer::Stranger)),
-                        _ if let Text::Pipe(at) = value.text => Some(self.pipe_feed(at)),
-                        _ if self.several => Some(Feed::Stream(Printer::Stranger)),
-                        Some("/dev/null") => Some(Feed::Text(String::new())),
-                        // What is fed already goes on.
-                        Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") => feed,
-                        _ => Some(Feed::File(value)),
-                    };
-                }
-                (RedirectKind::DupInput, _) => feed = Some(Feed::Stream(Printer::Stranger)),
-                // `0>&1`: standard input is what standard output is connected to.
-                (RedirectKind::DupOutput, _) if redirect.fd == Some(0) => {
-                    feed = Some(Feed::Stream(Printer::Stranger));
-                }
-                _ => {}
-            }
-        }
-        feed
-    }
-
     /// Evaluates something without choosing a world for good.
     pub(super) fn without_choosing<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.frame.choice.len();
@@ -93,7 +46,10 @@ impl Walker<'_> {
                 }
                 RedirectTarget::Heredoc(heredoc) => {
                     self.doubt_heredoc(heredoc);
-                    self.visit_heredoc(&heredoc.body);
+                    match self.expands_after_all(heredoc) {
+                        Some(text) => self.visit_reread(&text, heredoc.body.span),
+                        None => self.visit_heredoc(&heredoc.body),
+                    }
                 }
             }
         }

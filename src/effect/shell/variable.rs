@@ -191,7 +191,7 @@ pub fn classify_variable(name: &str, value: Option<&str>) -> Marked {
             |v: &str| is_switch(v) || v == name.to_ascii_lowercase() || is_usual_program(name, v);
         return if value.is_some_and(tame) { Marked::No } else { Marked::Runs };
     }
-    if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") {
+    if PROMPTS.contains(&name) {
         // Prompts run the substitutions in them.
         let runs = value.is_none_or(|v| v.contains("$(") || v.contains('`'));
         return if runs { Marked::Runs } else { Marked::No };
@@ -232,6 +232,9 @@ pub fn classify_variable(name: &str, value: Option<&str>) -> Marked {
     }
     Marked::No
 }
+
+/// Prompts, whose substitutions run; what agents call `PROMPT` is mostly a text for a model.
+pub const PROMPTS: &[&str] = &["PS0", "PS1", "PS2", "PS4", "RPS1", "RPS2", "RPROMPT", "RPROMPT2"];
 
 /// Is it plain that the variable changes nothing of what a program runs, writes or asks? A shipped
 /// allow takes no other.

@@ -53,18 +53,24 @@ impl Walker<'_> {
             if let WordPart::Variable(name) = &part.kind {
                 self.whole_array(name.as_str(), parts.get(at + 1), part.span);
             }
+            let before = self.substitutions;
             self.visit_part(&part.kind, part.span);
+            let raw = self.slice(part.span);
+            if raw.starts_with("${") && self.substitutions == before && runs_in_operand(raw) {
+                self.emit_unseen("an expansion that no table knows", part.span);
+            }
         }
     }
 
     /// zsh: `$a` is all elements of an array, and `$a[x]` the one that arithmetic names.
-    fn whole_array(&mut self, name: &str, next: Option<&WordPartNode>, span: Span) {
+    pub(super) fn whole_array(&mut self, name: &str, next: Option<&WordPartNode>, span: Span) {
         let several = self
             .state
             .find_variable(name)
             .is_some_and(|values| values.iter().any(|words| words.len() > 1));
         if several {
             self.emit_uncovered("an array that zsh takes as a whole", span);
+            self.as_zsh = true;
         }
         let subscript = next.map_or("", |next| self.slice(next.span));
         if let Some((text, _)) = subscript.strip_prefix('[').and_then(|text| text.split_once(']')) {
@@ -417,6 +423,13 @@ fn has_substitution(raw: &str) -> bool {
         escaped = pair.0 == b'\\' && !was;
         !was && matches!(pair, (b'$', b'(') | (b'$', b'{'))
     })
+}
+
+/// Does a substitution stand in the expansion outside of single quotes?
+fn runs_in_operand(raw: &str) -> bool {
+    let inner: String = raw.split('\'').step_by(2).collect();
+    let runs = |at: usize| !inner[..at].ends_with('\\');
+    inner.match_indices("$(").chain(inner.match_indices('`')).any(|(at, _)| runs(at))
 }
 
 /// What a shell runs of `((...))` that is no arithmetic: it is that only where the parenthesis that closes the second

@@ -91,7 +91,10 @@ impl Walker<'_> {
     pub(super) fn words_written(&mut self, simple: &SimpleCommand) -> (Vec<Value>, WindowsWords) {
         // `! ! x`: the parser takes the first one only.
         let words = std::iter::once(&simple.name).chain(&simple.args);
-        let words = words.skip_while(|word| self.slice(word.span) == "!").collect::<Vec<_>>();
+        let words = words
+            .skip_while(|word| self.slice(word.span) == "!")
+            .filter(|word| !self.is_descriptor_word(word))
+            .collect::<Vec<_>>();
         let (mut values, mut raw) = (Vec::new(), Vec::new());
         for group in super::doubt::side_by_side(words.into_iter()) {
             let at = values.len();

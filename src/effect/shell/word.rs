@@ -70,6 +70,9 @@ impl Walker<'_> {
             self.pipes.push(Feed::Stream(Printer::Stranger));
             atoms = vec![Atom::Pipe(self.pipes.len() - 1)];
         }
+        if self.frame.zsh && self.extended {
+            atoms = super::group::without_exclusions(atoms);
+        }
         let rows = if atoms.contains(&Atom::Ch('{', Quote::Bare)) {
             expand_braces(&atoms)
         } else {
@@ -319,11 +322,13 @@ impl Walker<'_> {
             let mut name = String::new();
             let mut end = at + 1;
             let mut plain = true;
+            // zsh: `~$x`.
+            let expands = matches!(row.get(end), Some(Atom::Ch(_, Quote::Expanded)));
             while let Some(atom) = row.get(end) {
                 match atom {
-                    Atom::Ch('/', Quote::Bare) => break,
+                    Atom::Ch('/', Quote::Bare | Quote::Expanded) => break,
                     Atom::Ch(':', Quote::Bare) if assignment => break,
-                    Atom::Ch(c, Quote::Bare) => name.push(*c),
+                    Atom::Ch(c, Quote::Bare | Quote::Expanded) => name.push(*c),
                     _ => {
                         plain = false;
                         break;
@@ -335,6 +340,9 @@ impl Walker<'_> {
                 out.push(row[at]);
                 at += 1;
                 continue;
+            }
+            if expands {
+                self.emit_uncovered("a directory that only zsh finds", 0..0);
             }
             let home = self.out.place.home.clone();
             let own = home.rsplit('/').next() == Some(name.as_str()) && !name.is_empty();

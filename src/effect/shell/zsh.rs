@@ -8,6 +8,7 @@ use shuck_ast::{Word as ShellWord, WordPart, WordPartNode};
 
 use super::Walker;
 use super::state::{StateKey, StateValue};
+use super::word::Atom;
 use crate::effect::value::Value;
 use crate::names::zsh::{CHANGING, CODE, LEADING};
 
@@ -28,6 +29,12 @@ pub(super) fn is_hook(name: &str) -> bool {
             !signal.is_empty()
                 && signal.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
         })
+}
+
+/// Does that, behind a variable, name the directory of what it holds: `$x:h`?
+fn names_directory(text: &str) -> bool {
+    let rest = text.strip_prefix(":h");
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
 }
 
 impl Walker<'_> {
@@ -53,6 +60,10 @@ impl Walker<'_> {
             }),
             _ => CHANGING.contains(&name),
         };
+        if matches!(name, "add-zsh-hook" | "add-zle-hook-widget" | "zle") {
+            self.hooks.extend(args.iter().filter_map(Value::plain_text).map(String::from));
+            self.run_hooks();
+        }
         // `set -A functions x 'rm -rf y'`
         if name == "set"
             && args.get(1).and_then(Value::plain_text).is_some_and(|to| CODE.contains(&to))
@@ -67,6 +78,35 @@ impl Walker<'_> {
         }
     }
 
+    /// Functions that the text told zsh to call by itself.
+    fn hook_names(&self) -> Vec<String> {
+        let mut names = self.hooks.clone();
+        if self.state.is_set(&StateKey::Tainted) {
+            for hook in HOOKS {
+                let values = self.state.find_variable(&format!("{hook}_functions"));
+                let text = |word: &Vec<Atom>| word.iter().filter_map(Atom::letter).collect();
+                names.extend(values.into_iter().flatten().flatten().map(text));
+            }
+        }
+        names
+    }
+
+    /// Does zsh call a function of that name by itself, as a hook or because the text said so?
+    pub(super) fn is_hooked(&self, name: &str) -> bool {
+        is_hook(name) || self.hook_names().iter().any(|own| own == name)
+    }
+
+    /// Runs those that the text has defined before it said so, once.
+    pub(super) fn run_hooks(&mut self) {
+        for name in self.hook_names() {
+            let defined = self.state.get(&StateKey::Function(name.clone())).is_some();
+            if defined && !self.hooked.contains(&name) {
+                self.hooked.push(name.clone());
+                self.walk_nested(&name, 0..self.out.analysis.text.len(), self.frame.parent);
+            }
+        }
+    }
+
     /// Text that zsh expands and bash does not: `=ls`, `$~x`, `$x:h`, `$"..."`.
     pub(super) fn zsh_text(&mut self, parts: &[WordPartNode], quoted: bool) {
         for (at, part) in parts.iter().enumerate() {
@@ -74,7 +114,17 @@ impl Walker<'_> {
                 WordPart::DoubleQuoted { dollar, .. } => *dollar,
                 WordPart::Literal(_) => {
                     let before = at.checked_sub(1).map(|at| &parts[at].kind);
-                    self.zsh_literal(self.slice(part.span), before, quoted)
+                    let text = self.slice(part.span).to_string();
+                    let leads = matches!(before, Some(WordPart::Variable(_)));
+                    if leads && names_directory(&text) {
+                        match self.frame.zsh {
+                            true => self
+                                .emit_unseen("the directory of what a variable holds", part.span),
+                            false => self.as_zsh = true,
+                        }
+                    }
+                    self.as_zsh |= text.contains("$=") || text.contains("$~");
+                    self.zsh_literal(&text, before, quoted)
                 }
                 _ => false,
             };
@@ -153,6 +203,7 @@ impl Walker<'_> {
 
     /// What a function or an alias of zsh is said to run.
     pub(super) fn try_definition(&mut self, text: &str, span: Range<usize>) {
+        let text = text.trim_start_matches([' ', ';', '&', '|']);
         if text.contains(' ') {
             let mark = self.state.mark();
             self.walk_nested(text, span, self.frame.parent);

@@ -38,8 +38,15 @@ pub fn emit_operands(out: &mut Emitter, call: &Call, program: &Program, next: &m
                 return next.push(Next::Words { words, cwd, feeds: false });
             }
             Role::Joined => {
-                next.push(join_words(&values[i..]));
-                return next.extend(keep_words_apart(&values[i..], &[]));
+                // `tmux new -d \; send-keys x`: another command of its own begins there.
+                let own = program.name.starts_with("tmux ");
+                let ends = |value: &Value| own && value.plain_text() == Some(";");
+                let words = values[i..].split(ends).next().unwrap_or_default();
+                if !words.is_empty() {
+                    next.push(join_words(words));
+                    next.extend(keep_words_apart(words, &[]));
+                }
+                return;
             }
             Role::Target => emit_target(out, call, &values, value),
             Role::Code => code::emit_inline(out, program.language(), value, next),

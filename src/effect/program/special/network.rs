@@ -7,6 +7,7 @@ use super::Invocation;
 use crate::effect::emitter::Emitter;
 use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word};
+use crate::limits;
 
 /// httpie, xh: an optional method, the URL, then items: `k=v` and `k@file` are sent.
 pub fn emit_httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
@@ -67,6 +68,11 @@ pub fn emit_nc(out: &mut Emitter, call: &Call, values: &[Value], next: &mut [Nex
 
 /// socat: two addresses, `TYPE:where,options`; `A!!B` reads from one and writes to the other.
 pub fn emit_socat(out: &mut Emitter, values: &[Value], next: &mut Vec<Next>) {
+    // It takes two: more are another program's words, or an option's that nobody knows.
+    let (values, more) = values.split_at(values.len().min(limits::SOCKETS));
+    if let Some(value) = more.first() {
+        out.emit_unknown("more addresses than socat takes", value.span.clone());
+    }
     for value in values {
         let Some(text) = value.text() else {
             // The type may still be plain: `TCP:$host:80`.

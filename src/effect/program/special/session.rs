@@ -5,6 +5,7 @@ use super::{Invocation, wrap};
 use crate::effect::Word;
 use crate::effect::program::effects::{Call, Next, emit_role, join_words};
 use crate::effect::program::guess;
+use crate::effect::program::options::is_sub_command;
 use crate::effect::program::table::{Language, Role, mark};
 use crate::effect::value::Value;
 
@@ -114,8 +115,51 @@ pub(super) fn screen(i: &mut Invocation) {
     }
 }
 
+/// What tmux runs wherever it stands: the command behind a `;`, that of a format, `#(cmd)`, a command of its own
+/// that another one is given, and what a setting names.
+pub(super) fn multiplexed(call: &Call, next: &mut Vec<Next>) {
+    let own = |text: &str, span| Next::script(Value::known(format!("tmux {text}"), span));
+    for (at, arg) in call.args.iter().enumerate() {
+        let Some(text) = arg.text() else { continue };
+        let rest = call.args.get(at + 1..).unwrap_or_default();
+        if text.ends_with(';') && !text.ends_with("\\;") && !rest.is_empty() {
+            let tmux = Value::known("tmux", arg.span.clone());
+            next.push(Next::words(std::iter::once(tmux).chain(rest.iter().cloned()).collect()));
+        }
+        for format in text.split("#(").skip(1) {
+            let text = format[..closing(format)].replace("#{", "${");
+            next.push(Next::script(Value::known(text, arg.span.clone())));
+        }
+        // `set-hook NAME 'run-shell cmd'`, `command-alias[9]=x='run cmd'`
+        let inner = text.rsplit_once(['=', '{']).map_or(text, |(_, inner)| inner).trim_start();
+        let name = inner.split(char::is_whitespace).next().unwrap_or_default();
+        if at > 0 && name.len() < inner.len() && is_sub_command("tmux", name) {
+            next.push(own(inner, arg.span.clone()));
+        }
+        if !text.starts_with('-')
+            && !text.contains(char::is_whitespace)
+            && guess::names_command(text.split('[').next().unwrap_or_default())
+        {
+            next.extend(rest.first().cloned().map(Next::script));
+        }
+    }
+}
+
+/// Where the bracket that is open before the text is closed.
+fn closing(text: &str) -> usize {
+    let mut open = 1;
+    let closes = |(_, byte): &(usize, u8)| {
+        open += i32::from(*byte == b'(') - i32::from(*byte == b')');
+        open == 0
+    };
+    text.bytes().enumerate().find(closes).map_or(text.len(), |(at, _)| at)
+}
+
 /// `kitty @ send-text TEXT` types it into a window.
 pub(super) fn typed(i: &mut Invocation) {
+    if i.call.has("-H") {
+        i.out.emit_unknown("keys that are typed by their numbers", i.call.span.clone());
+    }
     i.next.extend((!i.values.is_empty()).then(|| keys(&i.values)));
 }
 
@@ -158,6 +202,7 @@ fn keys(values: &[Value]) -> Next {
         Some(text) => {
             // The names that tmux has for the key.
             let enter = matches!(text, "Enter" | "KPEnter" | "C-m" | "C-j");
+            let text = if text == "Space" { "" } else { text };
             let text = text.replace("\\n", "\n").replace("\\r", "\n").replace("\\x0d", "\n");
             Value::known(if enter { "\n" } else { text.as_str() }, v.span.clone())
         }

@@ -186,12 +186,32 @@ pub(super) fn run_shell(i: &mut Invocation) {
         // The text was an option's value.
         return;
     }
+    next.extend(hidden_scripts(call));
     next.push(match values.first() {
         Some(file) if !call.parsed.has_mark(mark::STDIN) && file.plain_text() != Some("-") => {
             Next::File { file: file.clone(), lang: Some(Language::Shell) }
         }
         _ => Next::Stdin { lang: Language::Shell },
     });
+}
+
+/// What may be the script where an option that nobody knows took its value: `-X x -c TEXT`, `-oc pipefail TEXT`.
+fn hidden_scripts(call: &Call) -> Vec<Next> {
+    let hides = |o: &&ParsedOption| {
+        o.spec.is_none() || o.is_option("-o") && call.args[o.at].known_start().ends_with('c')
+    };
+    let Some(first) = call.parsed.options.iter().find(hides).map(|o| o.at) else {
+        return Vec::new();
+    };
+    let behind = &call.args[first..];
+    let asks = |arg: &Value| {
+        let text = arg.known_start();
+        matches!(text, "--command" | "--commands")
+            || text.len() < 8 && text.starts_with('-') && text.ends_with('c')
+    };
+    let Some(at) = behind.iter().position(asks) else { return Vec::new() };
+    let words = behind[at + 1..].iter().filter(|arg| !arg.known_start().starts_with(['-', '+']));
+    words.cloned().map(Next::script).collect()
 }
 
 /// Is it a bundle of letters that nobody knows, with `c` among them?

@@ -58,6 +58,12 @@ pub fn find_packed(wanted: &str) -> Option<&'static Program> {
     })
 }
 
+/// The first program whose name begins so.
+pub fn find_beginning(wanted: &str) -> Option<&'static Program> {
+    let at = lower_bound(wanted);
+    (at < INDEX.len() && name_at(at).starts_with(wanted)).then(|| find_packed(name_at(at)))?
+}
+
 /// Is there a name that goes on behind that one: `git push` behind `git`?
 pub fn has_below(wanted: &str) -> bool {
     // Between `a b` and `a b c` only names that begin with `a b` and a smaller sign can stand.

@@ -1,10 +1,10 @@
 //! Who prints what a program prints: nobody knows a stranger's text, a local program's is its own.
 
-use super::super::Walker;
 use super::super::state::StateKey;
+use super::super::{Feed, Walker};
 use crate::effect::emitter::Spot;
 use crate::effect::program::table::{self, Class};
-use crate::effect::value::{Printer, Value};
+use crate::effect::value::{Printer, Text, Value};
 use crate::effect::{Extent, Word};
 
 impl Walker<'_> {
@@ -52,7 +52,16 @@ impl Walker<'_> {
                 Printer::Nobody
             }
             "cat" | "head" | "tail" | "grep" | "sort" | "uniq" | "cut" => {
-                let strange = args.iter().any(|a| a.text().is_some() && self.was_written(a));
+                let strange = |a: &Value| match a.text {
+                    // Where it gives a file as it is, that is what is printed.
+                    Text::Pipe(at) => !matches!(self.pipe_feed(at), Feed::File(_)),
+                    _ => {
+                        let text = a.plain_text().unwrap_or_default();
+                        text.starts_with("/dev/fd/") || text.starts_with("/proc/self/fd/")
+                    }
+                };
+                let strange = args.iter().any(strange)
+                    || args.iter().any(|a| a.text().is_some() && self.was_written(a));
                 if strange { Printer::Stranger } else { Printer::File }
             }
             _ => Printer::Local,

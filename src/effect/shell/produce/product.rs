@@ -272,7 +272,9 @@ impl Walker<'_> {
     fn copied_output(&mut self, p: &Printing) -> Option<Feed> {
         let mut files = p.args.iter().filter(|a| a.plain_text() != Some("-"));
         match files.next() {
-            Some(file) if p.name == "cat" && p.args.len() == 1 => self.file_text(file),
+            Some(file) if p.name == "cat" && p.args.len() == 1 => {
+                self.path_feed(file, p.fed).or_else(|| self.file_text(file))
+            }
             Some(_) if p.name == "cat" => None,
             _ => passed_through(p.fed),
         }

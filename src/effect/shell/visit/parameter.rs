@@ -38,9 +38,15 @@ impl Walker<'_> {
                 }
             }
             ParameterExpansionSyntax::Bourne(syntax) => match syntax {
-                Bourne::Access { reference }
-                | Bourne::Length { reference }
-                | Bourne::Indices { reference } => self.visit_reference(reference),
+                Bourne::Access { reference } => {
+                    if reference.subscript.is_none() {
+                        self.whole_array(reference.name.as_str(), None, span);
+                    }
+                    self.visit_reference(reference);
+                }
+                Bourne::Length { reference } | Bourne::Indices { reference } => {
+                    self.visit_reference(reference)
+                }
                 Bourne::Indirect { reference, operator, operand_word_ast, .. } => {
                     self.visit_reference(reference);
                     self.named_element(reference, span);
@@ -93,10 +99,20 @@ impl Walker<'_> {
             | ParameterOp::RemoveSuffixLong { pattern } => self.visit_pattern(pattern),
             ParameterOp::ReplaceFirst { pattern, replacement_word_ast, .. }
             | ParameterOp::ReplaceAll { pattern, replacement_word_ast, .. } => {
+                if !is_whole(self.slice(pattern.span)) {
+                    // The parser ends it at a slash that stands inside of it: `${x/$(rm -r /y)/z}`.
+                    self.emit_unseen("a pattern that may end elsewhere", pattern.span);
+                }
                 self.visit_pattern(pattern);
                 self.visit_word(replacement_word_ast);
             }
             _ => {}
         }
     }
+}
+
+/// Does every bracket, quote and backtick in the text end there?
+fn is_whole(text: &str) -> bool {
+    let count = |sign: u8| text.bytes().filter(|byte| *byte == sign).count();
+    count(b'(') == count(b')') && [b'`', b'"'].iter().all(|sign| count(*sign).is_multiple_of(2))
 }
