@@ -186,7 +186,9 @@ pub fn project_root(cwd: &Path, home: &Path) -> PathBuf {
 /// The first directory upwards that holds `.hookctl.toml` or `.git`; never home or `/`, and never
 /// through what a `.git` file points to. `cwd` itself where nothing is found.
 pub fn project_above(cwd: &Path, home: &Path) -> PathBuf {
-    projects_above(cwd, home).find(|dir| is_marked(dir)).unwrap_or(cwd).to_path_buf()
+    let mut all = dirs_above(cwd, home);
+    let root = all.find(|dir| is_marked(dir) && may_be_project(dir, home));
+    root.unwrap_or(cwd).to_path_buf()
 }
 
 /// The other directories that have a rule file of a project's: above the project's root and at or above the directory where
@@ -196,17 +198,23 @@ pub fn other_roots<'r>(project: &'r Path, cwd: &'r Path, home: &Path) -> Vec<&'r
     let has_rules = |dir: &Path| {
         [PROJECT_FILE, LOCAL_FILE].iter().any(|name| dir.join(name).symlink_metadata().is_ok())
     };
-    let below = projects_above(cwd, home).take_while(|dir| !project.starts_with(dir));
-    let above = project.parent().into_iter().flat_map(|parent| projects_above(parent, home));
-    below.chain(above).filter(|dir| has_rules(dir)).collect()
+    let below = dirs_above(cwd, home).take_while(|dir| !lies_in(project, dir));
+    let above = project.parent().into_iter().flat_map(|parent| dirs_above(parent, home));
+    // Few have any: the disk is asked first.
+    below.chain(above).filter(|dir| has_rules(dir) && may_be_project(dir, home)).collect()
 }
 
-/// That directory and those above it, up to a home or `/`, that may be a project's root.
-fn projects_above<'d>(dir: &'d Path, home: &Path) -> impl Iterator<Item = &'d Path> {
+/// That directory and those above it, up to a home or `/`.
+fn dirs_above<'d>(dir: &'d Path, home: &Path) -> impl Iterator<Item = &'d Path> {
     dir.ancestors()
         .skip_while(|dir| dir.as_os_str().len() > LONGEST)
-        .take_while(|dir| !(is_above(home, dir) && is_above(dir, home)) && dir.parent().is_some())
-        .filter(|dir| may_be_project(dir, home))
+        .take_while(move |dir| dir.as_os_str() != home.as_os_str() && dir.parent().is_some())
+}
+
+/// Is it that directory, or one in it, by its letters? A path that is spelled otherwise only makes a longer search.
+fn lies_in(path: &Path, dir: &Path) -> bool {
+    let [path, dir] = [path, dir].map(|one| one.as_os_str().as_encoded_bytes());
+    path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
 }
 
 /// Does the directory hold what only a project's root holds?

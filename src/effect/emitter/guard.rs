@@ -329,17 +329,18 @@ impl Emitter<'_> {
         // Of a file that is new its directory tells.
         let found = find_id(path);
         let own = found.or_else(|| find_id(split(path).0))?;
-        let is_same = |name: &str| {
-            let there = if found.is_some() { name } else { split(name).0 };
-            name != path
-                && (found.is_some() || split(name).1 == split(path).1)
-                && find_id(there) == Some(own)
+        let is_same = |name: &str| match found {
+            Some(_) => name != path && find_id(name) == Some(own),
+            None => {
+                let (dir, last) = split(name);
+                name != path && last == split(path).1 && find_id(dir) == Some(own)
+            }
         };
         let ends = path.rmatch_indices('/').take(PARTS).map(|(at, _)| &path[at + 1..]);
         // Hidden ones alone: what else the home has is no settings.
         let names = ends.flat_map(|end| {
-            let hidden = if end.starts_with('.') { "/" } else { "/." };
-            [hidden, "/.config/"].map(|dir| [home, dir, end].concat())
+            let dirs: &[&str] = if end.starts_with('.') { &["/"] } else { &["/.", "/.config/"] };
+            dirs.iter().map(move |dir| [home, dir, end].concat())
         });
         names.take_while(|_| limits::spend_look()).find(|name| is_same(name))
     }
