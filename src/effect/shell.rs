@@ -45,6 +45,7 @@ mod zsh;
 use std::ops::Range;
 use std::rc::Rc;
 
+use memchr::memmem;
 use shuck_ast::Span;
 use shuck_parser::parser::{Parser, ShellDialect};
 
@@ -117,9 +118,7 @@ fn walk_command<'a>(text: &str, place: &'a Place, flow: Flow) -> Walker<'a> {
         walker.out.emit_unknown(FORGED, 0..0);
     }
     walker.out.analysis.text = text.to_string();
-    walker.extended = ["extendedglob", "extended_glob", "EXTENDED_GLOB"]
-        .iter()
-        .any(|option| text.contains(option));
+    walker.extended = names_extended_globs(text);
     walker.as_zsh = walker.extended;
     let cwd = walker.out.cwd.clone();
     walker.walk_whole(text, cwd.clone());
@@ -169,6 +168,16 @@ fn cut_to_cap(text: &str) -> &str {
     }
     let head = &text[..end];
     head.rfind('\n').map_or(head, |at| &head[..at])
+}
+
+/// Does the text name zsh's option for extended globs, in any spelling that zsh takes? Long texts are searched by their bytes.
+fn names_extended_globs(text: &str) -> bool {
+    ["xtended", "XTENDED"].iter().any(|part| {
+        memmem::find_iter(text.as_bytes(), part).any(|at| {
+            let rest = text[at + part.len()..].trim_start_matches('_');
+            rest.get(..4).is_some_and(|rest| rest.eq_ignore_ascii_case("glob"))
+        })
+    })
 }
 
 /// The text of a heredoc with a quoted name, whose operator ends there, where `cat` or `tee` is given it: what
