@@ -184,6 +184,7 @@ impl Walker<'_> {
         let seen = std::mem::replace(&mut self.flow.seen, outer);
         self.flow.keep(&name, seen);
         self.define_by_parameter(&name, &values, assignment.span);
+        self.note_hooks(&name, &values);
         if assignment.target.subscript.is_some() || !alone {
             values = unknown_var();
         }

@@ -78,27 +78,22 @@ impl Walker<'_> {
         }
     }
 
-    /// Functions that the text told zsh to call by itself.
-    fn hook_names(&self) -> Vec<String> {
-        let mut names = self.hooks.clone();
-        if self.state.is_set(&StateKey::Tainted) {
-            for hook in HOOKS {
-                let values = self.state.find_variable(&format!("{hook}_functions"));
-                let text = |word: &Vec<Atom>| word.iter().filter_map(Atom::letter).collect();
-                names.extend(values.into_iter().flatten().flatten().map(text));
-            }
+    /// The functions that a parameter tells zsh to call by itself: `precmd_functions+=(x)`.
+    pub(super) fn note_hooks(&mut self, name: &str, values: &[Vec<Vec<Atom>>]) {
+        if name.strip_suffix("_functions").is_some_and(|hook| HOOKS.contains(&hook)) {
+            let text = |word: &Vec<Atom>| word.iter().filter_map(Atom::letter).collect();
+            self.hooks.extend(values.iter().flatten().map(text));
         }
-        names
     }
 
     /// Does zsh call a function of that name by itself, as a hook or because the text said so?
     pub(super) fn is_hooked(&self, name: &str) -> bool {
-        is_hook(name) || self.hook_names().iter().any(|own| own == name)
+        is_hook(name) || self.hooks.iter().any(|own| own == name)
     }
 
     /// Runs those that the text has defined before it said so, once.
     pub(super) fn run_hooks(&mut self) {
-        for name in self.hook_names() {
+        for name in self.hooks.clone() {
             let defined = self.state.get(&StateKey::Function(name.clone())).is_some();
             if defined && !self.hooked.contains(&name) {
                 self.hooked.push(name.clone());
