@@ -294,12 +294,14 @@ fn emit_mcp_tool(out: &mut Emitter, name: &str, input: &Json) -> Lines {
 /// The statements that a tool hands to a database.
 fn emit_statements(out: &mut Emitter, name: &str, input: &Json) {
     let (server, tool) = name_words(name);
-    let words = [server, tool].concat();
-    let searches = ["search", "find", "list", "lookup", "describe"]
-        .iter()
-        .any(|verb| words.iter().any(|w| w == verb));
-    let database = !searches
-        && (name.ends_with("__query") || name.contains("sql") || server::names_database(&words));
+    let searches = ["search", "find", "list", "lookup", "describe"];
+    // A tool `query_database` of another server may be asked in plain words.
+    let asks = tool.last().is_some_and(|last| last == "query");
+    let database = name.ends_with("__query")
+        || name.contains("sql")
+        || server::names_database(&server)
+        || asks && server::names_database(&tool);
+    let database = database && !tool.iter().any(|word| searches.contains(&word.as_str()));
     for text in fields::statements(input, database) {
         let text = Value::known(text, 0..0);
         code::emit_inline(out, table::Language::Sql, &text, &mut Vec::new());
@@ -313,7 +315,7 @@ fn emit_named(out: &mut Emitter, name: &str) {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let reads = words.first().is_some_and(|first| READERS.contains(&first.as_str()));
     let files = out.analysis.effects.iter().any(|effect| effect.path.is_some());
-    if has(DELETES) && !reads && !files && !has(TRIFLES) {
+    if has(DELETES) && words != ["reset"] && !reads && !files && !has(TRIFLES) {
         out.push(Word::Named("cloud.delete"), Grade::Certain, Source::Tool, 0..0);
     }
     let all = format!("_{}_", [&server[..], &words[..]].concat().join("_"));

@@ -306,7 +306,11 @@ pub fn command_lines(name: &str, input: &Json, runs: bool, guards: &[&str]) -> T
                                 let guess =
                                     |p: &str| format!("{p} {}", quote_words([text.as_str()]));
                                 guessed.extend(["ipython -c", "node -e"].map(guess));
-                                typed.push(text.clone());
+                                // What begins with no program is no line of a shell.
+                                let first = text.split_whitespace().next().unwrap_or_default();
+                                typed.extend(
+                                    find_program(first, &[]).is_some().then(|| text.clone()),
+                                );
                             }
                             None => {}
                         }
