@@ -5,6 +5,26 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use super::value::{BLANK, Value};
 use crate::names::host::METADATA;
 
+/// The text behind percent signs: `%2E` is a dot.
+pub fn decode_percent(text: &str) -> String {
+    let mut out = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        let code = tail.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|_| *first == b'%') {
+            Some(byte) => {
+                out.push(byte);
+                rest = &tail[2..];
+            }
+            None => {
+                out.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 /// Is the host written out, and what is not known its port? (`localhost:$PORT`)
 fn only_port_open(rest: &str) -> bool {
     rest.strip_suffix(':').is_some_and(|host| !host.is_empty() && !host.contains(['@', ':', '[']))
@@ -28,10 +48,10 @@ pub fn host_of(value: &Value) -> Option<String> {
         (None, Some(outline)) => (outline.split(BLANK).next().unwrap_or_default(), false),
         (None, None) => (value.prefix()?, false),
     };
-    // URL parsers take `\\` for `/`, and need no slash behind the scheme.
+    // URL parsers take `\\` for `/`, need no slash behind the scheme, and know other dots.
     let web = text.get(..6).is_some_and(|t| t.to_ascii_lowercase().starts_with("http"));
     let slashes = text.split_once(':').filter(|(scheme, rest)| {
-        web && matches!(scheme.len(), 4 | 5) && rest.starts_with(['/', '\\'])
+        ["http", "https"].iter().any(|name| scheme.eq_ignore_ascii_case(name)) && !rest.is_empty()
     });
     let unified = slashes.map(|(_, rest)| rest.trim_start_matches(['/', '\\']).replace('\\', "/"));
     // What stands behind `?` may hold a URL as well.
@@ -60,8 +80,10 @@ pub fn host_of(value: &Value) -> Option<String> {
     if host.split(':').count() > 2 && host.parse::<Ipv6Addr>().is_ok() {
         return Some(normalise_ipv6(host));
     }
-    let host = host.split(':').next().unwrap_or_default().trim_end_matches('.');
-    if host.is_empty() || host.contains(['*', '{', '$', '%', '\\']) {
+    let host = decode_percent(host.split(':').next().unwrap_or_default());
+    let host = host.replace(['\u{3002}', '\u{ff0e}', '\u{ff61}'], ".");
+    let host = host.trim_end_matches('.');
+    if host.is_empty() || host.contains(['*', '{', '$', '%', '\\', '/', '@', ':']) {
         return None;
     }
     let host = host.to_ascii_lowercase();
@@ -214,6 +236,10 @@ mod tests {
             ("https://b.example@a.example:1/x", Some("a.example")),
             ("https://b.example\\@a.example/", None),
             ("https://a.example%2f.b.example", None),
+            ("http://169%2E254.169.254/", Some("169.254.169.254")),
+            ("http://169。254。169。254/", Some("169.254.169.254")),
+            ("https:a.example/x", Some("a.example")),
+            ("httpd:a/x", Some("httpd")),
             ("http://0x7f.1", Some("127.0.0.1")),
             ("http://2130706433", Some("127.0.0.1")),
             ("http://0177.0.0.1", Some("127.0.0.1")),

@@ -10,13 +10,14 @@ use serde_json::{Value as Json, json};
 
 use super::emitter::Emitter;
 use super::flow;
-use super::host::host_of;
+use super::host::{decode_percent, host_of};
 use super::program::{code, table};
 use super::value::Value;
 use super::{Analysis, Extent, Grade, Place, Source, Word, path, shell};
 use crate::event::Event;
 use crate::limits::{self, Cap};
-use crate::names::tool::{QUIET, READERS, SENDS, WRITERS};
+use crate::names::fields::{TEXTS, WRAPPERS};
+use crate::names::tool::{ABOUT, DELETES, QUIET, READERS, SENDS, SHOWS, STORED, TRIFLES, WRITERS};
 
 mod grep;
 mod server;
@@ -64,17 +65,44 @@ fn analyse_call(event: &Event, place: &Place) -> Analysis {
 
 /// The input with what is JSON in a text opened, and a text alone as what the tool is given.
 fn open_texts(input: &Json) -> Cow<'_, Json> {
-    let object = |value: &Json| {
-        let text = value.as_str().filter(|text| text.trim_start().starts_with('{'))?;
-        serde_json::from_str::<Json>(text).ok().filter(Json::is_object)
+    let inner = |value: &Json, signs: &[char]| {
+        let text = value.as_str().filter(|text| text.trim_start().starts_with(signs))?;
+        serde_json::from_str::<Json>(text).ok()
+    };
+    // A list in what is a text for people is text.
+    let field = |(key, value): (&String, &Json)| {
+        inner(value, if TEXTS.contains(&key.as_str()) { &['{'] } else { &['{', '['] })
     };
     match input {
-        Json::String(text) => Cow::Owned(object(input).unwrap_or_else(|| json!({ "input": text }))),
-        Json::Object(map) if map.values().any(|value| object(value).is_some()) => {
-            let opened = |(key, value): (&String, &Json)| {
-                (key.clone(), object(value).unwrap_or_else(|| value.clone()))
-            };
-            Cow::Owned(Json::Object(map.iter().map(opened).collect()))
+        Json::String(text) => {
+            let object = inner(input, &['{']);
+            Cow::Owned(object.unwrap_or_else(|| json!({ "input": text })))
+        }
+        // What has one field for all of them.
+        Json::Object(map)
+            if map.len() == 1
+                && let Some((key, value)) = map.iter().next()
+                && WRAPPERS.contains(&key.as_str())
+                && let Some(object) =
+                    field((key, value)).or_else(|| Some(value.clone())).filter(Json::is_object) =>
+        {
+            Cow::Owned(open_texts(&object).into_owned())
+        }
+        Json::Object(map) if map.iter().any(|pair| field(pair).is_some()) => {
+            let mut opened = serde_json::Map::new();
+            for (key, value) in map {
+                let Some(inner) = field((key, value)) else {
+                    opened.insert(key.clone(), value.clone());
+                    continue;
+                };
+                // A shell would run a part of it.
+                let runs = |text: &str| text.contains("$(") || text.contains('`');
+                if names_line(key) && value.as_str().is_some_and(runs) {
+                    opened.insert("commandline".to_string(), value.clone());
+                }
+                opened.insert(key.clone(), inner);
+            }
+            Cow::Owned(Json::Object(opened))
         }
         _ => Cow::Borrowed(input),
     }
@@ -99,7 +127,6 @@ fn powershell(text: &str, place: &Place) -> Analysis {
 fn known(out: &mut Emitter, event: &Event) -> bool {
     let input = &event.input;
     match event.tool.as_str() {
-        "ReadMcpResourceTool" => {}
         // No tool at all: other events have none.
         "" if input.as_object().is_none_or(serde_json::Map::is_empty) => {}
         name if QUIET.contains(&name) => {}
@@ -115,7 +142,7 @@ fn known(out: &mut Emitter, event: &Event) -> bool {
             emit_file(out, input, &["notebook_path", "file_path"], &[Word::Read, Word::Write])
         }
         "Glob" | "Grep" | "LS" => emit_search(out, event),
-        "LSP" => emit_path_leaves(out, input, false),
+        name @ ("LSP" | "ReadMcpResourceTool") => by_fields(out, name, input, false, true),
         "WebFetch" => fetch(out, input),
         "WebSearch" => out.push(Word::Network, Grade::Certain, Source::Tool, 0..0),
         _ => return false,
@@ -125,8 +152,10 @@ fn known(out: &mut Emitter, event: &Event) -> bool {
 
 /// WebFetch: the host of a URL, or a file.
 fn fetch(out: &mut Emitter, input: &Json) {
-    match input.get("url").and_then(Json::as_str) {
-        Some(url) => contact(out, url, false),
+    let urls = input.get("url").or_else(|| input.get("urls"));
+    let urls = urls.filter(|urls| urls.is_string() || urls.is_array()).map(server::texts_of);
+    match urls.filter(|urls| !urls.is_empty()) {
+        Some(urls) => urls.iter().for_each(|url| contact(out, url, false)),
         None => out.push(Word::Network, Grade::Unknown, Source::Tool, 0..0),
     }
 }
@@ -141,11 +170,20 @@ fn contact(out: &mut Emitter, url: &str, send: bool) {
         let path = Value::known(path, 0..0);
         return out.emit_path(Word::Read, &path, Extent::Exact, Grade::Certain, Source::Tool);
     }
-    let host = host_of(&Value::known(url, 0..0));
-    let grade = if host.is_some() { Grade::Certain } else { Grade::Unknown };
-    out.push_effect(Word::Network, grade, None, host.clone(), Source::Tool, 0..0);
-    if send {
-        out.push_effect(Word::Send, grade, None, host, Source::Tool, 0..0);
+    let host = |url: &str| host_of(&Value::known(url, 0..0));
+    let hosts = match (host(url), url.rsplit_once('@')) {
+        // Browsers end the host at `\\`, others begin it behind `@`.
+        (None, Some((_, behind))) if url.contains('\\') => {
+            vec![host(&url.replace('\\', "/")), host(behind)]
+        }
+        (host, _) => vec![host],
+    };
+    for host in hosts {
+        let grade = if host.is_some() { Grade::Certain } else { Grade::Unknown };
+        out.push_effect(Word::Network, grade, None, host.clone(), Source::Tool, 0..0);
+        if send {
+            out.push_effect(Word::Send, grade, None, host, Source::Tool, 0..0);
+        }
     }
 }
 
@@ -165,7 +203,7 @@ struct Lines {
 
 impl Lines {
     fn of(out: &Emitter, name: &str, input: &Json, runs: bool) -> Lines {
-        let fields::Told { mut lines, typed } =
+        let fields::Told { mut lines, typed, guessed } =
             fields::command_lines(name, input, runs, out.place.guarded.names);
         // Of what is no shell's text the walk understands little.
         let understood = |text: &String| {
@@ -173,6 +211,13 @@ impl Lines {
             found.effects.iter().all(|effect| effect.grade != Grade::Unknown)
         };
         let named = fields::program_line(name, input).filter(|_| runs);
+        // Of a program in another language something may be left over; what changes something is told all the same.
+        let tells = |text: &String| {
+            let found = shell::analyse_command(text, out.place);
+            let idle = |word| matches!(word, Word::Execute | Word::Code | Word::Read);
+            found.effects.iter().any(|e| e.grade == Grade::Certain && !idle(e.word))
+        };
+        lines.extend(guessed.into_iter().filter(|text| understood(text) || tells(text)));
         lines.extend(typed.into_iter().chain(named).filter(understood));
         Lines {
             lines,
@@ -189,13 +234,19 @@ fn stranger(out: &mut Emitter, name: &str, input: &Json) -> Lines {
 
 /// What a table says of a tool, and of what it does not say the fields.
 fn by_row(out: &mut Emitter, name: &str, input: &Json, runs: bool) -> Lines {
+    if fields::ends_guard(name, input) {
+        out.guard_ended(0..0);
+    }
     let Some(row) = server::find_row(name) else {
-        by_fields(out, name, input, runs);
+        by_fields(out, name, input, runs, true);
         emit_send(out, name, input);
+        if name.starts_with("mcp__") {
+            emit_named(out, name);
+        }
         return Lines::of(out, name, input, runs);
     };
     let left = server::emit_row(out, row, input);
-    by_fields(out, name, &left, runs);
+    by_fields(out, name, &left, runs, !row.is_remote());
     let mut lines = Lines::of(out, name, &left, runs);
     lines.lines.extend(server::command_line(row, input));
     if let Some(directory) = server::directory_of(row, input) {
@@ -204,13 +255,10 @@ fn by_row(out: &mut Emitter, name: &str, input: &Json, runs: bool) -> Lines {
     lines
 }
 
-/// What the fields of a tool that only reads, or `runs`, say.
-fn by_fields(out: &mut Emitter, name: &str, input: &Json, runs: bool) {
+/// What the fields of a tool that only reads, or `runs`, say; `local` = a path without a root is one of this machine.
+fn by_fields(out: &mut Emitter, name: &str, input: &Json, runs: bool, local: bool) {
     emit_path_leaves(out, input, runs);
-    fields::emit_changes(out, name, input, !runs);
-    if fields::ends_guard(name, input) {
-        out.guard_ended(0..0);
-    }
+    fields::emit_changes(out, name, input, !runs, local);
 }
 
 /// A tool of an MCP server: what a file says of it, else what its name says.
@@ -222,7 +270,7 @@ fn emit_mcp_tool(out: &mut Emitter, name: &str, input: &Json) -> Lines {
         .find(|p| p.name.starts_with("mcp__") && crate::glob::matches(p.name, name));
     let Some(program) = known else {
         let from = out.analysis.effects.len();
-        emit_statement(out, name, input);
+        emit_statements(out, name, input);
         let word = match only_reads(name) && out.analysis.effects.len() == from {
             true => Word::Read,
             false => Word::Execute,
@@ -243,20 +291,37 @@ fn emit_mcp_tool(out: &mut Emitter, name: &str, input: &Json) -> Lines {
     }
 }
 
-/// A statement that a tool hands to a database.
-fn emit_statement(out: &mut Emitter, name: &str, input: &Json) {
-    let Some(map) = input.as_object() else { return };
-    for (key, value) in map {
-        let own = matches!(key.as_str(), "sql" | "statement" | "sql_query")
-            || key == "query" && (name.ends_with("__query") || name.contains("sql"));
-        if let (true, Json::String(text)) = (own, value) {
-            code::emit_inline(
-                out,
-                table::Language::Sql,
-                &Value::known(text.clone(), 0..0),
-                &mut Vec::new(),
-            );
-        }
+/// The statements that a tool hands to a database.
+fn emit_statements(out: &mut Emitter, name: &str, input: &Json) {
+    let (server, tool) = name_words(name);
+    let searches = ["search", "find", "list", "lookup", "describe"];
+    // A tool `query_database` of another server may be asked in plain words.
+    let asks = tool.last().is_some_and(|last| last == "query");
+    let database = name.ends_with("__query")
+        || name.contains("sql")
+        || server::names_database(&server)
+        || asks && server::names_database(&tool);
+    let database = database && !tool.iter().any(|word| searches.contains(&word.as_str()));
+    for text in fields::statements(input, database) {
+        let text = Value::known(text, 0..0);
+        code::emit_inline(out, table::Language::Sql, &text, &mut Vec::new());
+    }
+}
+
+/// What the name of a tool says where neither a table nor a field says more: it deletes what others may use, or shows a
+/// secret that is stored.
+fn emit_named(out: &mut Emitter, name: &str) {
+    let (server, words) = name_words(name);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let reads = words.first().is_some_and(|first| READERS.contains(&first.as_str()));
+    let files = out.analysis.effects.iter().any(|effect| effect.path.is_some());
+    if has(DELETES) && words != ["reset"] && !reads && !files && !has(TRIFLES) {
+        out.push(Word::Named("cloud.delete"), Grade::Certain, Source::Tool, 0..0);
+    }
+    let all = format!("_{}_", [&server[..], &words[..]].concat().join("_"));
+    let stored = STORED.iter().any(|what| all.contains(&format!("_{what}_")));
+    if stored && has(SHOWS) && !has(ABOUT) {
+        out.push(Word::Named("cloud.secret"), Grade::Certain, Source::Tool, 0..0);
     }
 }
 
@@ -357,10 +422,8 @@ fn emit_file(out: &mut Emitter, input: &Json, keys: &[&str], words: &[Word]) {
             }
             None | Some(Json::Null) => {}
             Some(_) => {
-                found = true;
-                for word in words {
-                    out.push(*word, Grade::Unknown, Source::Tool, 0..0);
-                }
+                found = false;
+                break;
             }
         }
     }
@@ -368,6 +431,8 @@ fn emit_file(out: &mut Emitter, input: &Json, keys: &[&str], words: &[Word]) {
         for word in words {
             out.push(*word, Grade::Unknown, Source::Tool, 0..0);
         }
+        // Another name of the field, or a list of paths.
+        by_fields(out, "", input, false, true);
     }
 }
 
@@ -450,26 +515,6 @@ fn resolve_location(text: &str, home: &str) -> String {
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
     let drive = rest.as_bytes().get(2) == Some(&b':') && rest.starts_with('/');
     decode_percent(if drive { &rest[1..] } else { rest })
-}
-
-/// The text behind percent signs: `%2E` is a dot.
-fn decode_percent(text: &str) -> String {
-    let mut out = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        let code = tail.get(..2).and_then(|two| std::str::from_utf8(two).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|_| *first == b'%') {
-            Some(byte) => {
-                out.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                out.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// Does a text look like a path, wherever it stands?

@@ -16,9 +16,10 @@ use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits::{self, Cap};
 use crate::names::fields::{
-    ARGUMENTS, CHANGES, CODE, COMMANDS, DIRECTORIES, ENDS, GOALS, LINE_ENDS, LINES, LINKS,
-    OPERATIONS, PATCHES, PATHS, PLACES, PROCESSES, PROGRAMS, REMOVES, SOURCES, TAKES, TERMINALS,
-    TEXTS, TYPED, UNGUARDED, VARIABLES,
+    ARGUMENTS, CHANGES, CODE, COMMANDS, DIRECTORIES, ENDS, EVALUATES, FILES, FILLERS, GOALS,
+    INTERPRETERS, KINDS, LINE_ENDS, LINES, LINKS, OPERATIONS, PATCHES, PATHS, PLACES, PROCESSES,
+    PROGRAMS, REMOVES, SNIPPETS, SOURCES, STATEMENTS, TAKES, TERMINALS, TEXTS, THINGS, TYPED,
+    UNGUARDED, VARIABLES,
 };
 
 /// What the tool does to the files that its fields name.
@@ -110,8 +111,18 @@ fn contains_any(words: &[String], list: &[&str]) -> bool {
     words.iter().any(|word| list.contains(&word.as_str()))
 }
 
-/// The certain writes and deletes of a tool.
-pub fn emit_changes(out: &mut Emitter, name: &str, input: &Json, reads: bool) {
+/// The statements in the input; of a `database`, also those in fields that hold any text.
+pub fn statements(input: &Json, database: bool) -> Vec<String> {
+    let says = |leaf: &&Leaf| {
+        let key = split_name(leaf.keys.first().copied().unwrap_or_default());
+        contains_any(&key, STATEMENTS)
+            || database && has_affix(&key, &["query", "queries", "q", "text", "command"])
+    };
+    input_leaves(input).iter().filter(says).map(|leaf| leaf.text.to_string()).collect()
+}
+
+/// The certain writes and deletes of a tool, and what it reads by a path without a root, where such are `local`.
+pub fn emit_changes(out: &mut Emitter, name: &str, input: &Json, reads: bool, local: bool) {
     let leaves = input_leaves(input);
     let own_words = split_name(name.rsplit("__").next().unwrap_or(name));
     let mut deed = Deed::from_words(&own_words);
@@ -156,6 +167,9 @@ pub fn emit_changes(out: &mut Emitter, name: &str, input: &Json, reads: bool) {
             let deep = has_affix(&key, &["dir", "directory", "folder"]) || deed.takes && goal;
             emit_change(out, Word::Write, file, if deep { Extent::Tree } else { Extent::Exact });
         }
+        if local && (source || !written) && !looks_like_path(file) {
+            emit_change(out, Word::Read, file, Extent::Exact);
+        }
     }
 }
 
@@ -172,13 +186,25 @@ fn is_goal(leaf: &Leaf<'_>) -> bool {
 /// guards this machine.
 fn file_of(out: &Emitter, leaf: &Leaf<'_>, key: &[String]) -> Option<String> {
     let text = resolve_location(leaf.text, &out.place.home);
+    let mut key = key;
+    // `fileName`, `pathInProject`
+    while let [rest @ .., last] = key
+        && !rest.is_empty()
+        && FILLERS.contains(&last.as_str())
+    {
+        key = rest;
+    }
     let plain = !text.is_empty() && text.len() < limits::PATH_MAX && !text.contains(['\n', '\0']);
     if !plain {
         return None;
     }
-    let named = has_affix(key, PATHS) || has_affix(key, GOALS) || has_affix(key, SOURCES);
-    let fits = looks_like_path(&text)
-        || !text.contains("://") && !text.contains(' ') && text.contains(['.', '/']);
+    let rooted = looks_like_path(&text);
+    let strong = has_affix(key, FILES);
+    let named = strong
+        || [PATHS, GOALS, SOURCES].iter().any(|list| has_affix(key, list))
+        || rooted && has_affix(key, THINGS);
+    let fits = rooted
+        || !text.contains("://") && (strong || !text.contains(' ') && text.contains(['.', '/']));
     let guarded = || {
         let here = out.cwd.as_deref().unwrap_or("/");
         let own = tool_path(out, &text);
@@ -215,6 +241,8 @@ pub struct Told {
     pub lines: Vec<String>,
     /// What is typed into a process that may be a shell.
     pub typed: Vec<String>,
+    /// Program texts as command lines, each in a language that it may be written in.
+    pub guessed: Vec<String>,
 }
 
 /// The command lines in the fields of a tool that runs some: each as shell text.
@@ -222,6 +250,7 @@ pub struct Told {
 pub fn command_lines(name: &str, input: &Json, runs: bool, guards: &[&str]) -> Told {
     let mut lines = Vec::new();
     let mut typed = Vec::new();
+    let mut guessed = Vec::new();
     let mut first = Vec::new();
     let mut todo: Vec<&Json> = vec![input];
     let mut count = 0;
@@ -263,12 +292,28 @@ pub fn command_lines(name: &str, input: &Json, runs: bool, guards: &[&str]) -> T
                         }
                     }
                     if runs
-                        && CODE.contains(&key.as_str())
+                        && (CODE.contains(&key.as_str())
+                            || SNIPPETS.contains(&key.as_str()) && contains_any(&tool, EVALUATES))
                         && let Json::String(text) = value
                     {
-                        let line = program_command_line(&tool, &key, text);
-                        let shell = contains_any(&tool, TERMINALS).then(|| text.clone());
-                        lines.extend(line.or(shell));
+                        match interpreter_of(&tool, &key, map) {
+                            Some("") => lines.push(text.clone()),
+                            Some(program) => {
+                                lines.push(format!("{program} {}", quote_words([text.as_str()])));
+                            }
+                            None if contains_any(&tool, TERMINALS) => lines.push(text.clone()),
+                            None if contains_any(&tool, EVALUATES) => {
+                                let guess =
+                                    |p: &str| format!("{p} {}", quote_words([text.as_str()]));
+                                guessed.extend(["ipython -c", "node -e"].map(guess));
+                                // What begins with no program is no line of a shell.
+                                let first = text.split_whitespace().next().unwrap_or_default();
+                                typed.extend(
+                                    find_program(first, &[]).is_some().then(|| text.clone()),
+                                );
+                            }
+                            None => {}
+                        }
                     }
                 }
                 lines.extend(words_of(map));
@@ -280,7 +325,7 @@ pub fn command_lines(name: &str, input: &Json, runs: bool, guards: &[&str]) -> T
     if !lines.is_empty() {
         first.append(&mut lines);
     }
-    Told { lines: first, typed }
+    Told { lines: first, typed, guessed }
 }
 
 /// Does a field of that name hold a command line?
@@ -430,16 +475,24 @@ fn option_of(key: &str, value: &Json) -> Option<String> {
     }
 }
 
-/// A program's text as the command line that would run it.
-fn program_command_line(tool: &[String], key: &str, text: &str) -> Option<String> {
-    let says =
-        |list: &[&str]| contains_any(tool, list) || list.iter().any(|word| key.contains(word));
-    let interpreter = match () {
-        () if says(&["javascript", "js", "node", "deno", "bun", "browser"]) => "node -e",
-        () if says(&["python", "py", "python3", "jupyter", "notebook", "ide", "ipython"]) => {
-            "python3 -c"
-        }
-        () => return None,
+/// What would run a program's text as a word of a command line: by the field beside it that names its language, else
+/// by the names of the field and the tool. Empty = a shell.
+fn interpreter_of(
+    tool: &[String],
+    key: &str,
+    map: &serde_json::Map<String, Json>,
+) -> Option<&'static str> {
+    let language = |word: &str| {
+        let word = word.trim_end_matches(char::is_numeric);
+        let row = INTERPRETERS.iter().find(|(words, _)| words.split(' ').any(|own| own == word));
+        row.map(|(_, program)| *program)
     };
-    Some(format!("{interpreter} {}", quote_words([text])))
+    let kind = map.iter().find(|(key, _)| {
+        contains_any(tool, EVALUATES) && KINDS.contains(&key.to_ascii_lowercase().as_str())
+    });
+    let told = kind.and_then(|(_, value)| value.as_str()).map(split_name).unwrap_or_default();
+    // The last word says most: `mcp__shell__run_python`.
+    let named = tool.iter().rev().map(String::as_str);
+    let mut words = told.iter().map(String::as_str).chain(key.split('_')).chain(named);
+    words.find_map(language)
 }

@@ -39,6 +39,14 @@ pub(super) fn emit_grep(out: &mut Emitter, input: &Json, base: &Value) {
     let whole = |out: &mut Emitter| {
         out.emit_path(Word::Read, base, Extent::Tree, Grade::Certain, Source::Tool);
     };
+    // What other agents call it; one that does not know the field searches everything.
+    if let Some(globs) = input.get("include").or_else(|| input.get("includePattern"))
+        && input.get("glob").is_none()
+    {
+        whole(out);
+        let globs = super::server::texts_of(globs).join(" ");
+        return emit_grep(out, &serde_json::json!({ "glob": globs }), base);
+    }
     let (Some(narrow), Spot::At(tree), Some(cwd)) =
         (parse_narrowing(input), out.locate_value(base, Extent::Tree, false), out.cwd.clone())
     else {

@@ -48,6 +48,11 @@ impl Row {
         self.parts.contains("none")
             || self.parts.contains('@') && !self.parts.starts_with("network@")
     }
+
+    /// Is what the tool works on elsewhere, so that its paths without a root are none of this machine's?
+    pub fn is_remote(self) -> bool {
+        ["network", "send"].iter().any(|word| self.parts.contains(word))
+    }
 }
 
 fn split_row(parts: &'static str) -> Row {
@@ -64,6 +69,13 @@ fn row_for(row: &'static str, tool: &str) -> Option<Row> {
         })
     };
     names.split(' ').any(is).then(|| split_row(parts))
+}
+
+/// Does one of the words name a database, or a server for them?
+pub fn names_database(words: &[String]) -> bool {
+    let named = |names: &str| names.split(' ').any(|name| words.iter().any(|word| word == name));
+    let speaks = |rows: &[&str]| rows.iter().any(|row| row.contains(":sql"));
+    SERVERS.iter().any(|(names, rows)| named(names) && speaks(rows))
 }
 
 /// The effects of what the row's fields hold; what is left of the input is told by the names of its fields.
@@ -140,7 +152,7 @@ pub fn directory_of(row: Row, input: &Json) -> Option<&str> {
 }
 
 /// All texts of a field; of an object its keys.
-fn texts_of(value: &Json) -> Vec<String> {
+pub fn texts_of(value: &Json) -> Vec<String> {
     match value {
         Json::String(text) => vec![text.clone()],
         Json::Array(items) => items.iter().flat_map(texts_of).collect(),
@@ -158,12 +170,15 @@ fn texts_of(value: &Json) -> Vec<String> {
     }
 }
 
+/// What stands beside a name in braces.
+const MARKS: [char; 3] = ['!', '$', '?'];
+
 /// The names in braces, and behind `?`.
 fn placeholders(line: &'static str) -> impl Iterator<Item = &'static str> {
     let inner = |part: &'static str| part.split_once('}').map(|(name, _)| name);
     let named = line.split('{').skip(1).filter_map(inner);
     let flags = line.split(' ').filter(|t| !t.contains('{')).filter_map(|t| t.split_once('?'));
-    named.map(|n| n.trim_matches(['!', '?'])).chain(flags.map(|(_, field)| field))
+    named.map(|n| n.trim_matches(MARKS)).chain(flags.map(|(_, field)| field))
 }
 
 /// The command line that does what the tool does.
@@ -182,6 +197,12 @@ fn fill_token(token: &str, input: &Json) -> Vec<String> {
     }
     if token.contains('{') {
         let words = fill_text(token, input);
+        // A text is for a shell there.
+        let field = token.strip_prefix("{$").and_then(|rest| rest.strip_suffix('}'));
+        if field.is_some_and(|field| input.get(field).is_some_and(Json::is_string)) {
+            let text = words.iter().map(String::as_str);
+            return vec![quote_words(["sh", "-c"].into_iter().chain(text))];
+        }
         return words.iter().map(|word| quote_words([word.as_str()])).collect();
     }
     let given = |field: &str| {
@@ -200,7 +221,7 @@ fn fill_text(text: &str, input: &Json) -> Vec<String> {
     let Some((before, rest)) = text.split_once('{') else { return vec![text.to_string()] };
     let Some((name, behind)) = rest.split_once('}') else { return Vec::new() };
     let optional = name.ends_with('?');
-    let values = match input.get(name.trim_matches(['!', '?'])) {
+    let values = match input.get(name.trim_matches(MARKS)) {
         None | Some(Json::Null) if optional => vec![String::new()],
         None | Some(Json::Null) => Vec::new(),
         Some(value @ Json::Object(_)) if optional => vec![value.to_string()],
