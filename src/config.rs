@@ -420,10 +420,8 @@ impl Config {
     pub fn complete_place(&self, place: &mut Place) {
         place.programs = self.programs();
         let others = self.sources.iter().filter(|source| source.is_other);
-        place.other_roots = others
-            .filter_map(|source| source.path.parent())
-            .map(|root| windows::native_text(root))
-            .collect();
+        place.other_roots =
+            others.filter_map(|source| source.path.parent()).map(windows::native_text).collect();
         place.other_roots.dedup();
     }
 
