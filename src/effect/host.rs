@@ -83,7 +83,10 @@ pub fn host_of(value: &Value) -> Option<String> {
     let host = decode_percent(host.split(':').next().unwrap_or_default());
     let host = host.replace(['\u{3002}', '\u{ff0e}', '\u{ff61}'], ".");
     let host = host.trim_end_matches('.');
-    if host.is_empty() || host.contains(['*', '{', '$', '%', '\\', '/', '@', ':']) {
+    // What a name cannot hold may end it for one program, and belong to it for another.
+    let odd =
+        |c: char| c.is_ascii() && !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'));
+    if host.is_empty() || host.contains(odd) {
         return None;
     }
     let host = host.to_ascii_lowercase();
@@ -239,6 +242,8 @@ mod tests {
             ("http://169%2E254.169.254/", Some("169.254.169.254")),
             ("http://169。254。169。254/", Some("169.254.169.254")),
             ("https:a.example/x", Some("a.example")),
+            ("https://a.example%23.b.example", None),
+            ("https://a.example%20.b.example", None),
             ("httpd:a/x", Some("httpd")),
             ("http://0x7f.1", Some("127.0.0.1")),
             ("http://2130706433", Some("127.0.0.1")),

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use memchr::memchr_iter;
 use shuck_ast::{Word as ShellWord, WordPart, WordPartNode};
 
 use super::Walker;
@@ -109,17 +110,19 @@ impl Walker<'_> {
                 WordPart::DoubleQuoted { dollar, .. } => *dollar,
                 WordPart::Literal(_) => {
                     let before = at.checked_sub(1).map(|at| &parts[at].kind);
-                    let text = self.slice(part.span).to_string();
+                    let text = self.slice(part.span);
                     let leads = matches!(before, Some(WordPart::Variable(_)));
-                    if leads && names_directory(&text) {
-                        match self.frame.zsh {
-                            true => self
-                                .emit_unseen("the directory of what a variable holds", part.span),
-                            false => self.as_zsh = true,
-                        }
+                    let names = leads && names_directory(text);
+                    // Most long texts hold no sign of a variable.
+                    let signs = memchr_iter(b'$', text.as_bytes());
+                    let flags = signs.filter_map(|at| text.as_bytes().get(at + 1));
+                    let splits = flags.into_iter().any(|flag| matches!(flag, b'=' | b'~'));
+                    let expands = self.zsh_literal(text, before, quoted);
+                    if names && self.frame.zsh {
+                        self.emit_unseen("the directory of what a variable holds", part.span);
                     }
-                    self.as_zsh |= text.contains("$=") || text.contains("$~");
-                    self.zsh_literal(&text, before, quoted)
+                    self.as_zsh |= splits || names && !self.frame.zsh;
+                    expands
                 }
                 _ => false,
             };
