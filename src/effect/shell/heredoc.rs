@@ -32,7 +32,7 @@ impl Walker<'_> {
         let name = self.slice(heredoc.delimiter.span);
         let quoted = name.contains(['\'', '"', '\\', '$', '`']) || heredoc.body.mode.expands();
         let body = self.slice(heredoc.body.span);
-        let runs = body.contains(['$', '`']) && !quoted;
+        let runs = !quoted && memchr::memchr2(b'$', b'`', body.as_bytes()).is_some();
         runs.then(|| format!("<<{name}\n{}\n{name}\n", body.trim_end_matches('\n')))
     }
 
