@@ -308,7 +308,7 @@ fn check(file: &File, case: &Case) -> Result<(), Miss> {
         .flatten()
         .any(|text| ["run", "hook", "notify", "env"].iter().any(|word| text.contains(word)));
     if !acts && case.times == 1 {
-        let mut config = Config::load_for(&paths, &place, Some(event.kind));
+        let mut config = Config::load_for(&paths, place, Some(event.kind));
         if !file.shipped {
             config.without_shipped();
         }

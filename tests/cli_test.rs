@@ -223,7 +223,7 @@ fn the_journal_is_held_against_todays_rules() {
         "Bash: rm x (~/project, 2 times)\n  - silent\n  + deny user:delete-x\n    Not x. [user:delete-x]\n\
          Bash: rm old (~/project)\n  - deny\n  + silent\n\
          Not judged: 2 cut or redacted, 1 of Grep, 1 of PostToolUse, 1 unreadable, 1 where a rule runs a command or asks a server\n\
-         Not seen as they were, for they look at more than the journal holds: user:plan, editor-tasks-written, editor-tasks-edited, hooks-disabled, hooks-disabled-by-edit\n\
+         Not seen as they were, for they look at more than the journal holds: user:plan, editor-tasks-written, editor-tasks-edited, agent-unasked-written, agent-unasked-edited, hooks-disabled, hooks-disabled-by-edit\n\
          6 judged, 3 would change\n"
     );
     let done = world.run(&["test", "--journal", "--since", "1d", "--json"]);

@@ -96,16 +96,15 @@ pub fn judge(text: &str) {
         let cwd = project.to_string_lossy().into_owned();
         let event =
             dry::parse_event(dry::tool_call_payload(Kind::PreToolUse, tool, input, &cwd), None);
-        let place = Place {
+        let mut place = Place {
             cwd: cwd.clone(),
             project: cwd,
             home: home.to_string_lossy().into_owned(),
-            programs: config.programs(),
-            env: None,
             guarded: hookctl::rule::shipped::guarded_files(&paths),
             read: Some(hookctl::files::read),
-            session: None,
+            ..Place::default()
         };
+        config.complete_place(&mut place);
         let judged = Dry::judge(event, place, &config, &paths, false);
         crate::check(&judged.analysis);
         let answer = judged.agent.render(&judged.event, &judged.judgement.answer);
