@@ -13,9 +13,13 @@ use crate::names::runner::{KNOWN, OWNERS};
 /// Packages by name are data; by URL they come from a host, by path they are read.
 pub(super) fn emit_packages(i: &mut Invocation) {
     let (call, program) = (i.call, i.program);
-    // What is handed on to a script is no package.
+    // What is handed on to a script is no package. A file of the project is what the script works on anyway.
     if program.through {
-        return i.operands();
+        let from = i.out.analysis.effects.len();
+        i.operands();
+        let found = i.out.analysis.effects.split_off(from).into_iter();
+        i.out.analysis.effects.extend(found.filter(|effect| effect.source == Source::Code));
+        return;
     }
     if !program.complete && call.parsed.has_mark(mark::SPARE) && !call.is_dry_run() {
         call.does(i.out, Word::System);
