@@ -195,12 +195,10 @@ pub fn project_above(cwd: &Path, home: &Path) -> PathBuf {
 /// the call is, the nearest first. What they deny holds as well, so that nobody gets out of a project by making one in
 /// it, nor by a variable that names another.
 pub fn other_roots<'r>(project: &'r Path, cwd: &'r Path, home: &Path) -> Vec<&'r Path> {
-    let has_rules = |dir: &Path| {
-        [PROJECT_FILE, LOCAL_FILE].iter().any(|name| dir.join(name).symlink_metadata().is_ok())
-    };
     let below = dirs_above(cwd, home).take_while(|dir| !lies_in(project, dir));
     let above = project.parent().into_iter().flat_map(|parent| dirs_above(parent, home));
     // Few have any: the disk is asked first.
+    let has_rules = |dir: &Path| holds_any(dir, &[PROJECT_FILE, LOCAL_FILE]);
     below.chain(above).filter(|dir| has_rules(dir) && may_be_project(dir, home)).collect()
 }
 
@@ -219,8 +217,12 @@ fn lies_in(path: &Path, dir: &Path) -> bool {
 
 /// Does the directory hold what only a project's root holds?
 fn is_marked(dir: &Path) -> bool {
-    // By name: what is there counts, whether it can be read or not.
-    [PROJECT_FILE, ".git"].iter().any(|name| dir.join(name).symlink_metadata().is_ok())
+    holds_any(dir, &[PROJECT_FILE, ".git"])
+}
+
+/// Is one of these names in the directory, whether what has it can be read or not?
+fn holds_any(dir: &Path, names: &[&str]) -> bool {
+    names.iter().any(|name| dir.join(name).symlink_metadata().is_ok())
 }
 
 /// Is it that directory, or one above it? Where names are the same in any letter case, the agent's spelling of them tells nothing.

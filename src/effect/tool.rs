@@ -210,7 +210,7 @@ impl Lines {
             let found = shell::analyse_command(text, out.place);
             found.effects.iter().all(|effect| effect.grade != Grade::Unknown)
         };
-        let named = fields::program_line(name, input).filter(|_| runs);
+        let named = runs.then(|| fields::program_line(name, input)).flatten();
         // Of a program in another language something may be left over; what changes something is told all the same.
         let tells = |text: &String| {
             let found = shell::analyse_command(text, out.place);
