@@ -2,14 +2,16 @@
 """Mutation testing with one build: every mutant of a sample is compiled in behind a switch, and the tests run once for
 each, with that one switched on. cargo-mutants (`.ci/run mutants`) builds anew for each; its operators are the same.
 
-  mutants.py OUT [--sample 150] [--seed 1] [--only GLOB ...] [--list] [--lock COMMAND] [--again]
+  mutants.py OUT [--sample 150] [--seed 1] [--only GLOB ...] [--list] [--lock COMMAND] [--again] [--jobs N]
 
 Copies the tree to OUT/tree, changes that, builds it with OUT/target or CARGO_TARGET_DIR, and writes OUT/mutants.jsonl:
 one line for each mutant, with what became of it: killed (and by which test program), timeout, survived, or unbuilt. What it changes
-and leaves alone is said in .cargo/mutants.toml, what it runs too. Needs tree-sitter and tree-sitter-rust (pip).
+and leaves alone is said in .cargo/mutants.toml, what it runs too. Needs tree-sitter and tree-sitter-rust (pip), and mounts of its
+own for more than one job: each job has another mutant switched on in the same tree.
 """
 import argparse
 import collections
+import concurrent.futures
 import contextlib
 import fnmatch
 import glob
@@ -22,6 +24,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import tomllib
 
@@ -67,6 +70,7 @@ fn read() -> Asked {
 '''
 # It holds what the build made against what the library makes: of a change in both it would see nothing.
 AGREES = "the_build_and_the_reader_agree"
+OWN_MOUNTS = ["unshare", "--mount", "--propagation", "private", "sh", "-c"]
 BINARY = {"==": "!=", "!=": "==", "&&": "||", "||": "&&", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "+": "-", "-": "+", "*": "+"}
 LANGUAGE = tree_sitter.Language(tree_sitter_rust.language())
 
@@ -269,31 +273,70 @@ def make(tree, lock, alive, arguments, env):
         alive = [mutant for mutant in alive if mutant["id"] not in bad]
 
 
-def run(tree, limit, program, *arguments):
-    """Runs tests for at most so many seconds: the status (None: too long), what they took, and which of them failed."""
-    def bounds():
-        # The processor's time is what a busy machine does not lengthen; an endless list ends before the memory does.
-        resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+class Job:
+    """Runs tests of one tree with the mutant that is switched on for it alone."""
 
-    start = time.monotonic()
-    with tempfile.TemporaryFile() as said:
-        child = subprocess.Popen([program, *arguments], cwd=tree, stdin=subprocess.DEVNULL, stdout=said,
-                                 stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=bounds)
-        try:
-            status = child.wait(3 * limit + 30)
-        except subprocess.TimeoutExpired:
+    def __init__(self, tree, number, alone):
+        self.tree, active = tree, os.path.join(tree, "active-mutant")
+        self.switch_file = active if alone else f"{active}-{number}"
+        self.reached = os.path.join(tree, f"reached-mutants-{os.getpid()}-{number}")
+        # The file that the tests read is this job's own one: so it is for what they start, whatever environment they give it.
+        self.start = [] if alone else [*OWN_MOUNTS, 'mount --bind "$1" "$2" && shift 2 && exec "$@"', "job", self.switch_file, active]
+        self.switch("none")
+
+    def switch(self, text):
+        with open(self.switch_file, "w", encoding="utf-8") as write:
+            write.write(text)
+
+    def run(self, limit, program, *arguments):
+        """Runs tests for at most so many seconds: the status (None: too long), what they took, and which of them failed."""
+        def bounds():
+            # The processor's time is what a busy machine does not lengthen; an endless list ends before the memory does.
+            resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 1))
+            resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+        start = time.monotonic()
+        with tempfile.TemporaryFile() as said:
+            child = subprocess.Popen([*self.start, program, *arguments], cwd=self.tree, stdin=subprocess.DEVNULL, stdout=said,
+                                     stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=bounds)
+            try:
+                status = child.wait(3 * limit + 30)
+            except subprocess.TimeoutExpired:
+                status = None
+            # What a killed test started ends, too.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, 9)
+            child.wait()
+            said.seek(0)
+            text = said.read().decode(errors="replace")
+        if status in (-signal.SIGXCPU, -signal.SIGKILL):
             status = None
-        # What a killed test started ends, too.
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, 9)
-        child.wait()
-        said.seek(0)
-        text = said.read().decode(errors="replace")
-    if status in (-signal.SIGXCPU, -signal.SIGKILL):
-        status = None
-    return status, time.monotonic() - start, re.findall(r"^test (\S+)(?: - should panic)? *\.\.\. FAILED", text, re.M)
+        return status, time.monotonic() - start, re.findall(r"^test (\S+)(?: - should panic)? *\.\.\. FAILED", text, re.M)
+
+    def learn(self, program, name):
+        """Runs one test with no mutant on: what it took and which mutants it came by; None where it fails without any."""
+        for _ in range(2):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self.reached)
+            self.switch(f"reached {self.reached}")
+            status, took, _ = self.run(300, program, "--exact", name)
+            if status == 0:
+                break
+        else:
+            return None
+        if not os.path.exists(self.reached):
+            return took, []
+        with open(self.reached, encoding="utf-8") as read:
+            return took, sorted({int(line) for line in read if line.strip()})
+
+
+def jobs(tree, wanted):
+    """So many jobs; one where mounts of one's own cannot be had."""
+    with open(os.path.join(tree, "active-mutant"), "w", encoding="utf-8") as write:
+        write.write("none")
+    possible = wanted > 1 and subprocess.run([*OWN_MOUNTS, "true"], check=False).returncode == 0
+    return [Job(tree, number, not possible) for number in range(wanted if possible else 1)]
 
 
 def shared_with_build():
@@ -308,46 +351,46 @@ def shared_with_build():
 class Tests:
     """Every test by itself: which mutants it comes by, what it takes, and whether it was one that killed."""
 
-    def __init__(self, tree, known):
-        self.tree, self.active = tree, os.path.join(tree, "active-mutant")
-        self.known = known
+    def __init__(self, workers, known):
+        self.workers, self.known = workers, known
         self.kills = collections.Counter()
         self.built = shared_with_build()
+        self.lock = threading.Lock()
 
-    def switch(self, text):
-        with open(self.active, "w", encoding="utf-8") as write:
-            write.write(text)
+    def each(self, does, items):
+        """Does it for each of them, with a job that nobody else has; in the order in which they end."""
+        free = list(self.workers)
+
+        def one(item):
+            job = free.pop()
+            try:
+                return item, does(job, item)
+            finally:
+                free.append(job)
+
+        with concurrent.futures.ThreadPoolExecutor(len(free)) as pool:
+            yield from (done.result() for done in concurrent.futures.as_completed([pool.submit(one, item) for item in items]))
 
     def learn(self, programs):
         """Runs every test once with no mutant on. A mutant that a test does not come by cannot change what it says."""
-        reached = os.path.join(self.tree, f"reached-mutants-{os.getpid()}")
+        start, tests = time.monotonic(), []
         for program in programs:
-            listed = subprocess.run([program, "--list"], cwd=self.tree, stdout=subprocess.PIPE, text=True, check=True).stdout
-            many = "[FILTERS" in subprocess.run([program, "--help"], cwd=self.tree, stdout=subprocess.PIPE, text=True, check=True).stdout
-            names, start, before = re.findall(r"^(.*): test$", listed, re.M), time.monotonic(), len(self.known)
-            for name in names:
-                for _ in range(2):
-                    with contextlib.suppress(FileNotFoundError):
-                        os.remove(reached)
-                    self.switch(f"reached {reached}")
-                    status, took, _ = run(self.tree, 300, program, "--exact", name)
-                    if status == 0:
-                        break
-                if status != 0:
-                    print(f"fails without any mutant, left out: {name} of {os.path.basename(program)}", flush=True)
-                    continue
-                seen = []
-                if os.path.exists(reached):
-                    with open(reached, encoding="utf-8") as read:
-                        seen = sorted({int(line) for line in read if line.strip()})
-                self.known.append({"program": program, "name": name, "many": many, "took": took, "reached": seen})
-            print(f"{os.path.basename(program)}: {time.monotonic() - start:.1f} s, {len(self.known) - before} tests", flush=True)
+            listed = subprocess.run([program, "--list"], cwd=self.workers[0].tree, stdout=subprocess.PIPE, text=True, check=True).stdout
+            many = "[FILTERS" in subprocess.run([program, "--help"], cwd=self.workers[0].tree, stdout=subprocess.PIPE, text=True, check=True).stdout
+            tests += [(program, name, many) for name in re.findall(r"^(.*): test$", listed, re.M)]
+        for (program, name, many), learned in self.each(lambda job, test: job.learn(*test[:2]), tests):
+            if learned is None:
+                print(f"fails without any mutant, left out: {name} of {os.path.basename(program)}", flush=True)
+            else:
+                self.known.append({"program": program, "name": name, "many": many, "took": learned[0], "reached": learned[1]})
+        print(f"{len(self.known)} tests in {time.monotonic() - start:.0f} s", flush=True)
 
     def batches(self, mutant):
         """The tests that come by it, first what kills most in a second, in runs that grow."""
         blind = AGREES if mutant["file"] in self.built else "\0"
         asked = [test for test in self.known if mutant["id"] in test["reached"] and blind not in test["name"]]
-        asked.sort(key=lambda one: (one["took"] + 0.05) / (1 + self.kills[one["program"], one["name"]]))
+        with self.lock:
+            asked.sort(key=lambda one: (one["took"] + 0.05) / (1 + self.kills[one["program"], one["name"]]))
         bound, taken, batch = 0.5, 0.0, collections.defaultdict(list)
         for test in asked:
             batch[test["program"] if test["many"] else (test["program"], test["name"])].append(test)
@@ -357,22 +400,23 @@ class Tests:
                 bound, taken, batch = 2 * bound, 0.0, collections.defaultdict(list)
         yield from batch.values()
 
-    def judge(self, mutant):
+    def judge(self, job, mutant):
         """What becomes of it, by which program and tests; of survivors those that failed but not always."""
         doubtful, count = [], 0
         for batch in self.batches(mutant):
             count += len(batch)
             program, names, limit = batch[0]["program"], [one["name"] for one in batch], 10 + 5 * sum(one["took"] for one in batch)
-            self.switch(str(mutant["id"]))
-            status, _, failed = run(self.tree, limit, program, "--exact", *names)
+            job.switch(str(mutant["id"]))
+            status, _, failed = job.run(limit, program, "--exact", *names)
             if status == 0:
                 continue
             by = failed[:3] or names
             # It is the mutant that it fails by: with it it fails again, and without it it does not.
-            again = run(self.tree, limit, program, "--exact", *by)[0]
-            self.switch("none")
-            if again != 0 and run(self.tree, limit, program, "--exact", *by)[0] == 0:
-                self.kills[program, by[0]] += 1
+            again = job.run(limit, program, "--exact", *by)[0]
+            job.switch("none")
+            if again != 0 and job.run(limit, program, "--exact", *by)[0] == 0:
+                with self.lock:
+                    self.kills[program, by[0]] += 1
                 return "timeout" if status is None else "killed", os.path.basename(program), by, count
             doubtful += by
         return "survived" if count else "unreached", "", doubtful, count
@@ -392,6 +436,7 @@ def main():
     parser.add_argument("--learned", action="store_true", help="which test comes by what is known from the run before")
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--tests", help="names of test programs, the cheapest first")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many mutants at once")
     options = parser.parse_args()
     with open(os.path.join(TREE, ".cargo/mutants.toml"), "rb") as read:
         config = tomllib.load(read)
@@ -406,7 +451,7 @@ def main():
     os.makedirs(tree, exist_ok=True)
     if not options.run:
         copy(tree)
-    env = {"CARGO_TARGET_DIR": os.path.join(out, "target"), "CARGO_PROFILE_DEV_OPT_LEVEL": "0", **os.environ}
+    env = {"CARGO_TARGET_DIR": os.path.join(out, "target"), **os.environ}
     arguments = options.tests.split() if options.tests else config["additional_cargo_test_args"]
     built = os.path.join(out, "built.json")
     if not options.run:
@@ -418,7 +463,7 @@ def main():
     with open(built, encoding="utf-8") as read:
         alive, unbuilt, programs = json.load(read)
     learned = os.path.join(out, "tests.json")
-    tests = Tests(tree, [])
+    tests = Tests(jobs(tree, options.jobs), [])
     if options.learned:
         with open(learned, encoding="utf-8") as read:
             tests.known = json.load(read)
@@ -432,19 +477,20 @@ def main():
         with open(lines, encoding="utf-8") as read:
             seen = {one["said"]: one for one in map(json.loads, read) if one["became"] in ("killed", "timeout")}
     with open(lines, "w", encoding="utf-8") as write:
-        for mutant in alive:
-            if time.monotonic() - start > options.seconds:
-                break
+        def judged(job, mutant):
             line = seen.get(mutant["said"])
-            if line is None:
-                became, by, failed, ran = tests.judge(mutant)
-                line = {"id": mutant["id"], "what": mutant["what"], "said": mutant["said"], "became": became, "by": by, "tests": failed, "ran": ran}
-                if became != "killed" or options.again:
-                    print(became, mutant["id"], mutant["what"], by, flush=True)
-            counts[line["became"]] += 1
-            write.write(json.dumps(line) + "\n")
-            write.flush()
-    tests.switch("none")
+            if line is not None or time.monotonic() - start > options.seconds:
+                return line
+            became, by, failed, ran = tests.judge(job, mutant)
+            if became != "killed" or options.again:
+                print(became, mutant["id"], mutant["what"], by, flush=True)
+            return {"id": mutant["id"], "what": mutant["what"], "said": mutant["said"], "became": became, "by": by, "tests": failed, "ran": ran}
+
+        for _, line in tests.each(judged, alive):
+            if line is not None:
+                counts[line["became"]] += 1
+                write.write(json.dumps(line) + "\n")
+                write.flush()
     seen = counts["killed"] + counts["timeout"]
     tried = seen + counts["survived"] + counts["unreached"]
     print(f"{dict(counts)}; of {tried} tried {seen} were seen ({100 * seen / max(tried, 1):.1f} %), a sample of {len(found)}")

@@ -136,11 +136,12 @@ impl<'a> Emitter<'a> {
         self.analysis
     }
 
-    /// Does the path lie where the call put what it fetched?
+    /// Is the path what the call fetched, or does it lie in that?
     pub fn is_fetched(&self, path: &str) -> bool {
-        let below =
-            |dir: &String| path.strip_prefix(dir.as_str()).is_some_and(|r| r.starts_with('/'));
-        self.fetched.iter().any(below)
+        let holds = |place: &String| {
+            path.strip_prefix(place.as_str()).is_some_and(|r| r.is_empty() || r.starts_with('/'))
+        };
+        self.fetched.iter().any(holds)
     }
 
     /// That directory gets what the call fetches.

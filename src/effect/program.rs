@@ -91,7 +91,7 @@ fn emit_row(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Ne
     special::emit_added(out, call);
     special::emit_forge(out, call);
     if program.has_class(table::Class::Fetcher) && !call.is_dry_run() {
-        note_fetched(out, call);
+        note_fetched(out, call, program);
     }
     if guess::may_run_more(call, program, next) {
         next.extend(guess::of_call(call));
@@ -107,15 +107,19 @@ fn emit_row(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Ne
     }
 }
 
-/// What the call fetches lies where an option says, or here. A package of the project's own is no other.
-fn note_fetched(out: &mut Emitter, call: &Call) {
-    let into =
-        call.parsed.options.iter().find(|o| o.spec.is_some_and(|s| s.role == Role::WriteInto));
+/// What the call fetches lies where an option or operand says, or here. A package of the project's own is no other.
+fn note_fetched(out: &mut Emitter, call: &Call, program: &Program) {
+    let options = &call.parsed.options;
+    let option = options.iter().find(|o| o.spec.is_some_and(|s| s.role == Role::WriteInto));
+    let operand = program.before.iter().position(|role| *role == Role::WriteInto);
+    let into = option
+        .and_then(|option| option.value.clone())
+        .or_else(|| call.operands().get(operand?).cloned());
     let here = Value::known(".", call.span.clone());
     let own = |value: &Value| value.known_start().starts_with(['.', '/']);
     let node = ["npm", "pnpm", "yarn"].contains(&call.name);
     if !node || call.row().ends_with(" pack") && !call.operands().iter().all(own) {
-        out.fetch_into(into.and_then(|option| option.value.as_ref()).unwrap_or(&here));
+        out.fetch_into(&into.unwrap_or(here));
     }
 }
 

@@ -5,6 +5,7 @@
 //! command, a heredoc fed to a shell) is walked in place. What cannot be followed becomes an
 //! unknown effect, never nothing; every loop and recursion has a cap that does the same.
 
+mod asked;
 mod assign;
 mod brace;
 mod builtin;
@@ -27,6 +28,7 @@ mod list;
 mod listing;
 mod literal;
 mod marks;
+mod members;
 mod nested;
 mod parameter;
 mod pattern;

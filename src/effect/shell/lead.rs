@@ -10,25 +10,22 @@ use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 
+use super::asked::{Asked, Members, asked_of};
 use super::frame::{Frame, Room};
 use super::state::{StateKey, StateValue};
-use super::stead::{Closed, is_goal_or_harmless};
+use super::stead::Closed;
 use super::variable::{Marked, classify_variable};
 use super::{Walker, cut_to_cap, deep};
 use crate::effect::analysis::{Led, Stead};
 use crate::effect::flow;
 use crate::effect::path::{is_absolute, is_below, join, split};
+use crate::effect::program::Call;
 use crate::effect::program::recipe::{self, RecipeReader, Request, Step};
 use crate::effect::program::table::{self, Language, Special};
-use crate::effect::program::{Call, Parsed};
 use crate::effect::value::Value;
 use crate::effect::{Analysis, Effect, Extent, Grade, Source, SubCommand, Target, Word};
 use crate::files::Refusal;
 use crate::limits;
-
-/// What package managers run around their own work, where there is such a script.
-const INSTALLING: &[&str] = &["preinstall", "install", "postinstall", "prepare"];
-const PACKING: &[&str] = &["prepublishOnly", "prepack", "prepare", "postpack", "publish"];
 
 /// What it costs of the budget to parse a word: some microseconds.
 const STEP: usize = 250;
@@ -348,8 +345,9 @@ impl Walker<'_> {
             return;
         }
         let files = match call.name {
-            // Of what it runs otherwise package.json says nothing.
+            // Of what they run otherwise package.json says nothing.
             "node" if call.has("--run") => Some("package.json"),
+            "turbo" | "lerna" => Some("package.json"),
             "xargs" => return self.lead_into_list(call, index),
             name => table::find_row(name, &[]).and_then(|row| row.recipes),
         };
@@ -359,12 +357,29 @@ impl Walker<'_> {
         let Some(asked) = asked_of(call) else { return };
         let dir = self.out.analysis.commands[index].dir.clone();
         let Some(dir) = dir.filter(|dir| is_absolute(dir)) else { return };
-        let named = asked.file.as_ref();
-        if named.is_some_and(|file| file.plain_text().is_none()) {
+        if asked.file.as_ref().is_some_and(|file| file.plain_text().is_none()) {
             return;
         }
+        if asked.members == Members::Nearest {
+            return self.follow_recipe(call, index, (files, reader), &asked, dir);
+        }
+        for member in self.member_dirs(&asked.members, &dir, index) {
+            self.follow_recipe(call, index, (files, reader), &asked, member);
+        }
+    }
+
+    /// Follows what is asked of the recipe that holds for that directory.
+    fn follow_recipe(
+        &mut self,
+        call: &Call,
+        index: usize,
+        (files, reader): (&str, RecipeReader),
+        asked: &Asked,
+        dir: String,
+    ) {
+        let named = asked.file.as_ref();
         let Some((target, text)) = self.find_recipe(files, named, &dir, index) else { return };
-        let (steps, cut, closed) = self.read_recipe(reader, &text, &asked, &dir, index);
+        let (steps, cut, closed) = self.read_recipe(reader, &text, asked, &dir, index);
         let shown = std::iter::once(call.name.to_string())
             .chain(asked.shown.iter().cloned())
             .collect::<Vec<_>>()
@@ -377,10 +392,10 @@ impl Walker<'_> {
         if steps.is_empty() {
             return;
         }
-        let Asked { ref words, whole, .. } = asked;
+        let words = &asked.words;
         // Nothing is allowed by what the call itself wrote there.
         let own = self.out.written.contains_key(&target.resolved);
-        if closed && whole && named.is_none() && !own {
+        if closed && asked.whole && named.is_none() && !own {
             let closed = Closed { target: &target, name: &name, steps: &steps, words };
             let stead = self.stead_of(call, index, &closed);
             self.leads.steads.extend(stead);
@@ -514,7 +529,7 @@ impl Walker<'_> {
     }
 
     /// The text of a file that runs, where it can be told what that will be.
-    fn read_script(&mut self, target: &Target, index: usize) -> Option<Rc<str>> {
+    pub(super) fn read_script(&mut self, target: &Target, index: usize) -> Option<Rc<str>> {
         let read = self.out.place.read?;
         if self.frame.probing || self.is_changed_before(target, index) {
             return None;
@@ -742,133 +757,6 @@ fn is_its_own(effect: &Effect, commands: &[SubCommand]) -> bool {
 fn hooks_path(setting: &str) -> Option<&str> {
     let (key, value) = setting.split_once('=')?;
     key.trim().eq_ignore_ascii_case("core.hookspath").then(|| value.trim().trim_matches('"'))
-}
-
-/// What a call asks of the project's files.
-struct Asked {
-    /// The file, where it is named.
-    file: Option<Value>,
-    goals: Vec<String>,
-    given: Vec<(String, String)>,
-    /// What is handed on.
-    words: Vec<Value>,
-    /// What stands around a task is not run.
-    alone: bool,
-    /// The call does what the file says, and nothing beside it.
-    whole: bool,
-    /// The words of the call, for people.
-    shown: Vec<String>,
-}
-
-/// What the call asks for; None = it runs nothing of the project's, or nobody knows what.
-fn asked_of(call: &Call) -> Option<Asked> {
-    let Parsed { operands, .. } = call.parsed;
-    let text = |at: &usize| call.args[*at].plain_text().map(str::to_string);
-    let texts: Vec<String> = operands.iter().map(text).collect::<Option<_>>()?;
-    let mut asked = Asked {
-        file: None,
-        goals: Vec::new(),
-        given: Vec::new(),
-        words: Vec::new(),
-        alone: call.name == "node",
-        whole: false,
-        shown: texts.clone(),
-    };
-    let named = |at: usize, asked: &mut Asked| -> Option<()> {
-        asked.goals.push(texts.get(at)?.clone());
-        asked.shown.truncate(at + 1);
-        let words = call.args.get(operands[at] + 1..)?;
-        // What ends the runner's own options is not handed on.
-        let skipped = usize::from(words.first().and_then(Value::plain_text) == Some("--"));
-        asked.words = words[skipped..].to_vec();
-        Some(())
-    };
-    let first = texts.first().map_or("", String::as_str);
-    match (call.name, first) {
-        ("make" | "gmake" | "just" | "task", _) => {
-            // `make -l 4` is a load, `just -l` a list.
-            let lists = ["--dry-run", "--question", "-l", "--list"];
-            let is_make = matches!(call.name, "make" | "gmake");
-            if call.has_any(&["-n", "-q"]) || !is_make && call.has_any(&lists) {
-                return None;
-            }
-            asked.whole = is_make;
-            asked.file = call.value("-f").cloned();
-            for text in texts {
-                match text.split_once('=') {
-                    Some((name, value)) => {
-                        let name = name.trim_end_matches([':', '?', '+']);
-                        asked.given.push((name.to_string(), value.to_string()));
-                    }
-                    None => asked.goals.push(text),
-                }
-            }
-        }
-        ("deno", "task") => named(1, &mut asked)?,
-        ("mise", _) => {
-            let at = match first {
-                "run" | "r" => 1,
-                "tasks" if texts.get(1).is_some_and(|text| text == "run") => 2,
-                _ => return None,
-            };
-            named(at, &mut asked)?;
-            let others = texts.iter().zip(&texts[1..]).filter(|(mark, _)| *mark == ":::");
-            asked.goals.extend(others.map(|(_, goal)| goal.clone()));
-        }
-        ("node", _) => {
-            asked.goals.push(call.value("--run")?.plain_text()?.to_string());
-            asked.words = operands.iter().map(|at| call.args[*at].clone()).collect();
-        }
-        ("pre-commit", "run") => asked.goals = texts[1..].to_vec(),
-        ("tox" | "nox", _) if !call.has_any(&["-l", "--list"]) => {
-            let named = ["-e", "-s"].iter().filter_map(|name| call.value(name)?.plain_text());
-            asked.goals = named.map(str::to_string).collect();
-            let words = call.args.iter().position(|arg| arg.plain_text() == Some("--"));
-            asked.words = words.map(|at| call.args[at + 1..].to_vec()).unwrap_or_default();
-        }
-        ("composer", "run" | "run-script") => named(1, &mut asked)?,
-        ("composer", _) if call.parsed.subs == 0 => named(0, &mut asked)?,
-        ("npm" | "pnpm" | "yarn" | "bun", _) => {
-            let run = matches!(first, "run" | "run-script" | "rum" | "urn");
-            let around: &[&str] = match first {
-                "publish" | "pack" => PACKING,
-                "version" => &["preversion", "version", "postversion"],
-                "install" | "i" | "in" | "ci" | "clean-install" | "install-test" | "it" | "cit"
-                    if texts.len() == 1 =>
-                {
-                    INSTALLING
-                }
-                "" if call.name == "yarn" => INSTALLING,
-                _ => &[],
-            };
-            match first {
-                _ if !around.is_empty() => {
-                    if call.has_any(&["--ignore-scripts", "-g"]) {
-                        return None;
-                    }
-                    asked.goals.extend(around.iter().map(ToString::to_string));
-                }
-                _ if run => named(1, &mut asked)?,
-                "test" | "start" | "stop" | "restart" if call.name != "bun" => {
-                    named(0, &mut asked)?
-                }
-                "t" | "tst" => {
-                    named(0, &mut asked)?;
-                    asked.goals = vec!["test".to_string()];
-                }
-                _ if call.name != "npm" && call.parsed.subs == 0 => named(0, &mut asked)?,
-                _ => return None,
-            }
-            // What stands in front of `--` is npm's own: `-w x` is another file's script.
-            let mut own = call.args.iter().take_while(|arg| arg.plain_text() != Some("--"));
-            asked.whole = call.name == "npm"
-                && around.is_empty()
-                && first != "restart"
-                && own.all(is_goal_or_harmless);
-        }
-        _ => return None,
-    }
-    Some(asked)
 }
 
 #[cfg(all(test, unix))]

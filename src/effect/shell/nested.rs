@@ -8,6 +8,7 @@ use super::frame::Frame;
 use super::state::{StateKey, StateValue};
 use super::{Feed, Walker};
 use crate::effect::emitter::Spot;
+use crate::effect::path::{is_rooted, join};
 use crate::effect::program::table::{self, Language, Program, Special, mark};
 use crate::effect::program::{Next, Parsed, code, guess, options};
 use crate::effect::value::{BLANK, Printer, Text, Value, any_blank};
@@ -124,7 +125,10 @@ impl Walker<'_> {
                     return;
                 }
                 if let Some(cwd) = cwd {
-                    let text = cwd.plain_text().map(str::to_string);
+                    let text = cwd.plain_text().and_then(|text| match is_rooted(text) {
+                        true => Some(text.to_string()),
+                        false => Some(join(&self.cwd()?, text)),
+                    });
                     if text != self.cwd() {
                         self.state.set(StateKey::Cwd, Some(StateValue::Cwd(text)));
                     }
@@ -506,7 +510,9 @@ impl Walker<'_> {
             Spot::At(target) => {
                 let text = self.out.written.get(&target.resolved).cloned();
                 let span = file.span.clone();
+                // What lay there before is the project's own.
                 let came = self.out.is_fetched(&target.resolved)
+                    && !self.out.resolver.exists(&target.resolved)
                     || text.is_none() && self.is_carried(&target.resolved, index);
                 if text.is_none() && came {
                     self.out.emit_unknown("a program that the call itself fetched", span.clone());

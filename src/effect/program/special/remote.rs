@@ -100,6 +100,10 @@ impl Copying<'_, '_> {
         if call.parsed.has_mark(mark::SPARE) {
             out.operand_tree(Word::Delete, value);
         }
+        // What a whole directory elsewhere holds, nobody has read.
+        if self.tree == Extent::Tree && !self.near && sources.iter().any(|s| self.is_remote(s)) {
+            out.fetch_into(value);
+        }
         note_written(out, value);
     }
 }
@@ -155,6 +159,10 @@ pub(super) fn scp(i: &mut Invocation) {
 pub(super) fn sftp(i: &mut Invocation) {
     ssh_settings(i.out, i.call, &i.call.parsed.options);
     i.operands();
+    // `sftp HOST:FILE` fetches it to here.
+    if i.values.first().is_some_and(|place| place.known_start().contains(':')) {
+        i.out.fetch_into(&Value::known(".", i.call.span.clone()));
+    }
     if !i.call.has("-b") {
         i.next.push(Next::Stdin { lang: Language::Sftp });
     }
@@ -220,10 +228,11 @@ pub fn emit_download(out: &mut Emitter, call: &Call, values: &[Value]) {
     }
     if urls.is_empty() {
         out.push(Word::Network, Grade::Unknown, Source::Program, call.span.clone());
-        // `wget -i LIST`
-        if named {
-            out.fetch_into(named_dir(call).unwrap_or(&Value::known(".", call.span.clone())));
-        }
+    }
+    // A list (`wget -i LIST`) or the server says what the files are called.
+    let by_server = ["-J", "--content-disposition", "-r", "-m"];
+    if named && (urls.is_empty() || call.has_any(&by_server)) {
+        out.fetch_into(named_dir(call).unwrap_or(&Value::known(".", call.span.clone())));
     }
 }
 

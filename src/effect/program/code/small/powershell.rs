@@ -171,8 +171,63 @@ fn is_plain_statement(words: &[String]) -> bool {
                 || looks())
 }
 
+/// So deep may strings and what is computed in them stand in each other.
+const NESTED: usize = 8;
+
 /// PowerShell, statement by statement.
 pub fn scan_powershell(sink: &mut Sink, text: &str) {
+    scan_nested(sink, text, 0);
+}
+
+/// What is computed within double quotes: the statements of `"a $(b) c"`.
+fn computed_parts(text: &str) -> Vec<&str> {
+    let (mut parts, mut quote, mut at) = (Vec::new(), None, 0);
+    let bytes = text.as_bytes();
+    while let Some(byte) = bytes.get(at) {
+        match (quote, byte) {
+            (None, b'"' | b'\'') => quote = Some(*byte),
+            (Some(own), byte) if own == *byte => quote = None,
+            (Some(b'\''), _) => {}
+            (_, b'`') => at += 1,
+            (Some(_), b'$') if bytes.get(at + 1) == Some(&b'(') => {
+                let end = closing_bracket(text, at + 2);
+                parts.push(&text[at + 2..end]);
+                at = end;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    parts
+}
+
+/// Where the bracket that was opened before is closed; quotes may hold others.
+fn closing_bracket(text: &str, from: usize) -> usize {
+    let (mut open, mut quote, mut escaped) = (1, None, false);
+    for (at, byte) in text.bytes().enumerate().skip(from) {
+        match (quote, byte) {
+            _ if std::mem::take(&mut escaped) => {}
+            (None | Some(b'"'), b'`') => escaped = true,
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (Some(own), byte) if own == byte => quote = None,
+            (None, b'(') => open += 1,
+            (None, b')') => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            return at;
+        }
+    }
+    text.len()
+}
+
+fn scan_nested(sink: &mut Sink, text: &str, depth: usize) {
+    for part in computed_parts(text) {
+        match depth < NESTED {
+            true => scan_nested(sink, part, depth + 1),
+            false => sink.emit_hidden("PowerShell that is nested too deeply"),
+        }
+    }
     let lower = text.to_ascii_lowercase();
     let encoded = text.len() > NO_NAME
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
