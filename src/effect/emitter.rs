@@ -48,6 +48,8 @@ pub struct Emitter<'a> {
     pub fetched: Vec<String>,
     /// Variables that the next program looks at, where they were set in the call.
     pub variables: Vec<(String, Option<String>)>,
+    /// What the next text of a program is given: the operands of whoever runs it.
+    pub arguments: Vec<Value>,
     /// Standard input of the next program is what somebody prints whose text nobody knows.
     pub unread: bool,
     /// Standard input of the next program says yes to whatever it asks.
@@ -79,6 +81,11 @@ pub fn directory_at(target: Target) -> Option<String> {
     }
 }
 
+/// Does the text begin as a name in the directory? `x$y` leads out only where there is a directory whose name begins with `x`.
+fn begins_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+}
+
 impl<'a> Emitter<'a> {
     /// An empty one.
     pub fn new(place: &'a Place) -> Emitter<'a> {
@@ -99,6 +106,7 @@ impl<'a> Emitter<'a> {
             written: std::collections::BTreeMap::new(),
             fetched: Vec::new(),
             variables: Vec::new(),
+            arguments: Vec::new(),
             unread: false,
             answered: false,
             copies: std::collections::BTreeMap::new(),
@@ -377,8 +385,8 @@ impl<'a> Emitter<'a> {
             }
             let (prefix, slash) = match prefix.map(|p| (p, p.rfind('/'))) {
                 Some((prefix, Some(slash))) => (prefix, slash),
-                // A name without a directory lies in this one.
-                _ if value.is_name() => ("./", 1),
+                // A name without a directory lies in this one, and so does what begins as a name of a file does.
+                _ if value.is_name() || prefix.is_some_and(begins_name) => ("./", 1),
                 _ => return Spot::Unknown,
             };
             let root = if slash == 0 { "/" } else { &prefix[..slash] };

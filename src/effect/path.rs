@@ -91,6 +91,15 @@ pub fn is_below(path: &str, dir: &str) -> bool {
     dir == "/" || path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
 }
 
+/// Where the system and its users keep temporary files.
+const TEMPORARY: &[&str] =
+    &["/tmp", "/var/tmp", "/private/tmp", "/var/folders", "/private/var/folders"];
+
+/// Is it a directory for temporary files, or does it lie in one?
+pub fn is_temporary(path: &str) -> bool {
+    !path.contains("..") && TEMPORARY.iter().any(|dir| path == *dir || is_below(path, dir))
+}
+
 /// What the path has behind that one, if it is that or lies below it: nothing, or it begins with a slash.
 pub fn behind<'p>(path: &'p str, dir: &str) -> Option<&'p str> {
     let (head, rest) = path.split_at_checked(dir.len())?;

@@ -93,6 +93,9 @@ fn emit_row(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Ne
     if program.has_class(table::Class::Fetcher) && !call.is_dry_run() {
         note_fetched(out, call, program);
     }
+    if program.name.starts_with("git ") {
+        special::spare_throwaway(out, from);
+    }
     if guess::may_run_more(call, program, next) {
         next.extend(guess::of_call(call));
     }

@@ -202,6 +202,15 @@ fn quoted_body(text: &str, at: usize) -> Option<Range<usize>> {
     None
 }
 
+/// A text that runs at the end.
+struct Trap {
+    text: Value,
+    /// The command that says so.
+    index: usize,
+    /// The directory in which it was walked, if it was; and of a function what had happened by then: its variables may change.
+    seen: Option<(Option<String>, Option<usize>)>,
+}
+
 /// The walk.
 struct Walker<'a> {
     /// What is found.
@@ -224,8 +233,8 @@ struct Walker<'a> {
     decodings: Vec<String>,
     /// What the pipes of `<(cmd)` give.
     pipes: Vec<Feed>,
-    /// Texts that run at the end; the directory they were walked in, if they were.
-    traps: Vec<(Value, usize, Option<Option<String>>)>,
+    /// What runs at the end.
+    traps: Vec<Trap>,
     /// Functions that run by themselves, if they are defined.
     hooks: Vec<String>,
     /// Those that have run.

@@ -40,6 +40,11 @@ const NUMBER: &str = "[-0-9]*";
 
 /// The effects of an inline program; what it runs in turn is put into `next`.
 pub fn emit_inline(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Next>) {
+    emit_program(out, lang, value, next);
+    out.arguments.clear();
+}
+
+fn emit_program(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Next>) {
     let span = value.span.clone();
     if value.is_fed_where(|text| is_read_as_code(lang, text)) {
         out.push(Word::Code, Grade::Certain, Source::Code, span.clone());

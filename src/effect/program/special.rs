@@ -25,7 +25,7 @@ pub use files::{
     printed_guarded_files,
 };
 pub use forge::emit_forge;
-pub use git::{names_git, redirects_git};
+pub use git::{names_git, redirects_git, spare_throwaway};
 pub use stage::{is_client, is_watched, settle, settle_drops};
 pub use wrap::fill_row;
 

@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::Walker;
 use super::assign::{ALL, CDPATH};
 use super::call::flagged;
 use super::state::{StateKey, StateValue};
 use super::word::{Atom, field_value, quoted_atoms};
 use super::zsh::is_hook;
+use super::{Trap, Walker};
 use crate::effect::decode;
 use crate::effect::emitter::{Spot, directory_at};
 use crate::effect::path::{join, normalise_path};
@@ -314,25 +314,32 @@ impl Walker<'_> {
         let text = &args[from];
         // A function that is defined further down is known at the end only.
         let name = text.plain_text().unwrap_or_default().to_string();
-        let later = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-            && self.state.get(&StateKey::Function(name)).is_none();
+        let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let later = is_name && self.state.get(&StateKey::Function(name)).is_none();
         // It runs at the end, with the values and in the directory of the end, and maybe before.
         let again = later || text.known_start().contains('$');
-        self.traps.push((text.clone(), index, (!again).then(|| self.cwd())));
+        let seen = (!again).then(|| (self.cwd(), is_name.then(|| self.state.mark())));
+        self.traps.push(Trap { text: text.clone(), index, seen });
         if later {
             return;
         }
         let (effects, commands) =
             (self.out.analysis.effects.len(), self.out.analysis.commands.len());
         self.run_script(text, Vec::new(), index);
+        // What it did itself is no change.
+        let mark = self.state.mark();
+        if let Some((_, Some(seen))) = self.traps.last_mut().and_then(|trap| trap.seen.as_mut()) {
+            *seen = mark;
+        }
         let unsure = |e: &crate::effect::Effect| e.grade == Grade::Unknown;
-        if text.known_start().contains('$')
+        if (is_name || text.known_start().contains('$'))
             && !self.room.stopped
             && self.out.analysis.effects[effects..].iter().any(unsure)
         {
             // Its variables are not set yet.
             self.out.analysis.effects.truncate(effects);
             self.out.analysis.commands.truncate(commands);
+            self.traps.iter_mut().filter(|trap| trap.index == index).for_each(|t| t.seen = None);
         }
     }
 

@@ -361,7 +361,7 @@ impl Walker<'_> {
     }
 
     /// Has the call fetched that file, by what it did before that effect?
-    fn is_download(&self, path: &str, before: usize) -> bool {
+    pub(super) fn is_download(&self, path: &str, before: usize) -> bool {
         let effects = &self.out.analysis.effects[..before];
         effects.iter().any(|e| {
             e.word == Word::Write

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::call::Start;
 use super::frame::Frame;
 use super::state::{StateKey, StateValue};
-use super::{Feed, Walker};
+use super::{Feed, Trap, Walker};
 use crate::effect::emitter::Spot;
 use crate::effect::path::{is_rooted, join};
 use crate::effect::program::table::{self, Language, Program, Special, mark};
@@ -215,7 +215,10 @@ impl Walker<'_> {
     /// input's name only the arguments are left.
     fn handed_on(&self, index: usize, stdin: bool) -> Vec<Value> {
         let Some(command) = self.out.analysis.commands.get(index) else { return Vec::new() };
-        if !is_shell(&command.name, self.out.place.programs) {
+        let programs = self.out.place.programs;
+        let reads = is_shell(&command.name, programs)
+            || table::has_class(&command.name, table::Class::Interpreter, programs);
+        if !reads {
             return Vec::new();
         }
         let own = |at: &usize| {
@@ -311,7 +314,7 @@ impl Walker<'_> {
 
     /// What `trap` was told runs at the end.
     pub(super) fn run_traps(&mut self) {
-        for (text, index, cwd) in std::mem::take(&mut self.traps) {
+        for Trap { text, index, seen } in std::mem::take(&mut self.traps) {
             let args =
                 self.out.analysis.commands.get(index).map(|c| &c.args[..]).unwrap_or_default();
             // These run between all commands, in whichever directory.
@@ -321,7 +324,10 @@ impl Walker<'_> {
             if moved {
                 self.state.set(StateKey::Cwd, Some(StateValue::Cwd(None)));
             }
-            if moved || cwd.is_none_or(|cwd| cwd != self.cwd()) {
+            let same = seen.is_some_and(|(cwd, mark)| {
+                cwd == self.cwd() && mark.is_none_or(|mark| mark == self.state.mark())
+            });
+            if moved || !same {
                 self.run_script(&text, Vec::new(), index);
             }
         }
@@ -369,12 +375,11 @@ impl Walker<'_> {
                 self.text_with(&text, span, index, own, words)
             }
             Feed::Text(text) => {
+                self.out.arguments = words.into_iter().skip(1).collect();
                 self.run_inline(lang, &Value::known(text, span), index);
             }
             // A dump that is loaded is no program from who knows where.
-            Feed::Stream(_)
-                if matches!(lang, Language::Sql | Language::Redis | Language::Mongo) =>
-            {
+            Feed::Stream(_) if loads_dumps(lang) => {
                 let word = Word::Named("database.write");
                 self.out.push(word, Grade::Possible, Source::Code, span);
             }
@@ -384,7 +389,11 @@ impl Walker<'_> {
                 Spot::Unknown => self.out.emit_unknown("a script known only at run time", span),
                 Spot::At(target) => {
                     let text = self.out.written.get(&target.resolved).cloned();
-                    self.run_content(text, &file, Some(lang), index, own, words);
+                    if loads_dumps(lang) && text == Some(None) {
+                        self.load_dump(&target.resolved, span);
+                    } else {
+                        self.run_content(text, &file, Some(lang), index, own, words);
+                    }
                 }
             },
             Feed::Stream(by) => {
@@ -405,6 +414,18 @@ impl Walker<'_> {
         }
         self.frame.secrets = secrets;
         self.feed = outer;
+    }
+
+    /// A database reads what this call has put into a file: a dump, or what was fetched.
+    fn load_dump(&mut self, path: &str, span: Range<usize>) {
+        let words = [("database.write", Grade::Possible), ("database.unread", Grade::Certain)];
+        let effects = &self.out.analysis.effects;
+        // What dumps the database of this machine says no host.
+        let far = effects.iter().any(|e| e.word == Word::Network && e.host.is_some());
+        let fetched = far && self.is_download(path, effects.len());
+        for (word, grade) in &words[..1 + usize::from(fetched)] {
+            self.out.push(Word::Named(word), *grade, Source::Code, span.clone());
+        }
     }
 
     /// Shell text that runs with these words from `$0` on; `own` = in this very shell.
@@ -563,12 +584,18 @@ impl Walker<'_> {
             }
             Some(Some(text)) if shell(&text) => self.text_with(&text, span, index, own, words),
             Some(Some(text)) => {
+                self.out.arguments = words.into_iter().skip(1).collect();
                 self.run_inline(lang.unwrap_or(Language::Other), &Value::known(text, span), index);
             }
             Some(None) => self.emit_unread(Printer::Stranger, true, own, &span),
         }
         self.out.written.extend(running);
     }
+}
+
+/// Is it a language that dumps are written in?
+fn loads_dumps(lang: Language) -> bool {
+    matches!(lang, Language::Sql | Language::Redis | Language::Mongo)
 }
 
 /// What stands in brackets of the text: `(cmd)`, `![cmd]`; of brackets in brackets the inner ones too.

@@ -1,5 +1,6 @@
 //! What variables mean to programs: which run, write, lead elsewhere or do no harm. Their names stand in `config/variables.toml`.
 
+use crate::effect::path::is_temporary;
 use crate::effect::path::split;
 use crate::effect::program::table::{self, Class};
 
@@ -124,15 +125,6 @@ fn is_of_system(value: &str) -> bool {
     let own = ["/usr/", "/opt/", "/lib", "/etc/ssl/", "/Library/", "/System/", "/nix/store/"];
     !value.contains("..")
         && value.split(':').all(|path| own.iter().any(|start| path.starts_with(start)))
-}
-
-/// Is it a directory for temporary files?
-fn is_temporary(value: &str) -> bool {
-    let own = ["/tmp", "/var/tmp", "/private/tmp", "/var/folders", "/private/var/folders"];
-    !value.contains("..")
-        && own.iter().any(|dir| {
-            value.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        })
 }
 
 /// Could it lead programs to code or settings elsewhere, so that nobody knows what they run?

@@ -18,6 +18,7 @@ use super::doubt::{is_list, may_vanish};
 use super::group::expand_groups;
 use super::literal::push_literal;
 use super::{Feed, Walker};
+use crate::effect::value::Split;
 use crate::effect::value::{Printer, Value};
 use crate::limits;
 
@@ -141,6 +142,10 @@ impl Walker<'_> {
                     Atom::Ch(c, Quote::Quoted)
                 }
                 Atom::Ch(c, Quote::Expanded) => Atom::Ch(c, Quote::Bare),
+                // Several words would be an error, and nothing would run.
+                Atom::Unknown(blank) if blank.split > Split::Never => {
+                    Atom::Unknown(Blank { split: Split::Never, ..blank })
+                }
                 other => other,
             })
             .collect()

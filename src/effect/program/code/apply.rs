@@ -93,6 +93,11 @@ impl Scan<'_, '_> {
             }
             self.record_call(name, &args);
         }
+        if let ([function, items], "map", Lang::Python) = (&args[..], name, self.lang) {
+            let each = CallArg { key: None, val: items.val.loop_element(), block: false };
+            let made = self.call_value(function.val.clone(), vec![each]);
+            return Val::list(vec![made]);
+        }
         self.call_callbacks(None, args);
         Val::Unknown
     }
@@ -100,9 +105,9 @@ impl Scan<'_, '_> {
     /// Calls a method of a value.
     fn call_method(&mut self, from: &Val, method: &str, args: Vec<CallArg>) -> Val {
         let dotted = format!(".{method}");
-        let row = match from {
-            Val::Path(_) => self.rows.get(format!("Path{dotted}").as_str()).copied(),
-            _ => None,
+        let row = match from.is_path() {
+            true => self.rows.get(format!("Path{dotted}").as_str()).copied(),
+            false => None,
         };
         if let Some(row) = row.or_else(|| self.find_row(&dotted)) {
             return self.apply_row(row, Some(from.clone()), args);
@@ -121,6 +126,9 @@ impl Scan<'_, '_> {
                 let found = items.iter().find(|(key, _)| Some(key.as_str()) == first.as_deref());
                 found.map_or(Val::Unknown, |(_, val)| val.clone())
             }
+            (Val::Dict(..), "items" | "entries") => from.members("pairs"),
+            (Val::Dict(..), "keys" | "values") => from.members(method),
+            (Val::List(..), "slice") => from.clone(),
             (Val::List(_, items), "join") => join_items(items, &first.unwrap_or_default()),
             (Val::Text(text), "split") if args.is_empty() || first.as_deref() == Some(" ") => {
                 Val::list(text.split_whitespace().map(Val::text).collect())
@@ -291,7 +299,7 @@ impl Scan<'_, '_> {
         let home = &self.out.place.home;
         match kind {
             "home" => Val::text(home),
-            "homepath" => Val::Path(Val::text(home).into()),
+            "homepath" => Val::path(Val::text(home)),
             _ => match path.to_text() {
                 Some(text) if text.starts_with('~') && !text.starts_with("~+") => {
                     Val::text(&format!("{home}{}", text.trim_start_matches('~')))
@@ -330,17 +338,22 @@ fn made(kind: &str, call: &CallArguments) -> Val {
     };
     let below = |val: Val| val.join(&Val::text(&BLANK.to_string()), "/");
     match kind {
-        "Path" => Val::Path(whole().into()),
+        "Path" => Val::path(whole()),
         "join" => whole(),
-        "under" if matches!(first, Val::Path(_)) => Val::Path(whole().into()),
+        "under" if first.is_path() => Val::path(whole()),
         "under" => whole(),
         "self" => first,
         "cwd" => Val::text("."),
+        "cwdpath" => Val::path(Val::text(".")),
+        "sibling" => Val::path(sibling(&first, &call.at(1))),
+        "beside" => Val::path(sibling(&first, &Val::Unknown)),
+        "keys" | "values" | "pairs" if matches!(first, Val::Dict(..)) => first.members(kind),
+        "keys" | "values" | "pairs" => first,
         "tmp" => Val::text(&format!("/tmp/{BLANK}")),
         "glob" => glob_value(&first),
         "globs" => glob_value(&whole()),
         "below" => below(first),
-        "paths" => Val::Path(below(first).into()),
+        "paths" => Val::path(below(first)),
         "parent" => parent_directory(&first),
         "fed" => Val::Fed,
         "rows" => Val::Member((Val::Unknown, EVERY_ROW.to_string()).into()),
@@ -441,8 +454,39 @@ fn glob_value(val: &Val) -> Val {
     }
 }
 
+/// A file beside another one; without its name, any.
+fn sibling(val: &Val, name: &Val) -> Val {
+    let name = if *name == Val::Unknown { Val::text(&BLANK.to_string()) } else { name.clone() };
+    match val {
+        Val::Any(_, items) => Val::any_of(items.iter().map(|one| sibling(one, &name)).collect()),
+        // Somewhere below a directory: so is what stands beside it.
+        _ if val
+            .to_text()
+            .is_some_and(|text| text.strip_suffix(BLANK).is_some_and(|dir| dir.ends_with('/'))) =>
+        {
+            val.clone()
+        }
+        _ => parent_directory(val).join(&name, "/"),
+    }
+}
+
 /// The directory of a path.
 fn parent_directory(val: &Val) -> Val {
+    let of_glob = |val: &Val| match val {
+        Val::Glob(text) => Some(text.clone()),
+        _ => None,
+    };
+    let found = match val {
+        Val::Path(inner) => of_glob(inner),
+        _ => of_glob(val),
+    };
+    if let Some(text) = found {
+        return match text.rsplit_once('/') {
+            Some((dir, _)) if !crate::glob::has_active(dir) => Val::text(dir),
+            Some(_) => Val::Unknown,
+            None => Val::text("."),
+        };
+    }
     match val.to_text() {
         Some(text) if !text.ends_with(BLANK) => match text.trim_end_matches('/').rsplit_once('/') {
             Some(("", _)) => Val::text("/"),

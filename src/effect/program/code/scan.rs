@@ -11,6 +11,7 @@ use super::rows::Rows;
 use super::val::Val;
 use crate::effect::emitter::Emitter;
 use crate::effect::program::Next;
+use crate::effect::value::{BLANK, Value};
 use crate::limits;
 
 mod assign;
@@ -138,6 +139,8 @@ pub struct Scan<'a, 'p> {
     pub moved: bool,
     /// How many effects there are.
     pub count: usize,
+    /// What the program is given, where the call says it.
+    pub arguments: Vec<Val>,
     /// What the program's own functions are called with.
     pub calls: BTreeMap<String, Vec<Val>>,
     /// The class that is being defined.
@@ -148,6 +151,15 @@ pub struct Scan<'a, 'p> {
     nest: u8,
 }
 
+/// An operand of the call as the program sees it.
+fn given(operand: &Value) -> Val {
+    match (operand.is_glob(), operand.text(), operand.plain_text()) {
+        (true, Some(pattern), _) => Val::Glob(pattern.into()),
+        (_, _, Some(text)) => Val::text(text),
+        _ => Val::text(&format!("{}{BLANK}", operand.known_start())),
+    }
+}
+
 impl<'a, 'p> Scan<'a, 'p> {
     /// A walk that has seen nothing yet.
     pub fn new(
@@ -156,7 +168,9 @@ impl<'a, 'p> Scan<'a, 'p> {
         next: &'a mut Vec<Next>,
         span: Range<usize>,
     ) -> Scan<'a, 'p> {
+        let arguments = out.arguments.iter().map(given).collect();
         Scan {
+            arguments,
             out,
             next,
             span,
@@ -320,8 +334,8 @@ impl<'a, 'p> Scan<'a, 'p> {
         line.last = target;
         line.cur = Some(match (line.cur.take(), line.op.take()) {
             (Some(left), Some(JOIN)) => left.join(&val, ""),
-            (Some(Val::Path(left)), Some("/")) => Val::Path(left.join(&val, "/").into()),
-            (Some(left @ Val::Any(..)), Some("/")) => Val::Path(left.join(&val, "/").into()),
+            (Some(Val::Path(left)), Some("/")) => Val::path(left.join(&val, "/")),
+            (Some(left @ Val::Any(..)), Some("/")) => Val::path(left.join(&val, "/")),
             (Some(_), Some(_)) => Val::Unknown,
             (Some(left @ Val::Text(_)), None)
                 if token.kind == TokenKind::Text && self.lang == Lang::Python =>

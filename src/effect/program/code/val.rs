@@ -53,6 +53,26 @@ impl Val {
         if text.len() > limits::NAME { Val::Unknown } else { Val::Name(text.into()) }
     }
 
+    /// An object that stands for a path: each of those that it may be.
+    pub fn path(of: Val) -> Val {
+        match of {
+            Val::Any(_, items) | Val::List(_, items) if !items.is_empty() => {
+                Val::any_of(items.iter().cloned().map(Val::path).collect())
+            }
+            Val::Path(_) => of,
+            other => Val::Path(other.into()),
+        }
+    }
+
+    /// Does it stand for a path, or for several?
+    pub fn is_path(&self) -> bool {
+        match self {
+            Val::Path(_) => true,
+            Val::Any(_, items) => items.iter().all(Val::is_path),
+            _ => false,
+        }
+    }
+
     fn depth(&self) -> u8 {
         match self {
             Val::List(depth, _) | Val::Dict(depth, _) | Val::Any(depth, _) => *depth,
@@ -134,10 +154,22 @@ impl Val {
             Val::List(_, items) if items.is_empty() => Val::Scalar,
             Val::List(_, items) => Val::any_of(items.to_vec()),
             Val::Any(_, items) => Val::any_of(items.iter().map(Val::loop_element).collect()),
+            Val::Dict(..) => self.members("keys").loop_element(),
             Val::Glob(_) | Val::Path(_) | Val::Fed | Val::Scalar => self.clone(),
             Val::Text(text) if text.ends_with(BLANK) => self.clone(),
             _ => Val::Unknown,
         }
+    }
+
+    /// What a table holds, as a list: its `keys`, its `values`, or pairs of both.
+    pub fn members(&self, which: &str) -> Val {
+        let Val::Dict(_, items) = self else { return Val::Unknown };
+        let member = |(key, val): &(String, Val)| match which {
+            "keys" => Val::text(key),
+            "values" => val.clone(),
+            _ => Val::list(vec![Val::text(key), val.clone()]),
+        };
+        Val::list(items.iter().map(member).collect())
     }
 
     /// Its text with blanks; None where it is no text at all.
@@ -169,6 +201,9 @@ impl Val {
         if matches!(self, Val::List(..)) {
             // Ruby's `list << item`, or a list that nobody knows.
             return Val::any_of(vec![self.clone(), Val::Unknown]);
+        }
+        if let (Val::Glob(_), Val::Glob(_), "") = (self, other, between) {
+            return Val::any_of(vec![self.clone(), other.clone()]);
         }
         if *self == Val::Fed || *other == Val::Fed {
             return Val::Fed;

@@ -409,7 +409,10 @@ pub fn emit_message(out: &mut Emitter, url: &Value) {
 fn runs(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Vec<Next>) {
     let lang = call.parsed.program.and_then(|program| program.lang);
     next.push(match kind {
-        Role::Code => return code::emit_inline(out, lang.unwrap_or(Language::Other), value, next),
+        Role::Code => {
+            out.arguments = call.operands();
+            return code::emit_inline(out, lang.unwrap_or(Language::Other), value, next);
+        }
         Role::Inline => return emit_inline_or_file(out, value, next),
         // `psql -f -`
         Role::Run if value.plain_text() == Some("-") => {

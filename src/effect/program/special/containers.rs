@@ -52,7 +52,8 @@ fn given(out: &mut Emitter, name: &str, value: &Value) {
                 parts.find_map(|p| p.strip_prefix("source=").or_else(|| p.strip_prefix("src=")));
             emit_bind_mount(out, value, source.unwrap_or_default(), text);
         }
-        "--pid" | "--ipc" | "--uts" | "--userns" | "--cgroupns" if text == "host" => {
+        // Shared memory and a name give no rights over the machine: Playwright's documents say `--ipc=host`.
+        "--pid" | "--userns" | "--cgroupns" if text == "host" => {
             emit_escape(out, value);
         }
         "--cap-add" => {
@@ -130,7 +131,8 @@ fn emit_bind_mount(out: &mut Emitter, value: &Value, host: &str, text: &str) {
     };
     let socket = [".sock"].iter().any(|s| lexical.ends_with(s))
         && ["docker", "containerd", "crio", "podman"].iter().any(|s| lexical.contains(s));
-    let home = is_below_any(&lexical, &["/home", "/Users"]) && lexical.matches('/').count() > 1;
+    let home = is_below_any(&lexical, &["/home", "/Users"]) && lexical.matches('/').count() > 1
+        || path::is_below(&lexical, &out.place.home);
     let project = out.place.project.as_str();
     // Wherever it lies, it is what the work is on.
     let own = is_below_any(&lexical, &[project])

@@ -15,7 +15,7 @@ use crate::effect::path::{self, is_absolute, split};
 use crate::effect::program::effects::{Call, Next, emit_role};
 use crate::effect::program::table::{Role, mark};
 use crate::effect::value::Value;
-use crate::effect::{Extent, Grade, Source, SubCommand, Target, Word, secret};
+use crate::effect::{Effect, Extent, Grade, Source, SubCommand, Target, Word, secret};
 use crate::glob;
 use crate::names::git_restore::LOCKS;
 
@@ -111,7 +111,7 @@ fn may_write(out: &mut Emitter, call: &Call, dir: &str) {
 pub fn emit_checkout(out: &mut Emitter, call: &Call, values: &[Value]) {
     let files = checked_out(out, call, values);
     if !files.is_empty() {
-        if !call.has("--patch") && !files.iter().all(is_made_anew) {
+        if !call.has("--patch") && !takes_side(call) && !files.iter().all(is_made_anew) {
             call.does(out, DISCARD);
         }
         files.iter().for_each(|file| emit_overwrite(out, file));
@@ -191,7 +191,7 @@ pub fn emit_restore(out: &mut Emitter, call: &Call, values: &[Value]) {
         return;
     }
     let listed = has("--pathspec-from-file");
-    let kept = !values.iter().all(is_made_anew);
+    let kept = !takes_side(call) && !values.iter().all(is_made_anew);
     if listed || kept || last_says(call, "--patch", "--no-patch") {
         call.does(out, DISCARD);
     }
@@ -200,6 +200,43 @@ pub fn emit_restore(out: &mut Emitter, call: &Call, values: &[Value]) {
     }
     values.iter().for_each(|value| emit_overwrite(out, value));
     emit_reverted(out, call, values);
+}
+
+/// Of a conflict one side is taken: both are committed.
+fn takes_side(call: &Call) -> bool {
+    call.has_any(&["--ours", "--theirs"])
+}
+
+/// What a repository loses that lies among temporary files, nobody misses. Of another's work tree that is what was not
+/// committed, and of one that stands by itself all.
+pub fn spare_throwaway(out: &mut Emitter, from: usize) {
+    const KEPT: &[&str] = &["git.discard"];
+    const OWN: &[&str] =
+        &["git.amend", "git.bypass", "git.delete-branch", "git.drop-stash", "git.rewrite"];
+    let names = |list: &[&str], word: Word| matches!(word, Word::Named(own) if list.contains(&own));
+    let loses = |effect: &Effect| names(KEPT, effect.word) || names(OWN, effect.word);
+    if !out.analysis.effects[from..].iter().any(loses) {
+        return;
+    }
+    let Some(cwd) = out.cwd.clone().filter(|cwd| path::is_temporary(cwd)) else { return };
+    let real = out.resolver.resolve(&cwd, "");
+    let project = &out.place.project;
+    if !path::is_temporary(&real) || [&cwd, &real].iter().any(|at| is_within(at, project)) {
+        return;
+    }
+    let stands_alone = out.resolver.is_dir(&path::join(&real, ".git"))
+        || out.analysis.commands.iter().any(begins_repository);
+    let mut at = 0;
+    out.analysis.effects.retain(|effect| {
+        at += 1;
+        at <= from || !names(KEPT, effect.word) && !(stands_alone && names(OWN, effect.word))
+    });
+}
+
+/// `git init`, `git clone`
+fn begins_repository(command: &SubCommand) -> bool {
+    let verb = command.operands.first().and_then(|at| command.args[*at].text.as_deref());
+    command.name == "git" && matches!(verb, Some("init" | "clone"))
 }
 
 /// A lock file, which a package manager makes anew from what it belongs to.

@@ -86,6 +86,14 @@ pub fn find_model(registry: &'static str, name: &str) -> Option<String> {
     })
 }
 
+/// Is it one of the much-used names themselves?
+pub fn is_listed(registry: &str, name: &str) -> bool {
+    let list = LISTS.iter().find(|(own, ..)| *own == registry).map(|(_, list, _)| *list);
+    list.is_some_and(|list| {
+        limits::spend_steps(list.len() / 16) && each(list, |_, one| one == name.as_bytes())
+    })
+}
+
 /// None = it was not looked for.
 fn search_list(registry: &str, name: &str) -> Option<Option<String>> {
     let (_, list, affixes) = LISTS.iter().find(|(own, ..)| *own == registry)?;

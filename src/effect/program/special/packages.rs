@@ -139,7 +139,13 @@ fn is_expected(out: &mut Emitter, program: &Program, package: &Value) -> bool {
     KNOWN.contains(&name)
         || owner.is_empty() && !creates && table::find_program(name, &[]).is_some()
         || OWNERS.contains(&owner)
-        || !python && is_of_the_project(out, text, bare)
+        || !python && (is_of_the_project(out, text, bare) || is_much_used(text, creates))
+}
+
+/// Is it among the packages that everybody uses? A name that nobody owns yet is none of them.
+fn is_much_used(package: &str, creates: bool) -> bool {
+    let package = package.rfind('@').filter(|at| *at > 0).map_or(package, |at| &package[..at]);
+    !creates && super::lookalike::is_listed("npm", package)
 }
 
 /// Does the project install it, or name it?

@@ -6,13 +6,30 @@ use crate::names::scan::{GLOBALS, INNER};
 impl Scan<'_, '_> {
     /// What a name stands for.
     pub fn resolve_name(&mut self, name: &str) -> Val {
+        if let Some(given) = self.given(name) {
+            return given;
+        }
         if let Some(val) = self.env.get(name) {
-            return val.clone();
+            return match val {
+                Val::Name(other) => self.given(other).unwrap_or_else(|| val.clone()),
+                _ => val.clone(),
+            };
         }
         if matches!(name, "__builtins__" | "__loader__") {
             self.emit_hidden("a program that reaches into its interpreter");
         }
         Val::name(name)
+    }
+
+    /// What the call gives the program, by the name that it has there.
+    fn given(&self, name: &str) -> Option<Val> {
+        let is = match self.lang {
+            Lang::Python => name == "sys.argv",
+            Lang::Js => name == "process.argv",
+            Lang::Ruby => name == "ARGV",
+            _ => false,
+        };
+        (is && !self.arguments.is_empty()).then(|| Val::list(self.arguments.clone()))
     }
 
     /// A member of a value.
@@ -38,6 +55,9 @@ impl Scan<'_, '_> {
                     _ => {}
                 }
                 let full = format!("{from}.{name}");
+                if let Some(given) = self.given(&full) {
+                    return given;
+                }
                 match self.env.get(&full) {
                     Some(val) => val.clone(),
                     None => Val::name(&full),
@@ -79,7 +99,10 @@ impl Scan<'_, '_> {
             Val::Member(inner) => match (&inner.0, inner.1.as_str()) {
                 (Val::Fed, _) => Val::Fed,
                 (Val::Stored, _) => Val::Stored,
-                (Val::Path(path), "parent" | "dirname") => Val::Path(parent_directory(path).into()),
+                (Val::Path(path), "parent" | "dirname") => Val::path(parent_directory(path)),
+                (Val::Any(_, items), "parent") if inner.0.is_path() => {
+                    Val::path(Val::any_of(items.iter().map(parent_directory).collect()))
+                }
                 (Val::Path(_), "path") => inner.0.clone(),
                 (Val::Path(_), "name" | "stem" | "suffix" | "parts") => Val::Unknown,
                 (Val::List(..), "length" | "size" | "count") => Val::Scalar,
@@ -153,7 +176,13 @@ impl Scan<'_, '_> {
             }
             Val::Fed | Val::Stored => val,
             Val::List(..) if args.iter().any(|a| a.key.is_some()) => val,
-            Val::List(..) | Val::Any(..) => val.loop_element(),
+            // `list[1:]`
+            Val::List(..) if args.is_empty() && self.lang == Lang::Python => val,
+            Val::List(..) => val.loop_element(),
+            Val::Any(_, items) => {
+                let each = items.iter().map(|item| self.resolve_index(item.clone(), args.clone()));
+                Val::any_of(each.collect())
+            }
             Val::Dict(_, items) => match key.known_text() {
                 Some(key) => {
                     items.iter().find(|(k, _)| *k == *key).map_or(Val::Unknown, |(_, v)| v.clone())
