@@ -822,3 +822,30 @@ impl<'a> Judge<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(verb: Option<Verb>, reason: &str) -> Judgement {
+        let answer = Answer { verb, reason: reason.into(), ..Answer::default() };
+        Judgement { answer, rule: reason.into(), ..Judgement::default() }
+    }
+
+    #[test]
+    fn operations_of_one_call_come_to_the_strictest_verdict() {
+        let (allow, ask, deny) = (Some(Verb::Allow), Some(Verb::Ask), Some(Verb::Deny));
+        for (all, verb, reason) in [
+            (vec![said(deny, "one"), said(deny, "two")], deny, "one"),
+            (vec![said(ask, "one"), said(deny, "two"), said(ask, "three")], deny, "two"),
+            (vec![said(allow, "one"), said(allow, "two")], allow, "one"),
+            // An allow counts only if each of them has one.
+            (vec![said(allow, "one"), said(None, "")], None, ""),
+            (vec![said(allow, "one"), said(ask, "two")], ask, "two"),
+        ] {
+            let joined = Judgement::join(all);
+            assert_eq!((joined.answer.verb, &*joined.answer.reason), (verb, reason));
+            assert_eq!(joined.rule, reason);
+        }
+    }
+}

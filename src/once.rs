@@ -147,6 +147,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_forgotten_is_claimed_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let window = Duration::from_secs(60);
+        let soon = || Instant::now() + Duration::from_secs(5);
+        claim(dir.path(), "k", window, soon()).finish(b"answer");
+        assert!(matches!(claim(dir.path(), "k", window, soon()), Claim::Done(_)));
+        forget(dir.path(), "k");
+        assert!(matches!(claim(dir.path(), "k", window, soon()), Claim::First(Some(_))));
+    }
+
+    #[test]
     fn the_second_gets_what_the_first_left() {
         let dir = tempfile::tempdir().unwrap();
         let window = Duration::from_secs(5);

@@ -616,6 +616,7 @@ mod tests {
             ("(a|b(c|d{3})){10}", 50, 200),
             ("(a{1000}){1000}", 100_000, 1 << 20),
             (r"\{5000}x{", 3, 20_000),
+            ("a{1000}(b){100}", 1000, 3000),
         ] {
             let found = count_states(pattern);
             assert!((least..=most).contains(&found), "{pattern}: {found}");

@@ -39,6 +39,21 @@ fn s3_21_every_fault_is_named_with_line_caret_and_remedy() {
 }
 
 #[test]
+fn a_key_of_a_rule_above_all_rules_is_told_where_it_belongs() {
+    for (key, belongs) in [("deny = 'x'", true), ("command = 'ls'", true), ("zzz = 1", false)] {
+        let done = World::with(&format!("{key}\n")).run(&["check", "--json"]);
+        let fault = &done.json()[0];
+        assert_eq!(fault["code"], "unknown-key", "{key}: {}", done.out);
+        assert_eq!(
+            fault.to_string().contains("belongs into a rule"),
+            belongs,
+            "{key}: {}",
+            done.out
+        );
+    }
+}
+
+#[test]
 fn a_broken_script_is_a_fault_of_its_rule_wherever_it_stands() {
     let script = "run = \"echo $(foo\"";
     for (rule, code) in [
@@ -48,6 +63,7 @@ fn a_broken_script_is_a_fault_of_its_rule_wherever_it_stands() {
         (format!("notify = {{ {script} }}"), "bad-script"),
         (format!("when = {{ {script} }}\ndeny = \"x\""), "bad-script"),
         (format!("unless = {{ when = {{ {script} }} }}\ndeny = \"x\""), "bad-script"),
+        ("notify = { file = 'x' }".into(), "unknown-key"),
         ("run = \"cat ${path}\"".into(), "bad-script"),
         ("run = \"cat ${{path\"".into(), "bad-script"),
         ("run = 'cat {path|s/a/b}'".into(), "bad-template"),

@@ -17,7 +17,7 @@ mod component;
 mod oracle;
 
 use self::component::{
-    is_glob_of, is_one_name, match_below, match_component, meets_at_most, names_only_hidden,
+    is_glob_of, is_surely_in, match_below, match_component, meets_at_most, names_only_hidden,
     overlap_globs, part_matches, same_name, shortest_named, split_components, split_glob,
 };
 use super::Truth;
@@ -306,7 +306,7 @@ impl<'t> PathPattern<'t> {
         match self.parts.split_first() {
             None | Some((Part::Damaged, _)) => Truth::Yes,
             Some((part, rest)) => {
-                let direct = self.base != Base::Anywhere && rest.is_empty() && is_one_name(&part);
+                let direct = self.base != Base::Anywhere && rest.is_empty() && is_surely_in(&part);
                 if direct { Truth::Yes } else { Truth::Maybe }
             }
         }
@@ -584,6 +584,23 @@ mod tests {
         assert_eq!(hits("/", "/anything", Exact), Truth::Yes);
     }
 
+    /// Where the session is in no project, nothing is allowed because it lies in that; what lies elsewhere is.
+    #[test]
+    fn what_is_no_project_covers_nothing() {
+        let covers = |pattern: &str, path: &str, project: &str| {
+            let bases = Bases::new("/home/dev", project);
+            PathPattern::parse(pattern).unwrap().covers_target(&target(path, Extent::Exact), &bases)
+        };
+        assert!(covers("./", "/home/dev/p/x", "/home/dev/p"));
+        for project in ["/home/dev/p", "/home/dev", "/"] {
+            assert!(covers("/srv/", "/srv/x", project), "{project}");
+            assert!(covers("~/notes/", "/home/dev/notes/x", project), "{project}");
+            assert!(covers("*.md", "/srv/x.md", project), "{project}");
+        }
+        assert!(!covers("./", "/home/dev/x", "/home/dev"));
+        assert!(!covers("./", "/x", "/"));
+    }
+
     #[test]
     fn recursion() {
         assert_eq!(hits("~", "/home/dev", Extent::Tree), Truth::Yes);
@@ -594,13 +611,21 @@ mod tests {
         assert_eq!(hits("~/.ssh", "/srv", Extent::Tree), Truth::No);
         assert_eq!(hits(".env", "/home/dev/project", Extent::Tree), Truth::Maybe);
         assert_eq!(hits("~", "/home/dev", Extent::Children), Truth::Yes);
+        // All that lies there, however it is said.
+        for pattern in ["~/a/*", "~/a/**", "~/a/", "~/a/x"] {
+            assert_eq!(hits(pattern, "/home/dev/a", Extent::Tree), Truth::Yes, "{pattern}");
+            assert_eq!(hits(pattern, "/home/dev/a", Extent::Children), Truth::Yes, "{pattern}");
+            assert_eq!(hits(pattern, "/home", Extent::Tree), Truth::Maybe, "{pattern}");
+        }
+        assert_eq!(hits("~/a/*.rs", "/home/dev/a", Extent::Tree), Truth::Maybe);
+        assert_eq!(hits("~/a/*/*", "/home/dev/a", Extent::Tree), Truth::Maybe);
     }
 
     #[test]
     fn what_is_hidden_is_skipped() {
         assert_eq!(hits(".env", "/home/dev/project", Extent::Visible), Truth::No);
         assert_eq!(hits("~/.ssh/*", "/home/dev", Extent::Visible), Truth::No);
-        assert_eq!(hits("~/.ssh/*", "/home/dev/.ssh", Extent::Visible), Truth::Maybe);
+        assert_eq!(hits("~/.ssh/*", "/home/dev/.ssh", Extent::Visible), Truth::Yes);
         assert_eq!(hits("*.pem", "/home/dev", Extent::Visible), Truth::Maybe);
         assert_eq!(hits(".env", "/home/dev/.env", Extent::Visible), Truth::Yes);
     }

@@ -39,3 +39,19 @@ pub fn bit(name: impl IntoIterator<Item = u8>) -> u64 {
     }
     1 << (hash % 63)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_a_star_may_be_any() {
+        for name in ["*", "g*", "*x"] {
+            assert_eq!(bit(name.bytes()), ANY, "{name}");
+        }
+        // What stands behind the first dot does not count.
+        assert_eq!(bit("git.*".bytes()), bit("git.push".bytes()));
+        assert_ne!(bit("git.*".bytes()), ANY);
+        assert_ne!(bit("read".bytes()), bit("write".bytes()));
+    }
+}

@@ -209,7 +209,11 @@ fn what_changes_ends_the_trust() {
         ("run-parts new.d", &|root| {
             fs::create_dir(root.join("new.d")).and(fs::write(root.join("new.d/x"), "")).unwrap()
         }),
+        ("python3 d", &|root| fs::write(root.join("d/__main__.py"), "").unwrap()),
         ("./h/*.sh", &|root| fs::write(root.join("h/3.sh"), "").unwrap()),
+        ("sh new.d/*.sh", &|root| {
+            fs::create_dir(root.join("new.d")).and(fs::write(root.join("new.d/x.sh"), "")).unwrap()
+        }),
         ("PATH=./d:./bin:$PATH tool", &|root| fs::write(root.join("d/tool"), "").unwrap()),
         ("make", &|root| fs::write(root.join("GNUmakefile"), "").unwrap()),
     ];

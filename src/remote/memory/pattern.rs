@@ -267,6 +267,16 @@ mod tests {
         assert!(below.contains(&"Read(/home/dev/project/*)".into()), "{below:?}");
     }
 
+    /// What is sent is in all of the arguments: another call of that program sends another thing.
+    #[test]
+    fn what_sends_is_like_no_other_call_of_its_program() {
+        let bash = |command: &str| all("Bash", json!({ "command": command }));
+        let any = "Bash(curl:*)".to_string();
+        assert!(bash("curl https://e.example/a").contains(&any));
+        let sent = bash("curl -d a=b https://e.example/a");
+        assert!(!sent.is_empty() && !sent.contains(&any), "{sent:?}");
+    }
+
     #[test]
     fn what_could_be_anything_is_only_like_itself() {
         for command in [

@@ -264,7 +264,7 @@ pub(super) fn meets_at_most(parts: Parts<'_>, glob_path: &[&str]) -> bool {
 }
 
 /// The pattern lies below the directory that is touched as a whole: certain for the directory's
-/// direct children (its literal parent is named), for all of it where its content goes (`D/*`),
+/// direct children (its literal parent is named), for all of it where its content goes (`D/*`) or is named (`D/**`),
 /// possible from further up.
 pub(super) fn match_below(parts: Parts<'_>, dir: &[&str], extent: Extent) -> Truth {
     let mut parts = parts;
@@ -280,13 +280,22 @@ pub(super) fn match_below(parts: Parts<'_>, dir: &[&str], extent: Extent) -> Tru
     }
     let content = matches!(extent, Extent::Tree | Extent::Visible | Extent::Children);
     match parts.split_first() {
-        Some((part, rest)) if content && rest.is_empty() && is_one_name(&part) => Truth::Yes,
+        Some((part, rest)) if content && rest.is_empty() && is_surely_in(&part) => Truth::Yes,
         _ => Truth::Maybe,
     }
 }
 
+/// Does a directory that is touched with all in it surely hold what the component names: one name, or whatever is there?
+pub(super) fn is_surely_in(part: &Part<'_>) -> bool {
+    match part {
+        Part::Any => true,
+        Part::Glob(text) if *text == "*" => true,
+        part => is_one_name(part),
+    }
+}
+
 /// Does the component stand for a single name?
-pub(super) fn is_one_name(part: &Part<'_>) -> bool {
+fn is_one_name(part: &Part<'_>) -> bool {
     match part {
         Part::Literal(_) => true,
         Part::Folded(text) => !glob::is_glob(text),
