@@ -33,7 +33,7 @@ use crate::names::generic::ENDLESS;
 
 pub use sftp::emit_transfer;
 pub use small::{is_plain_powershell, lists_here, passes_objects};
-pub use sql::emit_redis;
+pub use sql::{emit_embedded, emit_redis};
 
 /// What a number known only at run time looks like in a value.
 const NUMBER: &str = "[-0-9]*";

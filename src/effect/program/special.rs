@@ -16,6 +16,7 @@ mod search;
 mod session;
 mod stage;
 mod text;
+mod web;
 mod windows;
 mod wrap;
 

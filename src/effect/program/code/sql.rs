@@ -9,11 +9,13 @@ use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word};
 
 mod client;
+mod condition;
 
 pub use client::{emit_mongo, emit_redis};
 
-use crate::names::sql::{KEPT, MADE, STATEMENTS, WRITERS};
+use crate::names::sql::{HASHES, KEPT, LANGUAGES, MADE, POWERS, STATEMENTS, WRITERS};
 use client::{emit_backslash_command, emit_dot_command};
+use condition::holds_always;
 
 /// A word, a string (`'`), a quoted name (`"`), or one other byte.
 struct SqlToken {
@@ -29,6 +31,8 @@ fn is_word(token: &SqlToken, word: &str) -> bool {
 const DROP: Word = Word::Named("database.drop");
 const ALL: Word = Word::Named("database.delete-all");
 const WRITE: Word = Word::Named("database.write");
+const GRANT: Word = Word::Named("database.grant");
+const PROGRAM: Word = Word::Named("database.program");
 
 /// SQL that an inline program hands to a driver: effects only where the text is SQL.
 pub fn emit_embedded(out: &mut Emitter, text: &str, span: &Range<usize>) {
@@ -238,7 +242,8 @@ fn emit_statement(
     statement.functions();
 }
 
-/// The part of a statement that happens: EXPLAIN only shows a plan, unless it is to ANALYZE.
+/// The part of a statement that happens: EXPLAIN only shows a plan, unless it is to ANALYZE. What is
+/// prepared is there to be executed.
 fn carried_out(tokens: &[SqlToken]) -> Option<&[SqlToken]> {
     const VERBS: &[&str] = &["select", "insert", "update", "delete", "with", "merge"];
     let analyses = || tokens.iter().any(|t| t.kind == b'w' && t.text == "analyze");
@@ -247,6 +252,10 @@ fn carried_out(tokens: &[SqlToken]) -> Option<&[SqlToken]> {
         Some("explain") => {
             let at = tokens.iter().position(|t| VERBS.contains(&t.text.as_str()))?;
             Some(&tokens[at..])
+        }
+        Some("prepare") => {
+            let at = tokens.iter().position(|t| t.kind == b'w' && t.text == "as")?;
+            Some(&tokens[at + 1..])
         }
         _ => Some(tokens),
     }
@@ -330,6 +339,9 @@ impl<'s> Statement<'s, '_> {
 
     /// What the first word says.
     fn verb(&mut self) {
+        if widens(self.tokens) {
+            self.push(GRANT);
+        }
         match self.word(0) {
             // What depends on it may be a table's column.
             "drop" if MADE.contains(&self.word(1)) && self.place("cascade").is_none() => {
@@ -351,6 +363,15 @@ impl<'s> Statement<'s, '_> {
             "match" | "detach" if self.tokens.iter().any(|t| is_word(t, "delete")) => {
                 self.push(if self.tokens.iter().any(|t| is_word(t, "where")) { WRITE } else { ALL })
             }
+            "merge" => {
+                let condition = self.place("on").zip(self.place("when"));
+                let all = condition.and_then(|(on, when)| self.tokens.get(on + 1..when));
+                let loses = self.place("delete").or_else(|| self.place("update")).is_some();
+                let all = loses && all.is_some_and(|condition| holds_always(condition, ""));
+                self.push(if all { ALL } else { WRITE });
+            }
+            // The way back to any moment since the last backup.
+            "purge" if self.word(1) == "binary" || self.word(1) == "master" => self.push(ALL),
             "with" => self.with(),
             "copy" => self.copy(),
             "load" => self.load(),
@@ -409,6 +430,7 @@ impl<'s> Statement<'s, '_> {
         if let Some(n) = self.place("program") {
             let text = self.tokens.get(n + 1);
             text.iter().for_each(|text| self.script(&text.text));
+            self.push(PROGRAM);
         } else if let Some(name) = self.text_after(side) {
             self.file(word, name);
         }
@@ -436,6 +458,23 @@ impl<'s> Statement<'s, '_> {
             && let Some(text) = self.string()
         {
             self.script(text);
+            self.push(PROGRAM);
+        }
+        // Its text is run by another server.
+        if self.place("dblink_exec").is_some()
+            && let Some(text) = self.tokens.iter().rev().find(|t| t.kind == b'\'')
+        {
+            emit_embedded(self.out, &text.text, self.span);
+        }
+        if self
+            .place("language")
+            .and_then(|n| self.tokens.get(n + 1))
+            .is_some_and(|name| LANGUAGES.contains(&&*name.text.to_ascii_lowercase()))
+        {
+            self.push(PROGRAM);
+        }
+        if reads_hashes(self.tokens) {
+            self.push(Word::Named("cloud.secret"));
         }
         if let Some(name) = self.text_after("outfile").or_else(|| self.text_after("dumpfile")) {
             self.file(Word::Write, name);
@@ -461,36 +500,81 @@ fn loses_column(tokens: &[SqlToken]) -> bool {
     })
 }
 
-/// Does a DELETE or UPDATE name no rows?
+/// Does a DELETE or UPDATE name no rows, or all of them?
 fn affects_all_rows(tokens: &[SqlToken]) -> bool {
     let mut depth = 0;
+    let mut condition = None;
+    let mut end = tokens.len();
     for (n, token) in tokens.iter().enumerate() {
         match token.kind {
             b'(' => depth += 1,
-            b')' => {
-                depth -= 1;
-                if depth < 0 {
-                    return true;
-                }
-            }
-            b'w' if depth == 0 && token.text == "where" => {
-                let rest: Vec<&str> = tokens[n + 1..]
-                    .iter()
-                    .map(|t| t.text.as_str())
-                    .filter(|t| !matches!(*t, "(" | ")"))
-                    .take_while(|t| *t != "returning")
-                    .collect();
-                return match rest[..] {
-                    ["true"] | ["1"] | ["not", "false"] => true,
-                    [a, "=", b] | [_, "or", a, "=", b] => a == b,
-                    [_, "=", .., "or", b, "=", c] => b == c,
-                    [.., "or", "true"] => true,
-                    _ => false,
-                };
-            }
+            b')' => depth -= 1,
+            b'w' if depth == 0 && token.text == "where" => condition = condition.or(Some(n + 1)),
             b'w' if depth == 0 && token.text == "limit" => return false,
+            b'w' if depth == 0 && token.text == "returning" => end = end.min(n),
             _ => {}
         }
+        // The statement ends where the parentheses around it do.
+        if depth < 0 {
+            end = end.min(n);
+            break;
+        }
     }
-    true
+    condition.is_none_or(|from| {
+        holds_always(tokens.get(from..end).unwrap_or_default(), &table_of(tokens))
+    })
+}
+
+/// The table that a DELETE or UPDATE names, without its schema.
+fn table_of(tokens: &[SqlToken]) -> String {
+    let words = ["delete", "update", "from", "only"];
+    let mut rest =
+        tokens.iter().skip_while(|t| t.kind == b'w' && words.contains(&&*t.text)).peekable();
+    let mut name = rest.next();
+    while rest.next_if(|t| t.kind == b'.').is_some() {
+        name = rest.next();
+    }
+    name.map_or(String::new(), |name| name.text.to_ascii_lowercase())
+}
+
+/// Do these words follow each other?
+fn has_words(tokens: &[SqlToken], words: &[&str]) -> bool {
+    tokens.windows(words.len()).any(|run| {
+        run.iter().zip(words).all(|(token, word)| token.kind != b'\'' && is_word(token, word))
+    })
+}
+
+/// Does the statement give rights over everything, or to everybody, or take a guard of rows away? A table that is handed to the
+/// application's own account is everyday work.
+fn widens(tokens: &[SqlToken]) -> bool {
+    let word = |n: usize| tokens.get(n).map_or("", |t| t.text.as_str());
+    let any = |words: &[&str]| tokens.iter().any(|t| t.kind != b'\'' && words.contains(&&*t.text));
+    match word(0) {
+        "grant" => {
+            let changes = any(&["all", "insert", "update", "delete", "truncate"]);
+            has_words(tokens, &["*", ".", "*"]) && changes
+                || has_words(tokens, &["to", "public"]) && changes
+                || any(POWERS)
+        }
+        "alter" | "create" if matches!(word(1), "role" | "user" | "group" | "server") => {
+            any(POWERS)
+        }
+        "alter" => {
+            has_words(tokens, &["disable", "row", "level"])
+                || has_words(tokens, &["no", "force", "row"])
+        }
+        // With IF EXISTS it is about to be made anew.
+        "drop" => word(1) == "policy" && word(2) != "if",
+        _ => false,
+    }
+}
+
+/// Are the hashes of passwords among what is asked for?
+fn reads_hashes(tokens: &[SqlToken]) -> bool {
+    let held =
+        tokens.iter().any(|t| t.kind != b'\'' && matches!(&*t.text, "pg_shadow" | "pg_authid"))
+            || has_words(tokens, &["mysql", ".", "user"]);
+    let shown = |t: &SqlToken| t.kind != b'\'' && (HASHES.contains(&&*t.text) || t.kind == b'*');
+    held && tokens.first().is_some_and(|t| matches!(&*t.text, "select" | "copy" | "with" | "table"))
+        && (tokens.iter().any(shown) || !tokens.iter().any(|t| t.text == "select"))
 }

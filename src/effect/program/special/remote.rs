@@ -215,6 +215,7 @@ pub fn emit_download(out: &mut Emitter, call: &Call, values: &[Value]) {
             out.operand(Word::Read, &Value::known(file, url.span.clone()));
         }
         super::forge::emit_request(out, call, url);
+        super::web::emit_request(out, call, url);
         let sends = send && !call.is_dry_run();
         match sends && !call.fed && is_message(call, url) {
             true => emit_message(out, url),

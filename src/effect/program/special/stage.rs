@@ -10,6 +10,7 @@ use crate::names::stage::{ASKERS, DEVELOPMENT, PRODUCTION, SCRATCH, VARIABLES, W
 
 const DROP: Word = Word::Named("database.drop");
 const ALL: Word = Word::Named("database.delete-all");
+const GRANT: Word = Word::Named("database.grant");
 
 /// What a name says of the place that it is of; the later one is the more careful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -223,7 +224,7 @@ fn worst_stage(out: &Emitter, call: &Call) -> Option<Stage> {
 pub fn settle_drops(out: &mut Emitter, call: &Call, from: usize) {
     let command = out.command;
     let loses =
-        |effect: &Effect| effect.command == command && (effect.word == DROP || effect.word == ALL);
+        |effect: &Effect| effect.command == command && [DROP, ALL, GRANT].contains(&effect.word);
     if !out.analysis.effects[from..].iter().any(loses) {
         return;
     }
@@ -231,6 +232,7 @@ pub fn settle_drops(out: &mut Emitter, call: &Call, from: usize) {
     for effect in out.analysis.effects[from..].iter_mut().filter(|effect| loses(effect)) {
         effect.word = match stage {
             Some(Stage::Scratch) => Word::Named("database.write"),
+            Some(Stage::Development) if effect.word == GRANT => Word::Named("database.write"),
             Some(Stage::Development) if effect.word == DROP => Word::Named("database.scratch"),
             _ => effect.word,
         };
@@ -241,7 +243,9 @@ pub fn settle_drops(out: &mut Emitter, call: &Call, from: usize) {
 pub fn settle(out: &mut Emitter, call: &Call, from: usize) {
     emit_unread(out, call);
     let own = &out.analysis.effects[from..];
-    if call.is_dry_run() || !own.iter().any(|e| [DROP, ALL].contains(&e.word) || changes(e, call)) {
+    if call.is_dry_run()
+        || !own.iter().any(|e| [DROP, ALL, GRANT].contains(&e.word) || changes(e, call))
+    {
         return;
     }
     settle_drops(out, call, from);

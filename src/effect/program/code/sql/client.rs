@@ -152,13 +152,29 @@ pub fn emit_redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
     match text(0).as_str() {
         "" if words.is_empty() => {}
         "FLUSHALL" | "FLUSHDB" | "SWAPDB" => push(DROP),
+        "CONFIG" if text(1) == "GET" && text(2) == "REQUIREPASS" => {
+            push(Word::Named("cloud.secret"));
+        }
         "CONFIG" if text(1) == "SET" => {
             push(WRITE);
+            if (text(2).as_str(), text(3).as_str()) == ("PROTECTED-MODE", "NO") {
+                push(GRANT);
+            }
             if matches!(text(2).as_str(), "DIR" | "DBFILENAME")
                 && let Some(dir) = words.get(3)
             {
                 out.emit_path(Word::Write, dir, Extent::Tree, Grade::Certain, Source::Code);
             }
+        }
+        // Another server's data takes the place of what is here.
+        "REPLICAOF" | "SLAVEOF" if text(1) != "NO" => push(ALL),
+        "LTRIM" if (text(2).as_str(), text(3).as_str()) == ("1", "0") => push(ALL),
+        "XTRIM" if words.last().is_some_and(|last| last.plain_text() == Some("0")) => push(ALL),
+        "CLUSTER" if text(1) == "RESET" => push(ALL),
+        "FT.DROPINDEX" if text(2) == "DD" => push(ALL),
+        "ACL" if text(1) == "SETUSER" => {
+            let wide = |n: usize| matches!(text(n).as_str(), "NOPASS" | "+@ALL" | "ALLCOMMANDS");
+            push(if (3..words.len()).any(wide) { GRANT } else { WRITE });
         }
         // Keys that another command lists.
         "DEL" | "UNLINK" if words[1..].iter().any(|key| key.by() == Printer::Stranger) => push(ALL),
@@ -174,7 +190,8 @@ pub fn emit_redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
 
 /// mongosh's JavaScript: the methods that say what they do.
 pub fn emit_mongo(out: &mut Emitter, text: &str, span: &Range<usize>) {
-    let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let squeezed: String =
+        text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\'' | '"' | '`')).collect();
     let mut push = |word: Word| out.push(word, Grade::Certain, Source::Code, span.clone());
     let has = |names: &[&str]| names.iter().any(|n| squeezed.contains(n));
     if has(mongo::DROPS) {
@@ -183,6 +200,9 @@ pub fn emit_mongo(out: &mut Emitter, text: &str, span: &Range<usize>) {
         push(ALL);
     } else if has(mongo::CHANGES) {
         push(WRITE);
+    }
+    if has(mongo::GRANTS) && has(mongo::POWERS) {
+        push(GRANT);
     }
     if has(&["runProgram(", "run(", "load(", "eval(", "require("]) && !squeezed.contains(".run(") {
         out.emit_unknown("code that runs in a database client", span.clone());
