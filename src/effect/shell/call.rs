@@ -557,6 +557,7 @@ impl Walker<'_> {
         self.note_copies(name, &call);
         self.made_executable(name, &call);
         self.emit_unread_build(name, &call, from);
+        self.note_compiled(name, &call, from);
         self.emit_piped_files(&call, index);
         self.emit_patched_files(&call);
         if self.out.analysis.effects[from..]

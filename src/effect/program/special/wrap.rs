@@ -294,6 +294,15 @@ fn module(i: &mut Invocation, values: Vec<Value>) {
     are(i, Role::MaybePath, &values);
 }
 
+/// `k3s kubectl delete ns x`, `gh copilot -- -p x`: a program that another one has inside, by its own name.
+pub(super) fn run_nested(i: &mut Invocation) {
+    let name = i.program.name.rsplit(' ').next().unwrap_or_default();
+    let values = std::mem::take(&mut i.values).into_iter();
+    let values = values.skip_while(|value| value.plain_text() == Some("--"));
+    let name = Value::known(name, i.call.span.clone());
+    i.next.push(Next::words(std::iter::once(name).chain(values).collect()));
+}
+
 /// xargs: a command whose last operands, or those that a token stands for, come from standard input.
 pub(super) fn run_xargs(i: &mut Invocation) {
     if i.call.name == "parallel" {
