@@ -331,6 +331,11 @@ impl Walker<'_> {
             target.is_some_and(|path| w.is_download(&path, from))
         };
         let Some(source) = operands.into_iter().find(|value| of_download(self, value)) else { return };
+        // `go run x.go`, `zig run x.zig`, `nim r x.nim`
+        let runs = |arg: &Value| matches!(arg.plain_text(), Some("run" | "r" | "-r"));
+        if call.args.iter().any(runs) {
+            call.does(&mut self.out, Word::Named("package.unread"));
+        }
         let stem = source.plain_text().and_then(|text| split(text).1.rsplit_once('.'));
         let made = [Some("a.out"), stem.map(|(stem, _)| stem)];
         let made = made.into_iter().flatten().map(|name| Value::known(name, source.span.clone()));

@@ -299,7 +299,9 @@ pub(super) fn run_nested(i: &mut Invocation) {
     let name = i.program.name.rsplit(' ').next().unwrap_or_default();
     let values = std::mem::take(&mut i.values).into_iter();
     let values = values.skip_while(|value| value.plain_text() == Some("--"));
-    let name = Value::known(name, i.call.span.clone());
+    let said = i.call.parsed.operands.get(i.call.parsed.subs.wrapping_sub(1));
+    let span = said.map_or(&i.call.span, |at| &i.call.args[*at].span);
+    let name = Value::known(name, span.clone());
     i.next.push(Next::words(std::iter::once(name).chain(values).collect()));
 }
 
