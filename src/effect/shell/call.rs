@@ -493,6 +493,12 @@ impl Walker<'_> {
             self.run_file(word, None, index, words.to_vec());
             self.out.command = Some(index);
         }
+        if dir.is_empty()
+            && let Some(here) = self.downloaded_here(word, index)
+        {
+            self.run_file(&here, None, index, words.to_vec());
+            self.out.command = Some(index);
+        }
         if declared {
             return;
         }

@@ -304,7 +304,10 @@ impl Walker<'_> {
         let unread = printed
             || builds
                 && !looks
-                && (here || pulls || downloaded || touched.iter().any(|path| self.is_fetched_tree(path)))
+                && (here
+                    || pulls
+                    || downloaded
+                    || touched.iter().any(|path| self.is_fetched_tree(path)))
             || installs && touched.iter().any(|path| self.is_download(path, from));
         if unread {
             call.does(&mut self.out, Word::Named("package.unread"));
@@ -315,7 +318,8 @@ impl Walker<'_> {
     fn pulls_from_stranger(&self) -> bool {
         self.out.analysis.commands.iter().any(|command| {
             let mut words = command.operands.iter().map(|at| command.args[*at].text.as_deref());
-            let pulls = command.name == "git" && matches!(words.next(), Some(Some("pull" | "fetch")));
+            let pulls =
+                command.name == "git" && matches!(words.next(), Some(Some("pull" | "fetch")));
             pulls && words.next().flatten().is_some_and(|from| from.contains("://"))
         })
     }
@@ -330,7 +334,9 @@ impl Walker<'_> {
             let target = w.out.locate_exact(value).map(|target| target.resolved);
             target.is_some_and(|path| w.is_download(&path, from))
         };
-        let Some(source) = operands.into_iter().find(|value| of_download(self, value)) else { return };
+        let Some(source) = operands.into_iter().find(|value| of_download(self, value)) else {
+            return;
+        };
         // `go run x.go`, `zig run x.zig`, `nim r x.nim`
         let runs = |arg: &Value| matches!(arg.plain_text(), Some("run" | "r" | "-r"));
         if call.args.iter().any(runs) {
@@ -437,6 +443,31 @@ impl Walker<'_> {
             && !does(Word::Send)
             && (effects.iter().any(fills)
                 || commands[command].args.iter().any(|arg| arg.text.as_deref().is_some_and(names)))
+    }
+
+    /// `curl -o x.bat URL & x.bat`: Windows looks for a program where the call is first. In the text of cmd.exe and PowerShell the
+    /// name has lost its end.
+    pub(super) fn downloaded_here(&mut self, word: &Value, index: usize) -> Option<Value> {
+        const ENDS: [&str; 5] = ["bat", "cmd", "exe", "ps1", "msi"];
+        let name = word.plain_text()?;
+        let commands = &self.out.analysis.commands;
+        let shell = commands[index].parent.and_then(|at| commands.get(at));
+        let names: Vec<String> = match name.rsplit_once('.') {
+            Some((_, end)) if ENDS.contains(&end) => vec![name.to_string()],
+            None if shell
+                .is_some_and(|one| matches!(&*one.name, "cmd" | "powershell" | "pwsh")) =>
+            {
+                ENDS.iter().map(|end| format!("{name}.{end}")).collect()
+            }
+            _ => return None,
+        };
+        let before = self.out.analysis.effects.len();
+        names.into_iter().map(|name| Value::known(format!("./{name}"), word.span.clone())).find(
+            |file| {
+                let target = self.out.locate_exact(file);
+                target.is_some_and(|target| self.is_download(&target.resolved, before))
+            },
+        )
     }
 
     /// Does any of the other programs, but for those that run this one?

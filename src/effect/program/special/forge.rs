@@ -34,9 +34,12 @@ pub fn emit_api(out: &mut Emitter, call: &Call, values: &[Value]) {
     let method = value("-X").flatten().and_then(Value::plain_text).unwrap_or("POST");
     let target = values.first().map_or("", Value::known_start);
     let mutates = graphql
-        && !call.parsed.options.iter().filter_map(|o| o.value.as_ref()).any(|value| {
-            TALKS.iter().any(|talk| value.known_start().contains(talk))
-        });
+        && !call
+            .parsed
+            .options
+            .iter()
+            .filter_map(|o| o.value.as_ref())
+            .any(|value| TALKS.iter().any(|talk| value.known_start().contains(talk)));
     if mutates || !graphql && is_weighty(method, target) {
         push(WRITE);
     }
@@ -88,9 +91,10 @@ pub(super) fn request_by(out: &mut Emitter, call: &Call, url: &Value, method: &s
     };
     // What a mutation says stands in the request's body.
     let mutates = || {
-        call.args.iter().map(Value::known_start).any(|text| {
-            text.contains("mutation") && !TALKS.iter().any(|talk| text.contains(talk))
-        })
+        call.args
+            .iter()
+            .map(Value::known_start)
+            .any(|text| text.contains("mutation") && !TALKS.iter().any(|talk| text.contains(talk)))
     };
     let graphql = path.split('?').next().is_some_and(|path| path.ends_with("graphql"));
     if is_weighty(method, path) || graphql && mutates() {

@@ -270,7 +270,8 @@ fn are(i: &mut Invocation, kind: Role, values: &[Value]) {
 /// `python -m http.server`: a module that the tables know.
 fn module(i: &mut Invocation, values: Vec<Value>) {
     let known = |name: &str| !SHADOWS.contains(&name) && find(name, &[]).is_some();
-    let named = |module: &str| MODULES.iter().find(|(own, _)| *own == module).map(|(_, name)| *name);
+    let named =
+        |module: &str| MODULES.iter().find(|(own, _)| *own == module).map(|(_, name)| *name);
     let module = i.call.value("-m");
     let first = module.and_then(Value::plain_text).and_then(|name| name.split('.').next());
     let modules: Vec<&str> = IMPORTED.iter().copied().chain(first).collect();
