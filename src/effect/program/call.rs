@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::options::Parsed;
-use super::table::{Language, mark};
+use super::table::{Language, Role, mark};
 use crate::effect::emitter::Emitter;
 use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word};
@@ -112,6 +112,18 @@ impl Call<'_> {
     /// An effect of the program itself, for certain.
     pub fn does(&self, out: &mut Emitter, word: Word) {
         out.push(word, Grade::Certain, Source::Program, self.span.clone());
+    }
+
+    /// The operands and the options' values that have that role.
+    pub fn values_of(&self, role: Role) -> Vec<Value> {
+        let options = self.parsed.options.iter();
+        let named = options.filter(|option| option.spec.is_some_and(|spec| spec.role == role));
+        let mut values: Vec<Value> = named.filter_map(|option| option.value.clone()).collect();
+        let Some(row) = self.parsed.program else { return values };
+        let operands = self.operands().into_iter().enumerate();
+        let own = |at: usize| row.before.get(at).copied().unwrap_or(row.repeat);
+        values.extend(operands.filter(|(at, _)| own(*at) == role).map(|(_, value)| value));
+        values
     }
 
     /// The operands behind the sub-command.

@@ -177,7 +177,10 @@ pub fn parse_arguments(name: &str, args: &[Value], own: &'static [Program]) -> P
                 parsed.program = None;
                 parsed.harmless = false;
             }
-            at = parse_program_part(&mut parsed, args, at, row.is_some_and(|p| p.stop));
+            // `dotenv rm -rf x`: the word that is no sub-command begins what the program runs.
+            if !row.is_some_and(|p| p.stop && p.operands_known) {
+                at = parse_program_part(&mut parsed, args, at, row.is_some_and(|p| p.stop));
+            }
             break;
         }
     }

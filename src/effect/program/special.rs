@@ -151,6 +151,7 @@ const HANDLERS: [(Special, Handler); Special::ALL.len()] = [
     (Special::Make, text::make),
     (Special::Maven, |i| packages::emit_build(i.out, i.call, &i.values)),
     (Special::Nc, |i| network::emit_nc(i.out, i.call, &i.values, i.next)),
+    (Special::Nested, wrap::run_nested),
     (Special::NpmPkg, |i| packages::emit_package_fields(i.out, i.call, &i.values)),
     (Special::Open, |i| machine::emit_open(i.out, &i.values)),
     (Special::OwnShell, session::own_shell),

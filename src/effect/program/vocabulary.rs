@@ -175,7 +175,7 @@ vocabulary! {
     GitReset = "git-reset", GitRestore = "git-restore", GitTree = "git-tree", GitWorktree = "git-worktree",
     Gzip = "gzip", Httpie = "httpie", Inside = "inside", InsideOnly = "inside-only", Interpreter = "interpreter",
     Jq = "jq", Kill = "kill", KubectlDelete = "kubectl-delete", KubectlGet = "kubectl-get", Ln = "ln",
-    Machine = "machine", Make = "make", Maven = "maven", Nc = "nc", NpmPkg = "npm-pkg",
+    Machine = "machine", Make = "make", Maven = "maven", Nc = "nc", Nested = "nested", NpmPkg = "npm-pkg",
     Open = "open", OwnShell = "own-shell", OwnText = "own-text", Packages = "packages", Pager = "pager",
     Parted = "parted", PackageConfig = "package-config", Piped = "piped", Ps = "ps", Redis = "redis", Reveals = "reveals",
     Robocopy = "robocopy", Runner = "runner", Scp = "scp", Screen = "screen", Script = "script",

@@ -493,6 +493,12 @@ impl Walker<'_> {
             self.run_file(word, None, index, words.to_vec());
             self.out.command = Some(index);
         }
+        if dir.is_empty()
+            && let Some(here) = self.downloaded_here(word, index)
+        {
+            self.run_file(&here, None, index, words.to_vec());
+            self.out.command = Some(index);
+        }
         if declared {
             return;
         }
@@ -557,6 +563,7 @@ impl Walker<'_> {
         self.note_copies(name, &call);
         self.made_executable(name, &call);
         self.emit_unread_build(name, &call, from);
+        self.note_compiled(name, &call, from);
         self.emit_piped_files(&call, index);
         self.emit_patched_files(&call);
         if self.out.analysis.effects[from..]

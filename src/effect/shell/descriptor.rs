@@ -105,6 +105,10 @@ impl Walker<'_> {
                     _ if let Text::Pipe(at) = value.text => Some(self.pipe_feed(at)),
                     _ if self.several => Some(Feed::Stream(Printer::Stranger)),
                     Some("/dev/null") => Some(Feed::Text(String::new())),
+                    // The shell itself asks that host.
+                    Some(path) if super::redirect::is_connection(path) => {
+                        Some(Feed::Stream(Printer::Stranger))
+                    }
                     // What is fed already goes on.
                     Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") => feed,
                     Some(path) if named_by_path(path).is_some() => {

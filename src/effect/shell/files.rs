@@ -5,7 +5,7 @@ use super::{Feed, Walker};
 use crate::effect::emitter::Spot;
 use crate::effect::guarded;
 use crate::effect::path::{normalise_path, split};
-use crate::effect::program::table::{self, Class};
+use crate::effect::program::table::{self, Class, Role};
 use crate::effect::program::{Call, Next, special};
 use crate::effect::value::{Printer, Text, Value, looks_like_path};
 use crate::effect::{Analysis, Effect, Extent, Grade, Opt, Source, Word, patch};
@@ -259,8 +259,9 @@ impl Walker<'_> {
         // What was only made or changed here (`sed s/a/b/ x.yaml | kubectl apply -f -`) is no stranger's.
         let printed = printed && self.meets_strangers(name);
         let has = |word: Word| self.out.analysis.effects.iter().any(|effect| effect.word == word);
+        let pulls = builds && self.pulls_from_stranger();
         let fetches = !self.out.fetched.is_empty() || has(Word::Network) && has(Word::Write);
-        if !printed && !fetches {
+        if !printed && !fetches && !pulls {
             return;
         }
         let doubtful = &["make", "cargo", "pip", "pip3", "go"];
@@ -293,16 +294,60 @@ impl Walker<'_> {
         let touched: Vec<String> = touched.into_iter().chain(named).collect();
         // Other words of a runner name its data: `npx x data.json`.
         let words = touched.iter().filter(|_| BUILDERS.contains(&name)).cloned();
-        let sources: Vec<String> = words.chain(recipes).collect();
+        // What the row says that it runs is none of its data: `pytest x.py`.
+        let mut run: Vec<String> = Vec::new();
+        for value in call.values_of(Role::Runs) {
+            run.extend(self.out.locate_exact(&value).map(|target| target.resolved));
+        }
+        let sources: Vec<String> = words.chain(recipes).chain(run).collect();
         let downloaded = sources.iter().any(|path| self.is_download(path, from));
         let unread = printed
             || builds
                 && !looks
-                && (here || downloaded || touched.iter().any(|path| self.is_fetched_tree(path)))
+                && (here
+                    || pulls
+                    || downloaded
+                    || touched.iter().any(|path| self.is_fetched_tree(path)))
             || installs && touched.iter().any(|path| self.is_download(path, from));
         if unread {
             call.does(&mut self.out, Word::Named("package.unread"));
         }
+    }
+
+    /// `git pull https://host/x main`: what is not of the project's own remotes lies in its work tree from then on.
+    fn pulls_from_stranger(&self) -> bool {
+        self.out.analysis.commands.iter().any(|command| {
+            let mut words = command.operands.iter().map(|at| command.args[*at].text.as_deref());
+            let pulls =
+                command.name == "git" && matches!(words.next(), Some(Some("pull" | "fetch")));
+            pulls && words.next().flatten().is_some_and(|from| from.contains("://"))
+        })
+    }
+
+    /// `curl -o x.c URL && gcc x.c && ./a.out`: a program that is made of what the call has fetched is so itself.
+    pub(super) fn note_compiled(&mut self, name: &str, call: &Call, from: usize) {
+        if !table::has_class(name, Class::Compiler, self.out.place.programs) {
+            return;
+        }
+        let operands = call.operands();
+        let of_download = |w: &mut Self, value: &Value| {
+            let target = w.out.locate_exact(value).map(|target| target.resolved);
+            target.is_some_and(|path| w.is_download(&path, from))
+        };
+        let Some(source) = operands.into_iter().find(|value| of_download(self, value)) else {
+            return;
+        };
+        // `go run x.go`, `zig run x.zig`, `nim r x.nim`
+        let runs = |arg: &Value| matches!(arg.plain_text(), Some("run" | "r" | "-r"));
+        if call.args.iter().any(runs) {
+            call.does(&mut self.out, Word::Named("package.unread"));
+        }
+        let stem = source.plain_text().and_then(|text| split(text).1.rsplit_once('.'));
+        let made = [Some("a.out"), stem.map(|(stem, _)| stem)];
+        let made = made.into_iter().flatten().map(|name| Value::known(name, source.span.clone()));
+        let named = call.args.windows(2).filter(|pair| pair[0].plain_text() == Some("-o"));
+        let named = named.map(|pair| pair[1].clone());
+        made.chain(named).collect::<Vec<_>>().iter().for_each(|file| self.out.fetch_into(file));
     }
 
     /// Does another program of the call contact a host, or decode? What asks the very cluster that it changes is no stranger.
@@ -398,6 +443,31 @@ impl Walker<'_> {
             && !does(Word::Send)
             && (effects.iter().any(fills)
                 || commands[command].args.iter().any(|arg| arg.text.as_deref().is_some_and(names)))
+    }
+
+    /// `curl -o x.bat URL & x.bat`: Windows looks for a program where the call is first. In the text of cmd.exe and PowerShell the
+    /// name has lost its end.
+    pub(super) fn downloaded_here(&mut self, word: &Value, index: usize) -> Option<Value> {
+        const ENDS: [&str; 5] = ["bat", "cmd", "exe", "ps1", "msi"];
+        let name = word.plain_text()?;
+        let commands = &self.out.analysis.commands;
+        let shell = commands[index].parent.and_then(|at| commands.get(at));
+        let names: Vec<String> = match name.rsplit_once('.') {
+            Some((_, end)) if ENDS.contains(&end) => vec![name.to_string()],
+            None if shell
+                .is_some_and(|one| matches!(&*one.name, "cmd" | "powershell" | "pwsh")) =>
+            {
+                ENDS.iter().map(|end| format!("{name}.{end}")).collect()
+            }
+            _ => return None,
+        };
+        let before = self.out.analysis.effects.len();
+        names.into_iter().map(|name| Value::known(format!("./{name}"), word.span.clone())).find(
+            |file| {
+                let target = self.out.locate_exact(file);
+                target.is_some_and(|target| self.is_download(&target.resolved, before))
+            },
+        )
     }
 
     /// Does any of the other programs, but for those that run this one?

@@ -244,9 +244,7 @@ impl Walker<'_> {
         if dup && writes && value.text().is_some() && text.contains(['$', '`', '\\', '\'', '"']) {
             self.out.emit_unknown("a word behind >& that expands again", value.span.clone());
         }
-        if let Some(rest) =
-            text.strip_prefix("/dev/tcp/").or_else(|| text.strip_prefix("/dev/udp/"))
-        {
+        if let Some(rest) = CONNECTIONS.iter().find_map(|start| text.strip_prefix(start)) {
             let host = rest
                 .split('/')
                 .next()
@@ -274,6 +272,14 @@ impl Walker<'_> {
             self.out.emit_path(Kind::Write, value, Extent::Exact, Grade::Certain, Source::Redirect);
         }
     }
+}
+
+/// How the paths begin that bash takes for hosts.
+const CONNECTIONS: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
+
+/// Is it a host that the shell itself contacts?
+pub(super) fn is_connection(path: &str) -> bool {
+    CONNECTIONS.iter().any(|start| path.starts_with(start))
 }
 
 /// The word behind `>!`, where the redirection's own word is that `!`.

@@ -241,7 +241,10 @@ impl Scan<'_, '_> {
                 for val in call.pos.iter().skip(i) {
                     self.emit_role(kind, val, &call);
                 }
-            } else if matches!(part, "!" | "process" | "listen" | "network" | "drops" | "") {
+            } else if matches!(
+                part,
+                "!" | "process" | "listen" | "network" | "drops" | "removes" | "secret" | ""
+            ) {
                 self.emit_role(part, &Val::Unknown, &call);
             } else {
                 if let Some(val) = call.pos.get(i) {

@@ -2,7 +2,7 @@
 //!
 //! Behind the colon stands one word per argument, in order: `read`, `write`, `edit`, `delete`, `move`,
 //! `perm` (each with `tree`), `link` (gets a second name), `url`, `send`, `sh` (a shell reads it), `code`, `sql`, `-` (nothing); `x*`
-//! for all that follow. `process`, `listen`, `network`, `drops` (a database, table or schema) and `!` (hides what it does) take no argument, `@x`
+//! for all that follow. `process`, `listen`, `network`, `drops` (a database, table or schema), `removes` (of a cloud), `secret` (one that is stored) and `!` (hides what it does) take no argument, `@x`
 //! looks at the whole call, `->x` says what it returns. A name that ends with a dot stands for all
 //! others of that module, one that begins with a dot for a method of anything, `Path.` for one of a path.
 //! `~`: called without brackets.

@@ -44,6 +44,11 @@ pub fn emit_added(out: &mut Emitter, call: &Call) {
             _ => {}
         }
     }
+    // `PIP_INDEX_URL=https://x pip install -r requirements.txt`: what the project names comes from there.
+    if operands && call.operands().is_empty() && sets_index(out) {
+        let named = Value::known("what the project names", call.span.clone());
+        push(out, ADD, call.row(), &named, named.known_start().to_string(), Origin::Index, None);
+    }
     if operands && !call.has("--git") {
         call.operands().iter().for_each(|value| emit_package(out, call.row(), value, index));
     }

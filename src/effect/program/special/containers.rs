@@ -9,6 +9,7 @@ use crate::effect::path;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word, windows};
 use crate::names::containers::{CAPABILITIES, GRAVE, OPEN, USUAL};
+use crate::names::runner::IMAGES;
 use crate::paths::may_be_project;
 
 fn emit_escape(out: &mut Emitter, value: &Value) {
@@ -34,11 +35,26 @@ pub fn emit_run(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec
     let mut entries =
         call.parsed.options.iter().rev().filter(|option| option.is_option("--entrypoint"));
     let entry = entries.find_map(|option| option.value.clone());
+    let tool = values.first().filter(|_| entry.is_none()).and_then(tool_of);
     let mut words: Vec<Value> = entry.into_iter().filter(|e| e.plain_text() != Some("")).collect();
     words.extend(values.iter().skip(1).cloned());
-    if !words.is_empty() {
-        next.push(Next::words(words));
+    if words.is_empty() {
+        return;
     }
+    if let Some(tool) = tool {
+        let image = Value::known(tool, values[0].span.clone());
+        next.push(Next::words(std::iter::once(image).chain(words.iter().cloned()).collect()));
+    }
+    next.push(Next::words(words));
+}
+
+/// The tool that an image starts: `docker run amazon/aws-cli s3 rb s3://b`.
+fn tool_of(image: &Value) -> Option<&'static str> {
+    let image = image.plain_text()?.split('@').next()?;
+    let tag = image.rfind(':').filter(|at| !image[*at..].contains('/'));
+    let image = &image[..tag.unwrap_or(image.len())];
+    let image = image.strip_prefix("docker.io/").unwrap_or(image);
+    IMAGES.iter().find_map(|(name, tool)| (*name == image).then_some(*tool))
 }
 
 /// What a container gets of this machine by an option of that name.

@@ -6,7 +6,7 @@ use crate::effect::emitter::Emitter;
 use crate::effect::host::host_of;
 use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word};
-use crate::names::forge::{HOMES, INTERFACES, TALK, WEIGHTY};
+use crate::names::forge::{HOMES, INTERFACES, PATHS, TALK, WEIGHTY};
 
 /// `gh api`: GET unless a method or fields say otherwise; a GraphQL query is a read, a mutation a
 /// write.
@@ -34,10 +34,12 @@ pub fn emit_api(out: &mut Emitter, call: &Call, values: &[Value]) {
     let method = value("-X").flatten().and_then(Value::plain_text).unwrap_or("POST");
     let target = values.first().map_or("", Value::known_start);
     let mutates = graphql
-        && !call.parsed.options.iter().filter_map(|o| o.value.as_ref()).any(|value| {
-            value.known_start().contains("addComment")
-                || value.known_start().contains("addReaction")
-        });
+        && !call
+            .parsed
+            .options
+            .iter()
+            .filter_map(|o| o.value.as_ref())
+            .any(|value| TALKS.iter().any(|talk| value.known_start().contains(talk)));
     if mutates || !graphql && is_weighty(method, target) {
         push(WRITE);
     }
@@ -51,6 +53,9 @@ pub fn emit_api(out: &mut Emitter, call: &Call, values: &[Value]) {
 }
 
 const WRITE: Word = Word::Named("forge.write");
+
+/// Mutations by which people talk.
+const TALKS: &[&str] = &["addComment", "addReaction"];
 
 /// Does a request change what others rely on? A comment, a label or a review is everyday work.
 fn is_weighty(method: &str, target: &str) -> bool {
@@ -70,17 +75,45 @@ fn is_weighty(method: &str, target: &str) -> bool {
 
 /// A request by hand to the API of a forge (`curl -X DELETE https://api.github.com/repos/o/r`).
 pub(super) fn emit_request(out: &mut Emitter, call: &Call, url: &Value) {
-    let rest = INTERFACES.iter().find_map(|start| url.known_start().strip_prefix(start));
-    let Some(path) = rest.filter(|_| !call.is_dry_run()) else { return };
     let named = ["-X", "--request", "--method"].iter().find_map(|name| call.value(name));
     let method = match named {
         Some(method) => method.plain_text().unwrap_or("DELETE"),
         None if super::super::effects::sends_data(call) => "POST",
         None => "GET",
     };
-    if is_weighty(method, path) {
+    request_by(out, call, url, method);
+}
+
+/// The same by whatever program, which names its method.
+pub(super) fn request_by(out: &mut Emitter, call: &Call, url: &Value, method: &str) {
+    let Some(path) = path_at_forge(url.known_start()).filter(|_| !call.is_dry_run()) else {
+        return;
+    };
+    // What a mutation says stands in the request's body.
+    let mutates = || {
+        call.args
+            .iter()
+            .map(Value::known_start)
+            .any(|text| text.contains("mutation") && !TALKS.iter().any(|talk| text.contains(talk)))
+    };
+    let graphql = path.split('?').next().is_some_and(|path| path.ends_with("graphql"));
+    if is_weighty(method, path) || graphql && mutates() {
         call.does(out, WRITE);
     }
+}
+
+/// What of an address is asked of a forge's interface: of one that everybody knows, or of one's own by the shape of its paths.
+fn path_at_forge(url: &str) -> Option<&str> {
+    let bare = url.split_once("://").map_or(url, |(_, rest)| rest);
+    INTERFACES
+        .iter()
+        .find_map(|start| url.strip_prefix(start).or_else(|| bare.strip_prefix(&start[8..])))
+        .or_else(|| {
+            // A server of this machine's is somebody's own work.
+            let (host, path) = bare.split_at(bare.find('/')?);
+            let away = host.contains('.') && !host.starts_with("127.") && !host.starts_with("0.");
+            PATHS.iter().filter(|_| away).any(|start| path.starts_with(start)).then_some(path)
+        })
 }
 
 /// A forge that the call names (`-R host/owner/name`, an address): of one that is not the program's own, an allow on the program does

@@ -34,6 +34,8 @@ pub fn emit_httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
         }
         send |= text.contains('=');
     }
+    let method = named.and_then(Value::plain_text).unwrap_or(if send { "POST" } else { "GET" });
+    super::forge::request_by(out, call, url, method);
     // `:3000/x` is this machine.
     let local = url.text().filter(|text| text.starts_with([':', '/']));
     let local = local.map(|text| Value::known(format!("localhost{text}"), url.span.clone()));

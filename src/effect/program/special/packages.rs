@@ -8,7 +8,7 @@ use crate::effect::emitter::Emitter;
 use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::names::added::HOSTED;
-use crate::names::runner::{KNOWN, OWNERS};
+use crate::names::runner::{KNOWN, OWNERS, PACKAGES};
 
 /// Packages by name are data; by URL they come from a host, by path they are read.
 pub(super) fn emit_packages(i: &mut Invocation) {
@@ -204,6 +204,8 @@ pub fn emit_runner(out: &mut Emitter, program: &Program, values: &[Value], next:
         out.push(Word::Read, Grade::Unknown, Source::Program, first.span.clone());
         return values[1..].iter().for_each(|value| maybe_path(out, value));
     }
+    // `npx aws-cdk`, `npx @sentry/cli@2`: the program has another name.
+    let published = fetches_programs(program.name).then(|| program_of(first.known_start()));
     // `@scope/name@1.2` is looked for under its name.
     let name = match first.known_start().strip_prefix('@').and_then(|scoped| scoped.split_once('/'))
     {
@@ -212,6 +214,7 @@ pub fn emit_runner(out: &mut Emitter, program: &Program, values: &[Value], next:
     };
     // `npm init @scope`
     let name = name.strip_prefix('@').unwrap_or(name).split('@').next().unwrap_or_default();
+    let name = published.flatten().unwrap_or(name);
     if first.known_start().ends_with(".py") || first.known_start().ends_with(".rb") {
         script_of(out, program, values, next);
         // `uv run manage.py flush`
@@ -232,6 +235,28 @@ pub fn emit_runner(out: &mut Emitter, program: &Program, values: &[Value], next:
         words[0] = Value::known(name, first.span.clone());
         next.push(Next::words(words));
     }
+}
+
+/// The program of a package that has another name.
+pub fn program_of(package: &str) -> Option<&'static str> {
+    let version = package.rfind('@').filter(|at| *at > 0);
+    let package = version.map_or(package, |at| &package[..at]);
+    PACKAGES.iter().find_map(|(name, program)| (*name == package).then_some(*program))
+}
+
+/// The program that lies there among the packages of a project: `node_modules/.bin/NAME`, `node_modules/NAME/cli.js`.
+pub fn program_at(path: &str) -> Option<&str> {
+    let rest = path.rsplit_once("node_modules/").map(|(_, rest)| rest)?;
+    let (first, below) = rest.split_once('/')?;
+    if first == ".bin" {
+        return Some(below);
+    }
+    let end = match first.starts_with('@') {
+        true => first.len() + 1 + below.find('/')?,
+        false => first.len(),
+    };
+    let package = &rest[..end];
+    program_of(package).or_else(|| package.rsplit('/').next())
 }
 
 /// `npm pkg set`: what the project's scripts run.

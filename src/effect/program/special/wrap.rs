@@ -1,6 +1,6 @@
 //! Programs that run others: shells, interpreters, xargs, env.
 
-use super::Invocation;
+use super::{Invocation, packages};
 use crate::effect::emitter::Emitter;
 use crate::effect::path::split;
 use crate::effect::program::code;
@@ -10,6 +10,7 @@ use crate::effect::program::table::{Language, Role, find_program as find, mark};
 use crate::effect::value::{BLANK, Printer, Value};
 use crate::effect::{Grade, Source, Word};
 use crate::limits::Cap;
+use crate::names::runner::MODULES;
 
 /// Modules that Python's own ones begin with, where `-m` starts them: one of the project's would be taken for it.
 const IMPORTED: &[&str] =
@@ -251,6 +252,13 @@ pub(super) fn run_interpreter(i: &mut Invocation) {
     if file.plain_text().is_some_and(|file| SCRIPTS.contains(&split(file).1)) {
         return i.next.push(Next::words(values));
     }
+    // `node node_modules/.bin/prisma migrate reset`
+    let installed = file.plain_text().and_then(packages::program_at);
+    if let Some(name) = installed.filter(|name| find(name, &[]).is_some()) {
+        let name = Value::known(name, file.span.clone());
+        let words = std::iter::once(name).chain(values[1..].iter().cloned()).collect();
+        return i.next.push(Next::words(words));
+    }
     are(i, Role::MaybePath, &values[1..]);
 }
 
@@ -262,6 +270,8 @@ fn are(i: &mut Invocation, kind: Role, values: &[Value]) {
 /// `python -m http.server`: a module that the tables know.
 fn module(i: &mut Invocation, values: Vec<Value>) {
     let known = |name: &str| !SHADOWS.contains(&name) && find(name, &[]).is_some();
+    let named =
+        |module: &str| MODULES.iter().find(|(own, _)| *own == module).map(|(_, name)| *name);
     let module = i.call.value("-m");
     let first = module.and_then(Value::plain_text).and_then(|name| name.split('.').next());
     let modules: Vec<&str> = IMPORTED.iter().copied().chain(first).collect();
@@ -269,8 +279,10 @@ fn module(i: &mut Invocation, values: Vec<Value>) {
         i.out.disown();
     }
     match module.map(|module| (module, module.plain_text())) {
-        Some((module, Some(name))) if known(name) => {
-            let words = std::iter::once(module.clone()).chain(values).collect();
+        Some((module, Some(name))) if named(name).is_some() || known(name) => {
+            let program = named(name).map(|program| Value::known(program, module.span.clone()));
+            let program = program.unwrap_or_else(|| module.clone());
+            let words = std::iter::once(program).chain(values).collect();
             return i.next.push(Next::words(words));
         }
         Some((_, Some("code" | "asyncio"))) => return i.reads_program(),
@@ -281,6 +293,17 @@ fn module(i: &mut Invocation, values: Vec<Value>) {
         }
     }
     are(i, Role::MaybePath, &values);
+}
+
+/// `k3s kubectl delete ns x`, `gh copilot -- -p x`: a program that another one has inside, by its own name.
+pub(super) fn run_nested(i: &mut Invocation) {
+    let name = i.program.name.rsplit(' ').next().unwrap_or_default();
+    let values = std::mem::take(&mut i.values).into_iter();
+    let values = values.skip_while(|value| value.plain_text() == Some("--"));
+    let said = i.call.parsed.operands.get(i.call.parsed.subs.wrapping_sub(1));
+    let span = said.map_or(&i.call.span, |at| &i.call.args[*at].span);
+    let name = Value::known(name, span.clone());
+    i.next.push(Next::words(std::iter::once(name).chain(values).collect()));
 }
 
 /// xargs: a command whose last operands, or those that a token stands for, come from standard input.

@@ -118,6 +118,8 @@ impl Scan<'_, '_> {
             "network" => self.push(Word::Network),
             "listen" => self.push(Word::Listen),
             "drops" => self.push(Word::Named("database.drop")),
+            "removes" => self.push(Word::Named("cloud.delete")),
+            "secret" => self.push(Word::Named("cloud.secret")),
             "process" => self.push(Word::Process),
             "sh" => self.run_shell_text(val, call),
             "code" => self.evaluates(val),
