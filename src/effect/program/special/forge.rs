@@ -33,13 +33,9 @@ pub fn emit_api(out: &mut Emitter, call: &Call, values: &[Value]) {
     push(Word::Send);
     let method = value("-X").flatten().and_then(Value::plain_text).unwrap_or("POST");
     let target = values.first().map_or("", Value::known_start);
-    let mutates = graphql
-        && !call
-            .parsed
-            .options
-            .iter()
-            .filter_map(|o| o.value.as_ref())
-            .any(|value| TALKS.iter().any(|talk| value.known_start().contains(talk)));
+    let mut texts =
+        call.parsed.options.iter().filter_map(|o| Some(o.value.as_ref()?.known_start()));
+    let mutates = graphql && !texts.any(only_talks);
     if mutates || !graphql && is_weighty(method, target) {
         push(WRITE);
     }
@@ -55,7 +51,37 @@ pub fn emit_api(out: &mut Emitter, call: &Call, values: &[Value]) {
 const WRITE: Word = Word::Named("forge.write");
 
 /// Mutations by which people talk.
-const TALKS: &[&str] = &["addComment", "addReaction"];
+const TALKS: &[&str] = &[
+    "addComment",
+    "addReaction",
+    "addPullRequestReview",
+    "addDiscussionComment",
+    "resolveReviewThread",
+    "minimizeComment",
+    "requestReviews",
+    "markPullRequestReadyForReview",
+];
+
+/// What changes more than talk does, wherever it stands in the query.
+const GRAVE: &[&str] = &[
+    "delete",
+    "merge",
+    "remove",
+    "transfer",
+    "archive",
+    "createRe",
+    "createCommit",
+    "updateRe",
+    "updateBranch",
+    "enable",
+    "disable",
+];
+
+/// Is that all that the query changes?
+fn only_talks(query: &str) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| query.contains(word));
+    has(TALKS) && !has(GRAVE)
+}
 
 /// Does a request change what others rely on? A comment, a label or a review is everyday work.
 fn is_weighty(method: &str, target: &str) -> bool {
@@ -94,7 +120,7 @@ pub(super) fn request_by(out: &mut Emitter, call: &Call, url: &Value, method: &s
         call.args
             .iter()
             .map(Value::known_start)
-            .any(|text| text.contains("mutation") && !TALKS.iter().any(|talk| text.contains(talk)))
+            .any(|text| text.contains("mutation") && !only_talks(text))
     };
     let graphql = path.split('?').next().is_some_and(|path| path.ends_with("graphql"));
     if is_weighty(method, path) || graphql && mutates() {
