@@ -552,8 +552,7 @@ fn widens(tokens: &[SqlToken]) -> bool {
     match word(0) {
         "grant" => {
             let changes = any(&["all", "insert", "update", "delete", "truncate"]);
-            has_words(tokens, &["*", ".", "*"]) && changes
-                || has_words(tokens, &["to", "public"]) && changes
+            changes && (has_words(tokens, &["*", ".", "*"]) || has_words(tokens, &["to", "public"]))
                 || any(POWERS)
         }
         "alter" | "create" if matches!(word(1), "role" | "user" | "group" | "server") => {

@@ -229,7 +229,8 @@ pub fn spare_throwaway(out: &mut Emitter, from: usize) {
     let mut at = 0;
     out.analysis.effects.retain(|effect| {
         at += 1;
-        at <= from || !names(KEPT, effect.word) && !(stands_alone && names(OWN, effect.word))
+        let spared = names(KEPT, effect.word) || stands_alone && names(OWN, effect.word);
+        at <= from || !spared
     });
 }
 
