@@ -101,13 +101,7 @@ fn is_weighty(method: &str, target: &str) -> bool {
 
 /// A request by hand to the API of a forge (`curl -X DELETE https://api.github.com/repos/o/r`).
 pub(super) fn emit_request(out: &mut Emitter, call: &Call, url: &Value) {
-    let named = ["-X", "--request", "--method"].iter().find_map(|name| call.value(name));
-    let method = match named {
-        Some(method) => method.plain_text().unwrap_or("DELETE"),
-        None if super::super::effects::sends_data(call) => "POST",
-        None => "GET",
-    };
-    request_by(out, call, url, method);
+    request_by(out, call, url, super::web::method_of(call));
 }
 
 /// The same by whatever program, which names its method.

@@ -34,13 +34,12 @@ pub fn emit_httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
         }
         send |= text.contains('=');
     }
-    let method = named.and_then(Value::plain_text).unwrap_or(if send { "POST" } else { "GET" });
-    super::forge::request_by(out, call, url, method);
     // `:3000/x` is this machine.
     let local = url.text().filter(|text| text.starts_with([':', '/']));
     let local = local.map(|text| Value::known(format!("localhost{text}"), url.span.clone()));
     let method = named.and_then(Value::plain_text).or_else(|| call.value("-X")?.plain_text());
     let method = method.unwrap_or(if send { "POST" } else { "GET" });
+    super::forge::request_by(out, call, url, method);
     super::web::emit_method(out, call, local.as_ref().unwrap_or(url), method);
     if send && is_held_address(url) && kept.iter().all(|kept| *kept) && !call.fed {
         return emit_message(out, url);

@@ -10,15 +10,19 @@ use crate::glob;
 use crate::names::forge::TALK;
 use crate::names::web::{SERVICES, STATEMENTS, WHOLES};
 
-/// A request of curl or wget, whose options say the method.
-pub(super) fn emit_request(out: &mut Emitter, call: &Call, url: &Value) {
+/// The method of curl or wget, as their options say it; one that nobody knows may delete.
+pub(super) fn method_of<'c>(call: &'c Call) -> &'c str {
     let named = ["-X", "--request", "--method"].iter().find_map(|name| call.value(name));
-    let method = match named {
+    match named {
         Some(method) => method.plain_text().unwrap_or("DELETE"),
         None if sends_data(call) => "POST",
         None => "GET",
-    };
-    emit_method(out, call, url, method);
+    }
+}
+
+/// A request of curl or wget.
+pub(super) fn emit_request(out: &mut Emitter, call: &Call, url: &Value) {
+    emit_method(out, call, url, method_of(call));
 }
 
 /// What that method does at that address.
