@@ -234,11 +234,26 @@ impl RuleContext<'_> {
         match (effect.grade, truth) {
             (_, Truth::No) => false,
             (Grade::Certain, Truth::Yes) => true,
+            (Grade::Certain, Truth::Maybe) if self.takes_along(rule, effect) => true,
             (Grade::Certain | Grade::Possible, _) => {
                 rule.conditions.lists_for_commands() || self.fires_on_possible(rule, effect)
             }
             (Grade::Unknown, _) => self.fires_on_unknown(rule, effect.word),
         }
+    }
+
+    /// Does a directory that goes with all in it take along what one's own rule names, further down? What lies there, the disk tells.
+    fn takes_along(&self, rule: &Rule, effect: &Effect) -> bool {
+        let whole = |target: &&Target| matches!(target.extent, Extent::Tree | Extent::Children);
+        let Some(target) = effect.path.as_ref().filter(whole) else { return false };
+        effect.word == Word::Delete
+            && rule.layer() != Layer::Pack
+            && rule.conditions.places_in(target, self.subject.bases).into_iter().any(|place| {
+                let there = Target { extent: Extent::Exact, ..place.clone() };
+                let one = Effect { path: Some(place), ..effect.clone() };
+                rule.conditions.match_effect(&self.subject, &one) == Truth::Yes
+                    && (self.look)(&there).is_some_and(|found| !found.is_empty())
+            })
     }
 
     fn fires_on_possible(&self, rule: &Rule, effect: &Effect) -> bool {

@@ -5,7 +5,9 @@
 
 use std::ops::Range;
 
-use crate::effect::{Analysis, Effect, Extent, Grade, Place, Source, SubCommand, Word, secret};
+use crate::effect::{
+    Analysis, Effect, Extent, Grade, Place, Source, SubCommand, Target, Word, secret,
+};
 use crate::event::{Event, Kind};
 use crate::limits;
 
@@ -194,6 +196,18 @@ impl<'a> Subject<'a> {
 }
 
 impl Conditions {
+    /// The places below a directory that its paths name.
+    pub fn places_in(&self, target: &Target, bases: &Bases) -> Vec<Target> {
+        let lists = self.permission.iter().filter_map(|permission| match permission {
+            Permission::Path(_, list) => Some(list),
+            _ => None,
+        });
+        std::iter::once(&self.path)
+            .chain(lists)
+            .flat_map(|list| list.places_in(target, bases))
+            .collect()
+    }
+
     /// Do any of these speak of a single effect?
     #[inline]
     pub fn speaks_of_effects(&self) -> bool {

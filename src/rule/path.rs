@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::path::Path;
 
-use crate::effect::path::{Resolver, behind};
+use crate::effect::path::{Resolver, behind, is_below};
 use crate::effect::{Extent, Place, Target, windows};
 use crate::limits;
 use crate::paths::may_be_project;
@@ -165,6 +165,35 @@ impl<'t> PathPattern<'t> {
     /// the lexical or the resolved form suffices. `Maybe` is what the design calls possible.
     pub fn match_target(&self, target: &Target, bases: &Bases) -> Truth {
         self.hits_forms(&Split::new(target), bases)
+    }
+
+    /// Where below a directory lies what the pattern names, if it names one place: a path, or all of a directory. Whether
+    /// there is such a place, the disk knows.
+    fn place_in<'b>(
+        &'b self,
+        target: &Target,
+        bases: &'b Bases,
+    ) -> impl Iterator<Item = Target> + 'b {
+        let dirs = [target.lexical.clone(), target.resolved.clone()];
+        let fixed = matches!(self.base, Base::Root | Base::Home | Base::Project) && !self.itself;
+        let forms = bases.hit_forms_of(self.base).filter(move |_| fixed);
+        forms.filter_map(move |base| {
+            let (mut path, mut parts) = (base.path.clone(), self.parts);
+            while let Some((Part::Literal(name), rest)) = parts.split_first() {
+                path = format!("{path}/{name}");
+                parts = rest;
+            }
+            let whole = match parts.split_first() {
+                None => true,
+                Some((part, rest)) => rest.is_empty() && is_surely_in(&part),
+            };
+            let below = dirs.iter().any(|dir| is_below(&path, dir.trim_end_matches('/')));
+            (whole && below).then(|| Target {
+                lexical: path.clone(),
+                resolved: path,
+                extent: Extent::Tree,
+            })
+        })
     }
 
     fn hits_forms(&self, target: &Split<'_>, bases: &Bases) -> Truth {
@@ -503,6 +532,11 @@ impl PathList {
     /// What is excluded.
     pub fn excluded(&self) -> impl Iterator<Item = PathPattern<'_>> {
         read_list(&self.excluded)
+    }
+
+    /// The places below that directory that the list names: see [`PathPattern::place_in`].
+    pub fn places_in(&self, target: &Target, bases: &Bases) -> Vec<Target> {
+        self.named().flat_map(|path| path.place_in(target, bases).collect::<Vec<_>>()).collect()
     }
 
     /// Could the effect be on one of these paths? For deny and ask.
