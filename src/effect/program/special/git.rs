@@ -207,8 +207,8 @@ fn takes_side(call: &Call) -> bool {
     call.has_any(&["--ours", "--theirs"])
 }
 
-/// What a repository loses that lies among temporary files, nobody misses. Of another's work tree that is what was not
-/// committed, and of one that stands by itself all.
+/// What a repository loses that lies among temporary files, and is there or is made by the call, nobody misses. Of another's
+/// work tree that is what was not committed, and of one that stands by itself all.
 pub fn spare_throwaway(out: &mut Emitter, from: usize) {
     const KEPT: &[&str] = &["git.discard"];
     const OWN: &[&str] =
@@ -224,8 +224,15 @@ pub fn spare_throwaway(out: &mut Emitter, from: usize) {
     if !path::is_temporary(&real) || [&cwd, &real].iter().any(|at| is_within(at, project)) {
         return;
     }
-    let stands_alone = out.resolver.is_dir(&path::join(&real, ".git"))
-        || out.analysis.commands.iter().any(begins_repository);
+    let made = out.analysis.commands.iter().any(begins_repository);
+    let top = std::iter::successors(Some(real.as_str()), |at| Some(split(at).0))
+        .take_while(|at| path::is_temporary(at))
+        .map(|at| path::join(at, ".git"))
+        .find(|git| out.resolver.exists(git));
+    if !made && top.is_none() {
+        return;
+    }
+    let stands_alone = made || top.is_some_and(|git| out.resolver.is_dir(&git));
     let mut at = 0;
     out.analysis.effects.retain(|effect| {
         at += 1;
