@@ -534,7 +534,7 @@ impl PathList {
         read_list(&self.excluded)
     }
 
-    /// The places below that directory that the list names: see [`PathPattern::place_in`].
+    /// The places below that directory that the list names, each a path or all of a directory.
     pub fn places_in(&self, target: &Target, bases: &Bases) -> Vec<Target> {
         self.named().flat_map(|path| path.place_in(target, bases).collect::<Vec<_>>()).collect()
     }
