@@ -497,13 +497,15 @@ impl Walker<'_> {
                     return Some((target, text));
                 }
             }
-            let above = split(at.trim_end_matches('/')).0.trim_end_matches('/');
-            let project = &self.out.place.project;
-            if !up || above.is_empty() || above != project && !is_below(above, project) {
-                return None;
-            }
-            at = above;
+            at = self.above_in_project(at).filter(|_| up)?;
         }
+    }
+
+    /// The directory above, where that lies in the project as well.
+    pub(super) fn above_in_project<'d>(&self, dir: &'d str) -> Option<&'d str> {
+        let above = split(dir.trim_end_matches('/')).0.trim_end_matches('/');
+        let project = &self.out.place.project;
+        (!above.is_empty() && (above == project || is_below(above, project))).then_some(above)
     }
 
     /// A file that this very call wrote, with its text.

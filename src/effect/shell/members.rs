@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::Walker;
 use super::asked::Members;
-use crate::effect::path::{is_below, join, split};
+use crate::effect::path::{join, split};
 use crate::effect::{Extent, look};
 use crate::glob;
 use crate::json::{self, Node};
@@ -111,12 +111,7 @@ impl Walker<'_> {
             if let Some(globs) = self.workspace_globs(at, index) {
                 return Some(Workspace { root: at.to_string(), globs });
             }
-            let above = split(at.trim_end_matches('/')).0.trim_end_matches('/');
-            let project = &self.out.place.project;
-            if above.is_empty() || above != project && !is_below(above, project) {
-                return None;
-            }
-            at = above;
+            at = self.above_in_project(at)?;
         }
     }
 
