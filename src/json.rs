@@ -147,6 +147,12 @@ pub fn parse_with_comments(text: &str) -> Result<Node, JsonFault> {
     parse_as(text, true)
 }
 
+/// The same of a project's own file (`package.json`, `deno.json`), as package managers read it: a byte order mark and comments
+/// are passed over.
+pub fn parse_manifest(text: &str) -> Option<Node> {
+    parse_with_comments(text.trim_start_matches('\u{feff}')).ok()
+}
+
 fn parse_as(text: &str, comments: bool) -> Result<Node, JsonFault> {
     let mut parser = Parser { text, bytes: text.as_bytes(), at: 0, comments };
     let node = parser.parse_value(0)?;

@@ -18,6 +18,9 @@ use crate::glob;
 use crate::limits::{self, Cap};
 use crate::names::guard::INSTRUCTIONS;
 
+/// Why no allow on a directory covers a path of which only the beginning is known.
+const PARTLY_KNOWN: &str = "a path whose end is known only at run time";
+
 /// Where a value leads.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Spot {
@@ -494,7 +497,11 @@ impl<'a> Emitter<'a> {
                 if word == Word::Write && source == Source::Code {
                     self.emit_emptying(value);
                 }
-                self.push_effect(word, grade, Some(target), None, source, value.span.clone())
+                self.push_effect(word, grade, Some(target), None, source, value.span.clone());
+                // A program's own text is put together of names; a word of the shell may be anything.
+                if value.may_lead_out() && source == Source::Operand {
+                    self.emit_uncovered(PARTLY_KNOWN, value.span.clone());
+                }
             }
             Spot::Stream => {}
             Spot::Unknown => {

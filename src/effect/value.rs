@@ -77,6 +77,8 @@ pub struct Unknown {
 pub enum Split {
     /// Not at all, for it is a name or part of one: it holds no slash and is not `..`.
     Name,
+    /// It is what a search for files found: paths below the place that the text begins with.
+    Below,
     /// Not at all: surely one word.
     Never,
     /// It may be several words, though most of the time it is one.
@@ -267,6 +269,11 @@ impl Value {
         self.open().is_some_and(|unknown| unknown.split == Split::Name)
     }
 
+    /// May what is not known of it lead anywhere, by a slash and `..`?
+    pub fn may_lead_out(&self) -> bool {
+        self.open().is_some_and(|unknown| !matches!(unknown.split, Split::Name | Split::Below))
+    }
+
     /// May it become any number of words?
     pub fn may_be_several(&self) -> bool {
         match &self.text {
@@ -309,7 +316,9 @@ impl Value {
     pub fn unknown_below(&self) -> Value {
         match self.plain_text() {
             Some(text) => {
-                Value::begins(format!("{}/", text.trim_end_matches('/')), self.span.clone())
+                let prefix = Some(format!("{}/", text.trim_end_matches('/')));
+                let unknown = Unknown { prefix, split: Split::Below, ..Unknown::default() };
+                Value::of(Text::Unknown(unknown), self.span.clone())
             }
             None => Value::unknown(self.span.clone()),
         }

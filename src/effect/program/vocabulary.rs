@@ -100,10 +100,14 @@ vocabulary! {
     Write = "write",
     /// A directory in which something is written.
     WriteInto = "write-into",
+    /// Where a program installs itself: in directories of usual names below.
+    Prefix = "prefix",
     /// A file that is read and written.
     Edit = "edit",
     /// A file that is deleted.
     Delete = "delete",
+    /// A path or a glob of git's own, whose files are deleted.
+    DeletePathspec = "delete-pathspec",
     /// A directory deleted with everything below it.
     DeleteTree = "delete-tree",
     /// A path that is moved away: read and deleted with everything below it.

@@ -11,7 +11,7 @@ use super::zsh::is_hook;
 use super::{Trap, Walker};
 use crate::effect::decode;
 use crate::effect::emitter::{Spot, directory_at};
-use crate::effect::path::{join, normalise_path};
+use crate::effect::path::{is_below, join, normalise_path};
 use crate::effect::program::{self, Next};
 use crate::effect::value::{BLANK, Value};
 use crate::effect::{Extent, Grade};
@@ -470,8 +470,18 @@ impl Walker<'_> {
             .set(StateKey::Var("OLDPWD".to_string()), Some(StateValue::Var(vec![vec![row(&now)]])));
         // Nobody works deeper than that, and each `cd` would copy it.
         let to = to.filter(|dir: &String| dir.len() <= limits::DIRECTORY);
-        if !to.as_ref().is_some_and(|dir| self.out.resolver.is_dir(dir)) {
+        let place = self.out.place;
+        let above = |dir: &String| {
+            [&place.project, &place.home].into_iter().any(|own| own == dir || is_below(own, dir))
+        };
+        // What a command makes (`mktemp -d`) is there.
+        let made = |dir: &String| dir.contains(BLANK);
+        let there =
+            to.as_ref().is_some_and(|dir| made(dir) || above(dir) || self.out.resolver.is_dir(dir));
+        if !there {
             self.state.set(StateKey::Astray, Some(StateValue::Set));
+        } else if at.is_some_and(|value| value.known_start().starts_with('/')) {
+            self.state.set(StateKey::Astray, None);
         }
         self.state.set(StateKey::Cwd, Some(StateValue::Cwd(to)));
         if self.state.find_variable("PWD").is_some() {

@@ -2,7 +2,7 @@
 
 use shuck_ast::{
     Assignment, AssignmentValue, BackgroundOperator, BinaryOp, BuiltinCommand, Command,
-    CompoundCommand, ConditionalExpr, DeclOperand, Stmt, StmtSeq, StmtTerminator, Word,
+    CompoundCommand, ConditionalExpr, DeclOperand, Redirect, Stmt, StmtSeq, StmtTerminator, Word,
 };
 
 use super::doubt::side_by_side;
@@ -108,6 +108,7 @@ impl Walker<'_> {
         if !Cap::Redirects.admits(stmt.redirects.len()) {
             return;
         }
+        self.doubt_directory(stmt);
         let looked = std::mem::take(&mut self.flow.seen);
         let open = self.descriptors.len();
         let feed = self.open_descriptors(stmt);
@@ -154,6 +155,11 @@ impl Walker<'_> {
             }
         }
         self.make_uncertain(stmt, mark);
+        // `cd x < file`: where the file cannot be opened, `cd` has not run.
+        let opens = |one: &Redirect| self.slice(one.span).contains('<');
+        if self.changes_directory(stmt) && stmt.redirects.iter().any(opens) {
+            self.set_astray(true);
+        }
         if !stmt.redirects.is_empty() {
             let commands = self.redirected_commands(stmt, first);
             let from = self.out.analysis.effects.len();
@@ -236,10 +242,13 @@ impl Walker<'_> {
             };
             let mut before = place(self);
             let mut left = first;
-            let mut astray = self.state.get(&StateKey::Astray).cloned();
+            // Is it another directory, even if all of the `&&` so far has succeeded?
+            let mut held = self.astray();
             let mark = self.state.mark();
             let mut sure = self.always_succeeds(first);
             self.walk_statement(first);
+            // `cd x` that has succeeded leads there from where it was, or to a place that is surely there.
+            held = self.astray() && (held || !self.changes_directory(first));
             let failed = matches!(first.command, Command::Compound(_))
                 && !first.redirects.is_empty()
                 && matches!(links.first(), Some((BinaryOp::Or, _)));
@@ -259,21 +268,30 @@ impl Walker<'_> {
                     }
                 }
                 // Behind `cd x &&` the directory is sure, for what the `&&` leads to.
-                let now = self.state.get(&StateKey::Astray).cloned();
-                if matches!(op, BinaryOp::And) && self.changes_directory(left) {
-                    self.state.set(StateKey::Astray, astray);
+                let now = self.astray();
+                if op == BinaryOp::And || stayed {
+                    self.set_astray(held);
                 }
-                astray = now;
                 let goes_on = self.always_succeeds(stmt);
                 match self.is_sure_behind(op, left) {
                     true => self.walk_statement(stmt),
                     false => self.perhaps(|w| w.walk_statement(stmt)),
                 }
+                let after = self.astray();
+                // `cd x || exit`: whoever goes on is there.
+                let arrived = stayed && self.ends_here(stmt);
+                let outer = now || after;
+                held = match op {
+                    _ if arrived => held,
+                    BinaryOp::And => after && (held || !self.changes_directory(stmt)),
+                    _ => outer,
+                };
                 // What stands behind an assignment and `&&` runs.
                 sure &= op == BinaryOp::And;
                 if sure {
                     sure = goes_on;
                     (before, left) = (here, stmt);
+                    self.set_astray(outer);
                     continue;
                 }
                 // Both "ran" and "did not run" stay open, save that `cd x &&` is believed.
@@ -281,6 +299,8 @@ impl Walker<'_> {
                 let cwd = delta.remove(&StateKey::Cwd).filter(|_| !stayed);
                 (before, left) = (here, stmt);
                 self.state.join_branches(vec![delta, Delta::new()]);
+                // What comes behind all of this may find itself where it was.
+                self.set_astray(if arrived { held } else { outer || cwd.is_some() });
                 if let Some(cwd) = cwd {
                     let unsure = matches!(op, BinaryOp::Or);
                     self.state
@@ -413,7 +433,41 @@ impl Walker<'_> {
     /// Is it a plain `cd`?
     fn changes_directory(&self, stmt: &Stmt) -> bool {
         let Command::Simple(simple) = &stmt.command else { return false };
-        simple.name.try_static_text(&self.frame.source).is_some_and(|name| name == "cd")
+        let name = simple.name.try_static_text(&self.frame.source);
+        name.is_some_and(|name| matches!(name.as_ref(), "cd" | "pushd"))
+    }
+
+    /// May the directory be another one?
+    fn astray(&self) -> bool {
+        self.state.is_set(&StateKey::Astray)
+    }
+
+    fn set_astray(&mut self, astray: bool) {
+        if astray != self.astray() {
+            self.state.set(StateKey::Astray, astray.then_some(StateValue::Set));
+        }
+    }
+
+    /// Does the shell, or the function, end there: `exit 1`, `{ echo no; return; }`?
+    fn ends_here(&self, stmt: &Stmt) -> bool {
+        match &stmt.command {
+            Command::Builtin(builtin) => {
+                matches!(builtin, BuiltinCommand::Exit(_) | BuiltinCommand::Return(_))
+            }
+            Command::Compound(CompoundCommand::BraceGroup(seq)) => {
+                seq.stmts.last().is_some_and(|last| self.ends_here(last))
+            }
+            _ => false,
+        }
+    }
+
+    /// What a `cd` that may have failed leaves nobody sure of: where a plain command works.
+    fn doubt_directory(&mut self, stmt: &Stmt) {
+        let works = matches!(stmt.command, Command::Simple(_)) && !self.changes_directory(stmt);
+        // Where no directory is known, no path is.
+        if works && self.astray() && self.cwd().is_some() {
+            self.emit_uncovered("a directory that `cd` may not have reached", stmt.span);
+        }
     }
 
     /// Runs each branch from the same state and goes on from all of them.

@@ -64,7 +64,7 @@ impl Walker<'_> {
         let mut found = Vec::new();
         for at in all {
             let file = self.read_near(&at, "package.json", index);
-            let has_name = file.as_deref().and_then(parse).is_some_and(|file| {
+            let has_name = file.as_deref().and_then(json::parse_manifest).is_some_and(|file| {
                 let named = file.get("name").and_then(|(_, own)| own.as_str());
                 // pnpm takes `web` for `@scope/web`, too.
                 named.is_some_and(|own| {
@@ -121,12 +121,12 @@ impl Walker<'_> {
             return Some(yaml_packages(&text));
         }
         let file = self.read_near(at, "package.json", index)?;
-        let file = parse(&file)?;
+        let file = json::parse_manifest(&file)?;
         if let Some((_, list)) = file.get("workspaces") {
             return Some(texts(list.get("packages").map_or(list, |(_, list)| list)));
         }
         let file = self.read_near(at, "lerna.json", index)?;
-        parse(&file)?.get("packages").map(|(_, list)| texts(list))
+        json::parse_manifest(&file)?.get("packages").map(|(_, list)| texts(list))
     }
 
     /// A file of that directory, where it is there.
@@ -137,10 +137,6 @@ impl Walker<'_> {
         let target = self.out.resolver.resolve_target(name, at, Extent::Exact);
         self.read_script(&target, index)
     }
-}
-
-fn parse(text: &str) -> Option<Node> {
-    json::parse_with_comments(text.trim_start_matches('\u{feff}')).ok()
 }
 
 /// The texts of a list, without what it leaves out (`!x`).

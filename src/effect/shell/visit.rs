@@ -19,6 +19,9 @@ impl Walker<'_> {
     /// Walks what a word runs.
     pub fn visit_word(&mut self, word: &Word) {
         self.check_word_end(word);
+        if self.source_behind(word.span).starts_with("(#") {
+            self.emit_unseen("a glob of zsh that may run a command", word.span);
+        }
         self.zsh_text(&word.parts, false);
         self.visit_parts(&word.parts);
         let raw = self.frame.source.get(word.span.start.offset()..word.span.end.offset());
@@ -58,6 +61,9 @@ impl Walker<'_> {
             let raw = self.slice(part.span);
             if raw.starts_with("${") && self.substitutions == before && runs_in_operand(raw) {
                 self.emit_unseen("an expansion that no table knows", part.span);
+            } else if raw.starts_with("${") && raw[2..].contains("${(") {
+                // zsh: flags in an expansion of an expansion, of which one evaluates.
+                self.emit_unseen("a zsh parameter expansion", part.span);
             }
         }
     }

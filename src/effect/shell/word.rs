@@ -186,6 +186,15 @@ impl Walker<'_> {
                 out.truncate(from);
                 out.push(Atom::unknown_text(false));
             }
+            // `build/$(ls)`: the shell splits what is printed, and only the first word begins with `build/`.
+            let split = quote == Quote::Bare
+                && parts.len() > 1
+                && matches!(part.kind, WordPart::CommandSubstitution { .. });
+            let listed = |a: &Atom| matches!(a, Atom::Ch(_, Quote::Pattern));
+            let is_number = || out[from..] == number_var()[0][0][..];
+            if split && out[from..].iter().any(listed) && !is_number() {
+                self.emit_uncovered("words that are put together of a list", part.span);
+            }
             if out.len() > limits::WORD {
                 return vec![Atom::unknown_text(false)];
             }

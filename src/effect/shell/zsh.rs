@@ -176,7 +176,7 @@ impl Walker<'_> {
     pub(super) fn special_element(&mut self, name: &str, span: Range<usize>) {
         if CODE.contains(&name) || matches!(name, "mapfile" | "commands" | "nameddirs" | "userdirs")
         {
-            self.emit_uncovered("a parameter that zsh gives a meaning", span);
+            self.emit_uncovered("a parameter that the shell gives a meaning", span);
         }
     }
 
@@ -193,7 +193,7 @@ impl Walker<'_> {
             return;
         }
         self.state.set(StateKey::Tainted, Some(StateValue::Set));
-        self.emit_uncovered("a parameter that zsh gives a meaning", span.clone());
+        self.emit_uncovered("a parameter that the shell gives a meaning", span.clone());
         if let Some(text) = value.filter(|_| code) {
             self.try_definition(text, span);
         }

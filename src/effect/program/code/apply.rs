@@ -126,7 +126,7 @@ impl Scan<'_, '_> {
                 let found = items.iter().find(|(key, _)| Some(key.as_str()) == first.as_deref());
                 found.map_or(Val::Unknown, |(_, val)| val.clone())
             }
-            (Val::Dict(..), "items" | "entries") => from.members("pairs"),
+            (Val::Dict(..), "entries") => from.members("pairs"),
             (Val::Dict(..), "keys" | "values") => from.members(method),
             (Val::List(..), "slice") => from.clone(),
             (Val::List(_, items), "join") => join_items(items, &first.unwrap_or_default()),

@@ -49,7 +49,10 @@ pub fn emit_operands(out: &mut Emitter, call: &Call, program: &Program, next: &m
                 return;
             }
             Role::Target => emit_target(out, call, &values, value),
-            Role::Code => code::emit_inline(out, program.language(), value, next),
+            Role::Code => {
+                out.arguments = values[i + 1..].to_vec();
+                code::emit_inline(out, program.language(), value, next);
+            }
             kind => {
                 let from = out.analysis.effects.len();
                 emit_role(out, call, kind, value, next);
@@ -220,8 +223,10 @@ pub fn emit_role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next
         }
         Role::Write
         | Role::WriteInto
+        | Role::Prefix
         | Role::Edit
         | Role::Delete
+        | Role::DeletePathspec
         | Role::DeleteTree
         | Role::Move
         | Role::Target
@@ -318,6 +323,11 @@ fn changes(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
     if !call.is_dry_run() {
         let (word, extent) = match kind {
             Role::Delete => return out.emit_deletion(value, operand_extent(call)),
+            Role::DeletePathspec => {
+                let files = globbed_by_git(value);
+                return out.emit_deletion(files.as_ref().unwrap_or(value), operand_extent(call));
+            }
+            Role::Prefix => return emit_installation(out, value),
             Role::DeleteTree => return out.emit_deletion(value, Extent::Tree),
             Role::Target => return emit_target(out, call, &call.operands(), value),
             Role::Device => return emit_file_write(out, value),
@@ -333,6 +343,22 @@ fn changes(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
     if foreign {
         note_written(out, value);
     }
+}
+
+/// What is put where a program installs itself. How its programs are called nobody says, so that its `bin` is left out.
+fn emit_installation(out: &mut Emitter, prefix: &Value) {
+    for part in ["lib", "include"] {
+        let dir = prefix.map(|prefix| format!("{}/{part}", prefix.trim_end_matches('/')));
+        out.emit_path(Word::Write, &dir, Extent::Tree, Grade::Certain, Source::Operand);
+    }
+}
+
+/// A word that git itself reads as a glob, at any depth: a shell would have left nothing of it but names.
+fn globbed_by_git(value: &Value) -> Option<Value> {
+    let text =
+        value.plain_text().filter(|text| glob::has_active(text) && !text.starts_with(':'))?;
+    let deep = if text.contains('/') { text.to_string() } else { format!("./**/{text}") };
+    Some(Value::glob(deep, value.span.clone()))
 }
 
 /// Does the ending say that it is one file of the person's, and nothing that lies there another thing?
@@ -374,6 +400,10 @@ fn talks(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
         Role::Upload => out.operand(Word::Read, value),
         _ => match text.and_then(crate::effect::host::file_of) {
             Some(file) => out.operand(Word::Read, &Value::known(file, value.span.clone())),
+            // A text browser shows files as well.
+            None if kind == Role::Url && text.is_some_and(|t| t.starts_with(['/', '.'])) => {
+                out.operand(Word::Read, value);
+            }
             None => {
                 out.emit_contact(value, sends_data(call) && !call.is_dry_run(), Source::Operand)
             }

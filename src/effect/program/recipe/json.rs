@@ -7,9 +7,7 @@ use crate::limits;
 /// The commands that have these names, with those that run before and after them.
 pub(super) fn read_steps(text: &str, section: &str, asked: &mut Request) -> Vec<Step> {
     let mut steps = Vec::new();
-    // Package managers pass over a byte order mark.
-    let text = text.trim_start_matches('\u{feff}');
-    if let Ok(file) = json::parse_with_comments(text)
+    if let Some(file) = json::parse_manifest(text)
         && let Some((_, scripts)) = file.get(section)
     {
         asked.closed = !asked.goals.is_empty()

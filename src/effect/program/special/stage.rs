@@ -2,15 +2,20 @@
 //! and who says yes to a change.
 
 use super::super::effects::Call;
-use super::super::table::Special;
+use super::super::table::{Program, Special};
 use crate::effect::emitter::Emitter;
+use crate::effect::path::split;
 use crate::effect::value::Value;
 use crate::effect::{Effect, Grade, Source, Word};
-use crate::names::stage::{ASKERS, DEVELOPMENT, PRODUCTION, SCRATCH, VARIABLES, WHO};
+use crate::names::stage::{
+    ASKERS, DEVELOPING, DEVELOPMENT, FORCING, PRODUCTION, SCRATCH, VARIABLES, WHO,
+};
 
 const DROP: Word = Word::Named("database.drop");
 const ALL: Word = Word::Named("database.delete-all");
 const GRANT: Word = Word::Named("database.grant");
+/// `AWS_ENDPOINT_URL`, and the same of one service: `AWS_ENDPOINT_URL_S3`.
+const AWS_ADDRESS: &str = "AWS_ENDPOINT_URL";
 
 /// What a name says of the place that it is of; the later one is the more careful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +28,9 @@ enum Stage {
 /// Do programs here look at that variable?
 pub fn is_watched(variable: &str) -> bool {
     VARIABLES.contains(&variable)
+        || FORCING.contains(&variable)
         || variable.starts_with("TF_CLI_ARGS")
+        || variable.starts_with(AWS_ADDRESS)
         || crate::names::added::VARIABLES.contains(&variable)
 }
 
@@ -82,7 +89,50 @@ fn stages(out: &Emitter, call: &Call) -> Vec<Stage> {
     // Without a file it has nothing but what is in memory.
     let memory = call.name == "duckdb" && call.parsed.operands.is_empty();
     let values = values.chain(memory.then_some(Stage::Scratch));
-    values.chain(naming_words(call).filter_map(stage_of)).collect()
+    let values = values.chain(stage_of_files(out, call));
+    let told: Vec<Stage> = values.chain(naming_words(call).filter_map(stage_of)).collect();
+    match told[..] {
+        [] if develops(out, call) => vec![Stage::Development],
+        _ => told,
+    }
+}
+
+/// Does the program take the database of development, as nothing says otherwise, and refuse or ask in production?
+fn develops(out: &Emitter, call: &Call) -> bool {
+    let told = |(name, _): &(String, Option<String>)| {
+        name.ends_with("_ENV") || name == "DATABASE_URL" || FORCING.contains(&name.as_str())
+    };
+    // What runs elsewhere has the variables of that machine.
+    let outer = out.analysis.with_wrappers(out.command);
+    let remote = |effect: &Effect| {
+        effect.word == Word::Remote && effect.command.is_some_and(|at| outer.contains(&at))
+    };
+    // Statements that a person types there go where that person meant them to.
+    let types = |row: &Program| matches!(row.special, Some(Special::Client | Special::Interpreter));
+    let forced = |arg: &Value| FORCING.iter().any(|name| arg.known_start().starts_with(name));
+    DEVELOPING.contains(&call.name)
+        && !call.parsed.program.is_some_and(types)
+        && !call.args.iter().any(forced)
+        && !out.variables.iter().any(told)
+        && !out.analysis.effects.iter().any(remote)
+        && !call.has_any(&["-e", "--environment", "--env", "--database", "--force"])
+}
+
+/// The stage of the files of databases that an inline program opens, if it talks to no server; the worst of several.
+fn stage_of_files(out: &Emitter, call: &Call) -> Option<Stage> {
+    let own = || out.analysis.effects.iter().filter(|effect| effect.command == out.command);
+    if is_client(call) || own().any(|effect| effect.word == Word::Network) {
+        return None;
+    }
+    let opened = own().filter(|effect| effect.word == Word::Write && effect.source == Source::Code);
+    let files = opened.filter_map(|effect| effect.path.as_ref()).map(|target| {
+        let file = &*target.resolved;
+        stage_of(if file.starts_with("/tmp/") { file } else { split(file).1 })
+    });
+    // What is in memory has no file.
+    let memory = || call.args.iter().any(|arg| arg.known_start().contains(":memory:"));
+    let stages = files.collect::<Option<Vec<_>>>()?;
+    stages.into_iter().max().or_else(|| memory().then_some(Stage::Scratch))
 }
 
 /// The databases that statements of the call drop by name, and whether they drop more than those.
@@ -125,7 +175,7 @@ fn is_here(host: &str) -> bool {
 /// `postgres://user@HOST:5432/shop_test`, `host=HOST dbname=shop_test`.
 fn names_another_host(text: &str) -> bool {
     let server = text.split_once("://").map(|(_, rest)| {
-        let server = rest.split(['/', '?']).next().unwrap_or_default();
+        let server = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let server = server.rsplit_once('@').map_or(server, |(_, server)| server);
         server
             .rsplit_once(':')
@@ -239,9 +289,36 @@ pub fn settle_drops(out: &mut Emitter, call: &Call, from: usize) {
     }
 }
 
+/// Is the cloud one that this machine plays itself: `aws --endpoint-url http://localhost:4566`?
+fn is_emulated(out: &Emitter, call: &Call) -> bool {
+    let here = |address: &str| address.contains("://") && !names_another_host(address);
+    let option = call.parsed.options.iter().find(|o| &*o.name == "--endpoint-url");
+    if let Some(option) = option {
+        return option.value.as_ref().and_then(Value::text).is_some_and(here);
+    }
+    let mut set = out.variables.iter().filter(|(name, _)| name.starts_with(AWS_ADDRESS)).peekable();
+    call.name == "aws"
+        && set.peek().is_some()
+        && set.all(|(_, value)| value.as_deref().is_some_and(here))
+}
+
+/// What is changed in a cloud that this machine plays is as good as a file of its own.
+fn settle_emulated(out: &mut Emitter, call: &Call, from: usize) {
+    if !is_emulated(out, call) {
+        return;
+    }
+    let command = out.command;
+    for effect in out.analysis.effects[from..].iter_mut().filter(|e| e.command == command) {
+        if effect.word.text().starts_with("cloud.") {
+            effect.word = Word::Named("cloud.write");
+        }
+    }
+}
+
 /// What names and variables make of the effects from there on.
 pub fn settle(out: &mut Emitter, call: &Call, from: usize) {
     emit_unread(out, call);
+    settle_emulated(out, call, from);
     let own = &out.analysis.effects[from..];
     if call.is_dry_run()
         || !own.iter().any(|e| [DROP, ALL, GRANT].contains(&e.word) || changes(e, call))

@@ -102,7 +102,7 @@ pub fn push_expanded(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
         Atom::Ch(c, _) => Atom::Ch(*c, Quote::Expanded),
         Atom::Unknown(blank) => {
             let split = match blank.split {
-                Split::Name => Split::Name,
+                Split::Name | Split::Below => blank.split,
                 _ if inside => Split::Never,
                 split => split.max(Split::Rarely),
             };
