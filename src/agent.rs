@@ -359,6 +359,9 @@ pub static AGENTS: &[&dyn Agent] = &[
     &cline_fork::ClineFork,
 ];
 
+/// The id of an agent that is none of them.
+pub const UNKNOWN: &str = stranger::ID;
+
 /// Whose events they are unless something says otherwise; rules call every agent's tools by its names.
 pub fn default_agent() -> &'static dyn Agent {
     AGENTS[0]

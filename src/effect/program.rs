@@ -20,7 +20,8 @@ pub use options::{Parsed, parse_arguments};
 pub use special::{is_watched, names_git, redirects_git, settle_drops};
 
 use self::effects::{
-    emit_elsewhere, emit_opaque, emit_operands, emit_role, has_effect, maybe_path, sends_data,
+    emit_elsewhere, emit_globbed_options, emit_opaque, emit_operands, emit_role, has_effect,
+    maybe_path, sends_data,
 };
 use self::options::ParsedOption;
 use self::table::{Program, Role, Special, mark};
@@ -188,4 +189,5 @@ fn change_directory(out: &mut Emitter, call: &Call) {
         command.dir = dir;
     }
     emit_elsewhere(out, call);
+    emit_globbed_options(out, call);
 }
