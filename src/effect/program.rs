@@ -44,6 +44,7 @@ fn emit_call_effects(out: &mut Emitter, call: &Call) -> Vec<Next> {
         return next;
     }
     let home = out.cwd.clone();
+    emit_globbed_options(out, call);
     change_directory(out, call);
     special::check_location(out, call);
     match call.parsed.program {
@@ -189,5 +190,4 @@ fn change_directory(out: &mut Emitter, call: &Call) {
         command.dir = dir;
     }
     emit_elsewhere(out, call);
-    emit_globbed_options(out, call);
 }
