@@ -263,6 +263,11 @@ pub trait Agent: Sync {
     /// Did this agent write the payload?
     fn detect(&self, payload: &Fingerprint) -> Option<Mark>;
 
+    /// Does the name of a server's tool tell which server it is of?
+    fn tells_servers(&self) -> bool {
+        true
+    }
+
     /// Can this agent surely not have written the payload, whatever `--agent` says?
     fn excludes(&self, _payload: &Fingerprint) -> bool {
         false

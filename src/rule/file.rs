@@ -495,6 +495,7 @@ fn read_rule_table(table: &Table<'_>, rule: &mut Rule, r: &mut Reader<'_>) -> Op
     }
     r.limit = None;
     seen.set_verdict(rule);
+    rule.conditions.stops = rule.verb().is_some_and(Verb::stops_call);
     default_events(rule);
     Some(seen)
 }
