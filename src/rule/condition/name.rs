@@ -1,8 +1,8 @@
 //! Globs over names: tools, agents, hosts, fields of the payload.
 
 use crate::agent;
-use crate::effect::Package;
 use crate::effect::host::is_local;
+use crate::effect::{Origin, Package};
 use crate::event::Event;
 use crate::glob;
 use crate::rule::path::FOLD;
@@ -131,7 +131,14 @@ impl PatternList<NamePattern> {
 
     /// Does it hold for the package, by one of its names?
     pub(super) fn holds_package(&self, package: &Package) -> bool {
-        let hits = |n: &NamePattern| package.any_name(|name| n.matches_name(name));
+        // PyPI's names know no case, and one mark between words is as good as another.
+        let loose = package.registry == "pypi"
+            && matches!(package.origin, Origin::Registry | Origin::Index);
+        let plain = |text: &str| text.replace(['_', '.'], "-");
+        let same = |n: &NamePattern, name: &str| {
+            loose && glob::matches_folded(&plain(n.text()), &plain(name), true)
+        };
+        let hits = |n: &NamePattern| package.any_name(|name| n.matches_name(name) || same(n, name));
         self.covers_any(|named| named.iter().any(hits), hits)
     }
 
