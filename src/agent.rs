@@ -263,6 +263,11 @@ pub trait Agent: Sync {
     /// Did this agent write the payload?
     fn detect(&self, payload: &Fingerprint) -> Option<Mark>;
 
+    /// Does the name of a server's tool tell which server it is of?
+    fn tells_servers(&self) -> bool {
+        true
+    }
+
     /// Can this agent surely not have written the payload, whatever `--agent` says?
     fn excludes(&self, _payload: &Fingerprint) -> bool {
         false
@@ -358,6 +363,9 @@ pub static AGENTS: &[&dyn Agent] = &[
     &droid::Droid,
     &cline_fork::ClineFork,
 ];
+
+/// The id of an agent that is none of them.
+pub const UNKNOWN: &str = stranger::ID;
 
 /// Whose events they are unless something says otherwise; rules call every agent's tools by its names.
 pub fn default_agent() -> &'static dyn Agent {

@@ -422,6 +422,12 @@ impl Config {
         let others = self.sources.iter().filter(|source| source.is_other);
         place.other_roots =
             others.filter_map(|source| source.path.parent()).map(windows::native_text).collect();
+        // A user's rule on `./src/` means the repository around this one as well: any directory may be made one.
+        let (project, home) = (Path::new(&place.project), Path::new(&place.home));
+        let outer = paths::outer_repositories(project, home);
+        let outer = outer.take(limits::OTHER_ROOTS).map(windows::native_text);
+        place.other_roots.extend(outer.collect::<Vec<_>>());
+        place.other_roots.sort_unstable();
         place.other_roots.dedup();
     }
 

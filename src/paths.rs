@@ -202,6 +202,12 @@ pub fn other_roots<'r>(project: &'r Path, cwd: &'r Path, home: &Path) -> Vec<&'r
     below.chain(above).filter(|dir| has_rules(dir) && may_be_project(dir, home)).collect()
 }
 
+/// The repositories around a project, up to a home or `/`.
+pub fn outer_repositories<'r>(project: &'r Path, home: &Path) -> impl Iterator<Item = &'r Path> {
+    let above = project.parent().into_iter().flat_map(|parent| dirs_above(parent, home));
+    above.filter(|dir| holds_any(dir, &[".git"]) && may_be_project(dir, home))
+}
+
 /// That directory and those above it, up to a home or `/`.
 fn dirs_above<'d>(dir: &'d Path, home: &Path) -> impl Iterator<Item = &'d Path> {
     dir.ancestors()

@@ -180,9 +180,69 @@ fn what_can_never_work_is_a_warning() {
     assert!(world.run(&["check"]).out.contains("did you mean `Bash`?"));
 }
 
+/// What is spelled as elsewhere holds for nothing here, and the hint says how it is spelled.
+#[test]
+fn patterns_in_another_spelling_are_told_with_the_right_one() {
+    for (keys, hint) in [
+        ("path = '$HOME/notes'", "write `~/notes`"),
+        ("path = '${HOME}/notes'", "write `~/notes`"),
+        ("path = '!$HOME'", "write `~/`"),
+        ("path = '$CLAUDE_PROJECT_DIR/src'", "write `./src`"),
+        ("path = '%USERPROFILE%\\notes'", "write `~/notes`"),
+        ("path = ['./x', ' ./src']", "write `./src`"),
+        ("path = './src '", "write `./src`"),
+        ("path = 'src\\main.rs'", "write `src/main.rs`"),
+        ("path = 'file:///srv/x'", "write `/srv/x`"),
+        ("within = '$PWD/x'", "write `./x`"),
+        ("match = 'Edit($HOME/x)'", "write `~/x`"),
+        ("match = 'Bash(curl:* | sh)'", "write `Bash(curl:*)`"),
+        ("command = 'git push:*'", "write `git push`"),
+        ("command = 'Bash(git push:*)'", "write `match = \"Bash(git push:*)\"`"),
+        ("command = 'git push, git pull'", "write a list: command = [\"...\", \"...\"]"),
+        ("command = 'git.*push'", "write `git push`"),
+        ("command = '^git push'", "write `git push`"),
+        ("command = 'psql -h prod*'", "write `-h=prod*`"),
+        ("command = 'helm (upgrade | install) ** -n staging'", "write `-n=staging`"),
+        ("command = 'docker run --name='", "write `--name=*`"),
+        ("host = '@projet'", "write `@project`"),
+        ("host = '.github.com'", "write `*.github.com`"),
+        ("host = ' github.com'", "write `github.com`"),
+        ("host = 'a.com, b.com'", "write a list: host = [\"...\", \"...\"]"),
+        ("command = 'rm'\nunless = { path = '$HOME/x' }", "write `~/x`"),
+        ("command = 'rm'\nagent = 'claud'", "did you mean `claude`?"),
+        (
+            "command = 'rm'\nwhen = { permission_mode = 'bypass' }",
+            "did you mean `bypassPermissions`?",
+        ),
+        ("package = 'lodash@4'", "write `lodash`"),
+        ("package = 'npm:@evil/x@^1.2'", "write `npm:@evil/x`"),
+        ("package = 'npmm:lodash'", "did you mean `npm:lodash`?"),
+        ("effect = 'delete'\nhost = 'x.org'", "say `network` or `send`, or leave the host out"),
+    ] {
+        let done =
+            World::with(&format!("[rule.x]\n{keys}\ndeny = 'x'\n")).run(&["check", "--json"]);
+        let found = done.json();
+        assert_eq!(found[0]["code"], "never-matches", "{keys}: {found}");
+        assert_eq!(found[0]["hint"], hint, "{keys}: {found}");
+        assert_eq!(done.code, 0, "{keys}");
+    }
+    let script = World::with("[rule.x]\ntool = 'Bash'\nhook = '/nowhere/check.sh --strict'\n");
+    assert_eq!(codes(&script, &[]), [("never-matches".to_string(), 3)]);
+}
+
 #[test]
 fn what_works_is_no_finding() {
     for rules in [
+        // Letters that mean something elsewhere, where they are letters.
+        "[rule.x]\npath = ['$RECYCLE.BIN', '*.md', 'a\\*b', './50%', 'C:/x', '~/x']\ndeny = \"x\"",
+        "[rule.x]\ncommand = ['npm run test:*', 'yarn test:*', 'git push ** *:main', 'docker push me:*', 'rm .*']\ndeny = \"x\"",
+        "[rule.x]\ncommand = ['python3.*', 'git log --format=%h,%s', 'kubectl --context=prod*', 'rm -r *', 'git commit -m']\ndeny = \"x\"",
+        "[rule.x]\nhost = ['@project', '*.github.com', 'localhost', 'a, b', '10.*']\ndeny = \"x\"",
+        "[rule.x]\npackage = ['left-pad', 'npm:@evil/*', 'git:*', '@evil/*', 'github:evil/*', 'Foo::Bar', 'com.x:y', 'registry:x', 'url:https://x/*']\ndeny = \"x\"",
+        "[rule.x]\nagent = ['c*', 'gemini, qwen', '!unknown']\ncommand = 'rm'\ndeny = \"x\"",
+        "[rule.x]\nwhen = { permission_mode = ['acceptEdits', 'yolo', 'auto-*'] }\ncommand = 'rm'\ndeny = \"x\"",
+        "[rule.x]\neffect = ['delete', 'network']\nhost = 'x.org'\ndeny = \"x\"",
+        "[rule.x]\nmatch = ['Bash(npm run test:*)', 'Bash(git push:*)', 'Edit(//etc/**)']\ndeny = \"x\"",
         "[rule.x]\ntool = [\"mcp__github__*\", \"Agent\", \"*\"]\ndeny = \"x\"",
         "[rule.x]\non = \"*\"\nhook = \"cupcake eval --harness claude --strict\"",
         "[rule.x]\nhook = \"./policies.sh\"\ndialect = \"cupcake\"",

@@ -177,6 +177,60 @@ fn a_rule_with_a_fault_of_its_own_is_not_said_to_do_nothing() {
     }
 }
 
+/// An `unless` that holds everywhere, and an allow of everything: nobody means either by what is not there.
+#[test]
+fn conditions_that_are_not_there_are_faults() {
+    for (keys, wanted) in [
+        ("command = 'rm'\nunless = {}\ndeny = 'x'", &["empty-table"][..]),
+        ("command = 'rm'\nunless = { when = {} }\ndeny = 'x'", &["empty-table"]),
+        ("command = 'rm'\nunless = { input = {} }\nask = 'x'", &["empty-table"]),
+        ("command = 'rm'\nunless = { pth = 'x' }\ndeny = 'x'", &["unknown-key"]),
+        ("command = 'rm'\nunless = { when = {}, path = 'x' }\ndeny = 'x'", &[]),
+        ("allow = 'x'", &["no-condition"]),
+        ("when = {}\nallow = 'x'", &["no-condition"]),
+        ("on = 'PermissionRequest'\nallow = 'x'", &["no-condition"]),
+        ("tool = '*'\nallow = 'x'", &[]),
+        ("when = { permission_mode = 'plan' }\nallow = 'x'", &[]),
+        ("unless = { command = 'rm' }\nallow = 'x'", &[]),
+        ("deny = 'x'", &[]),
+        ("ask = 'x'", &[]),
+    ] {
+        assert_eq!(faults(&format!("[rule.a]\n{keys}\n")), wanted, "{keys}");
+    }
+}
+
+/// What is no table costs every rule of the file: all calls are asked about, and a session's start tells.
+#[test]
+fn a_list_of_rules_is_told_at_every_event_with_the_right_header() {
+    for (text, hint) in [
+        ("[[rule]]\nid = 'x'\ncommand = 'rm'\ndeny = 'x'\n", "[rule.NAME]"),
+        ("rule = 5\n", "[rule.NAME]"),
+        ("rule = []\n", "[rule.NAME]"),
+        ("[[rule.a]]\ncommand = 'rm'\ndeny = 'x'\n", "[rule.NAME]"),
+        ("[[pack]]\nsecrets = false\n", "[pack]"),
+        ("pack = true\n", "[pack]"),
+        ("[[override]]\nid = 'x'\n", "[override.RULE]"),
+        ("override = 1\n", "[override.RULE]"),
+        ("[[remote]]\nurl = 'https://x.org'\n", "[remote.NAME]"),
+        ("[[program]]\nsame = 'ls'\n", "[program.NAME]"),
+        ("journal = true\n", "[journal]"),
+    ] {
+        let home = home::make(text);
+        let told = json_of(&hook(home.path(), &[], &bash("ls")));
+        let told = &told["hookSpecificOutput"];
+        assert_eq!(told["permissionDecision"], "ask", "{text}: {told}");
+        let reason = told["permissionDecisionReason"].as_str().unwrap_or_default();
+        for part in ["config.toml:1:", "error[wrong-type]", hint] {
+            assert!(reason.contains(part), "{text}: {reason}");
+        }
+        // A rule by itself costs the events that it could be about.
+        let start =
+            json!({ "hook_event_name": "SessionStart", "session_id": "s", "source": "startup" });
+        let told = json_of(&hook(home.path(), &[], &start)).to_string();
+        assert_eq!(told.contains(hint), !text.starts_with("[[rule.a"), "{text}: {told}");
+    }
+}
+
 /// What a command sees of our own environment, and where it runs.
 #[test]
 #[cfg_attr(windows, ignore = "needs symbolic links")]

@@ -185,6 +185,10 @@ static FACTS: AgentFacts = AgentFacts {
 };
 
 impl Agent for Cursor {
+    fn tells_servers(&self) -> bool {
+        false
+    }
+
     fn facts(&self) -> &'static AgentFacts {
         &FACTS
     }

@@ -8,16 +8,15 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::call::{ToolNames, own_names, set_lines};
-use super::fields::{is_absolute, operation, text_field};
+use super::fields::{operation, text_field};
 use super::fingerprint::{Field, Fingerprint};
 use super::reply::{DENY_DECISION, NOTICE, Reply, response_reason};
 use super::settled::{Settled, settle_answer};
-use super::shaped::{event_of_payload, own_input, read_call, translate_call};
+use super::shaped::{enter_directory, event_of_payload, own_input, read_call, translate_call};
 use super::wiring::{
     Directory, EntryForm, Form, Headless, Matcher, Scope, SettingsPlace, Unit, Wiring, by_platform,
 };
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
-use crate::effect::path;
 use crate::event::{Event, Kind, Operation};
 use crate::limits::{self, OPERATIONS};
 use crate::verdict::Answer;
@@ -61,6 +60,9 @@ const SEARCH_KEYS: &[(&str, &str)] = &[("dir_path", "path"), ("include_pattern",
 const DERIVED: &[&str] = &["limit"];
 
 static NAMES: [&str; TOOLS.len()] = own_names(TOOLS);
+
+/// Where a command runs: today's field and the older one.
+const DIRECTORIES: &[&str] = &["dir_path", "directory"];
 
 const FEEDBACK: &[Verb] = &[Halt, Deny];
 /// What the client gives an entry that names no time.
@@ -231,7 +233,7 @@ fn read_operations(event: &mut Event, own: &str, input: Value) -> Vec<Operation>
     }
     match own {
         WEB_FETCH => return fetches(&input),
-        "run_shell_command" => enter_directory(event, &input),
+        "run_shell_command" => enter_directory(event, &input, DIRECTORIES),
         _ => {}
     }
     let lines = |key: &str| input.get(key).and_then(Value::as_i64);
@@ -253,22 +255,6 @@ fn mcp_tool(payload: &Map<String, Value>, own: &str) -> Option<String> {
         Some(format!("mcp__{server}__{tool}"))
     });
     told.or_else(|| own.starts_with("mcp_").then(|| format!("mcp__?__{own}")))
-}
-
-/// A command runs in the directory that its call names, from the session's on.
-fn enter_directory(event: &mut Event, input: &Value) {
-    let Some(dir) = input.get("dir_path").and_then(Value::as_str).filter(|dir| !dir.is_empty())
-    else {
-        return;
-    };
-    match is_absolute(dir) {
-        true => event.cwd = dir.into(),
-        false if event.cwd.is_empty() => return,
-        false => event.cwd = format!("{}/{dir}", event.cwd),
-    }
-    if event.cwd.starts_with('/') {
-        event.cwd = path::normalise_path(&event.cwd);
-    }
 }
 
 /// Addresses stand in free text; each is fetched.
@@ -443,6 +429,8 @@ mod tests {
         let dir =
             |dir: &str| event("run_shell_command", json!({ "command": "ls", "dir_path": dir })).cwd;
         assert_eq!([dir("sub/.."), dir("../x"), dir("/etc"), dir("")], ["/w", "/x", "/etc", "/w"]);
+        let older = event("run_shell_command", json!({ "command": "ls", "directory": "sub" }));
+        assert_eq!(older.cwd, "/w/sub");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::call::{ToolNames, find_tool, own_names, rename_keys};
 use super::fields::operation;
 use super::fingerprint::{Field, Fingerprint};
 use super::settled::settle_answer;
-use super::shaped::{event_of_payload, read_call};
+use super::shaped::{enter_directory, event_of_payload, read_call};
 use super::wiring::{Directory, EntryForm, Form, Scope, SettingsPlace, Unit, Wiring};
 use super::{Agent, AgentFacts, EventSpec, Mark, Output};
 use crate::event::{Event, Kind, Operation};
@@ -95,7 +95,12 @@ impl Agent for Kiro {
 
     fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event {
         let mut event = event_of_payload(self, payload, named);
-        read_call(&mut event, |_, own, input| operations_of(own, input));
+        read_call(&mut event, |event, own, input| {
+            if find_tool(TOOLS, own).is_some_and(|tool| tool.claude == "Bash") {
+                enter_directory(event, &input, &["working_dir"]);
+            }
+            operations_of(own, input)
+        });
         event
     }
 
@@ -177,3 +182,20 @@ static WIRING: Wiring = Wiring {
 
 static ENTRIES: EntryForm =
     EntryForm { timeout: Some(("timeout_ms", Unit::Milliseconds)), ..EntryForm::FLAT };
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_command_runs_where_its_call_says() {
+        let payload = json!({
+            "hook_event_name": "preToolUse", "cwd": "/w", "tool_name": "execute_bash",
+            "tool_input": { "command": "ls", "working_dir": "/etc" },
+        });
+        let event = Kiro.parse(payload.as_object().cloned().unwrap_or_default(), None);
+        assert_eq!(event.cwd, "/etc");
+    }
+}

@@ -10,7 +10,7 @@ use super::fingerprint::{Field, Fingerprint};
 use super::gemini::read_result;
 use super::reply::{ASK_CALL, NOTICE, Reply};
 use super::settled::{Settled, settle_answer};
-use super::shaped::{event_of_payload, read_call, translate_call};
+use super::shaped::{enter_directory, event_of_payload, read_call, translate_call};
 use super::wiring::{Directory, EntryForm, Form, Headless, Scope, SettingsPlace, Unit, Wiring};
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::event::{Event, Kind};
@@ -22,8 +22,10 @@ pub struct Qwen;
 
 const ID: &str = "qwen";
 
+const SHELL: &str = "run_shell_command";
+
 const TOOLS: &[ToolNames] = &[
-    ToolNames::new("run_shell_command", "Bash", &[]),
+    ToolNames::new(SHELL, "Bash", &[]),
     ToolNames::new("read_file", "Read", &[]),
     ToolNames::new("write_file", "Write", &[]),
     ToolNames::new("edit", "Edit", &[]),
@@ -154,7 +156,12 @@ impl Agent for Qwen {
         let mut event = event_of_payload(self, payload, named);
         // True from the first stop on: it tells nothing.
         event.raw.remove("stop_hook_active");
-        read_call(&mut event, |event, own, input| translate_call(event, TOOLS, own, input));
+        read_call(&mut event, |event, own, input| {
+            if own == SHELL {
+                enter_directory(event, &input, &["directory"]);
+            }
+            translate_call(event, TOOLS, own, input)
+        });
         read_result(&mut event.raw);
         event
     }
@@ -227,3 +234,22 @@ static ENTRIES: EntryForm = EntryForm {
     comments: true,
     ..EntryForm::GROUPS
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_runs_where_its_call_says() {
+        let event = |tool: &str, dir: &str| {
+            let payload = json!({
+                "hook_event_name": "PreToolUse", "cwd": "/w", "tool_name": tool,
+                "tool_input": { "command": "ls", "directory": dir },
+            });
+            Qwen.parse(payload.as_object().cloned().unwrap_or_default(), None).cwd
+        };
+        let dir = |dir: &str| event(SHELL, dir);
+        assert_eq!([dir("sub"), dir("../x"), dir("/etc"), dir("")], ["/w/sub", "/x", "/etc", "/w"]);
+        assert_eq!(event("glob", "/etc"), "/w");
+    }
+}

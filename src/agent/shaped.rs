@@ -7,7 +7,8 @@ use super::Agent;
 use super::call::{
     ToolNames, find_tool, kind_by_content, place_operations, rename_keys, restore_input, take_tool,
 };
-use super::fields::{absolute_field, operation, text_field};
+use super::fields::{absolute_field, is_absolute, operation, text_field};
+use crate::effect::path;
 use crate::event::{Event, Kind, Operation};
 
 /// The payload as an event that has no call yet. Its kind is told by the agent's table of events, else by what the
@@ -66,6 +67,20 @@ pub fn translate_call(
         event.native = input.clone();
     }
     vec![operation(tool.claude, rename_keys(input, tool.keys))]
+}
+
+/// A command runs in the directory that its call names in one of those fields, from the session's on.
+pub fn enter_directory(event: &mut Event, input: &Value, fields: &[&str]) {
+    let text = |field: &&str| input.get(field).and_then(Value::as_str);
+    let Some(dir) = fields.iter().filter_map(text).find(|dir| !dir.is_empty()) else { return };
+    match is_absolute(dir) {
+        true => event.cwd = dir.into(),
+        false if event.cwd.is_empty() => return,
+        false => event.cwd = format!("{}/{dir}", event.cwd),
+    }
+    if event.cwd.starts_with('/') {
+        event.cwd = path::normalise_path(&event.cwd);
+    }
 }
 
 /// The agent's own input for one that a rule wrote. None = something of it cannot be said there, one of `derived`.

@@ -18,7 +18,7 @@ use crate::verdict::{Answer, Verb};
 /// An agent that is not known.
 pub struct Stranger;
 
-const ID: &str = "unknown";
+pub(super) const ID: &str = "unknown";
 
 /// What fields are called that hold a tool's input, without their case and punctuation.
 const INPUTS: &[&str] = &[

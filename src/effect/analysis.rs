@@ -117,6 +117,10 @@ pub enum Origin {
 }
 
 impl Origin {
+    /// Each of them.
+    pub const ALL: &[Origin] =
+        &[Origin::Registry, Origin::Index, Origin::Url, Origin::Git, Origin::Own, Origin::Path];
+
     /// The word for it in rules: `git:*`.
     pub const fn name(self) -> &'static str {
         match self {

@@ -20,7 +20,8 @@ pub use options::{Parsed, parse_arguments};
 pub use special::{is_watched, names_git, redirects_git, settle_drops};
 
 use self::effects::{
-    emit_elsewhere, emit_opaque, emit_operands, emit_role, has_effect, maybe_path, sends_data,
+    emit_elsewhere, emit_globbed_options, emit_opaque, emit_operands, emit_role, has_effect,
+    maybe_path, sends_data,
 };
 use self::options::ParsedOption;
 use self::table::{Program, Role, Special, mark};
@@ -43,6 +44,7 @@ fn emit_call_effects(out: &mut Emitter, call: &Call) -> Vec<Next> {
         return next;
     }
     let home = out.cwd.clone();
+    emit_globbed_options(out, call);
     change_directory(out, call);
     special::check_location(out, call);
     match call.parsed.program {

@@ -16,7 +16,7 @@ use super::value::Value;
 use super::{Analysis, Extent, Grade, Place, Source, Word, path, shell};
 use crate::event::Event;
 use crate::limits::{self, Cap};
-use crate::names::fields::{TEXTS, WRAPPERS};
+use crate::names::fields::{TEXTS, UNBOXED, WRAPPERS};
 use crate::names::tool::{ABOUT, DELETES, QUIET, READERS, SENDS, SHOWS, STORED, TRIFLES, WRITERS};
 
 mod grep;
@@ -36,11 +36,18 @@ fn analyse_call(event: &Event, place: &Place) -> Analysis {
     }
     let (name, input) = (event.tool.as_str(), &event.input);
     let line = input.get("command").and_then(Json::as_str);
-    if let (Some(text), "Bash" | "Monitor") = (line, name) {
-        return shell::analyse_command(text, &own);
-    }
-    if let (Some(text), "PowerShell") = (line, name) {
-        return powershell(text, &own);
+    let read = match (line, name) {
+        (Some(text), "Bash" | "Monitor") => Some(shell::analyse_command(text, &own)),
+        (Some(text), "PowerShell") => Some(powershell(text, &own)),
+        _ => None,
+    };
+    if let Some(mut analysis) = read {
+        if leaves_sandbox(input) {
+            let mut out = Emitter::new(&own);
+            out.emit_uncovered("the command leaves the agent's sandbox", 0..0);
+            add(&mut analysis, out);
+        }
+        return analysis;
     }
     let mut out = Emitter::new(&own);
     match name {
@@ -117,10 +124,26 @@ fn powershell(text: &str, place: &Place) -> Analysis {
         true => out.emit_uncovered("PowerShell is read in part", 0..0),
         false => out.emit_unknown("a shell that is not read", 0..0),
     }
-    let more = out.finish();
+    add(&mut analysis, out);
+    analysis
+}
+
+fn add(analysis: &mut Analysis, more: Emitter<'_>) {
+    let more = more.finish();
     analysis.effects.extend(more.effects);
     analysis.notes.extend(more.notes);
-    analysis
+}
+
+/// Is the command to run outside of the sandbox that others of the agent run in? Whoever allows a command speaks of
+/// the command.
+fn leaves_sandbox(input: &Json) -> bool {
+    let plain = |key: &str| -> String {
+        let letters = key.chars().filter(char::is_ascii_alphanumeric);
+        letters.map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let set = |value: &Json| !matches!(value, Json::Null | Json::Bool(false));
+    let fields = input.as_object().into_iter().flatten();
+    fields.into_iter().any(|(key, value)| set(value) && UNBOXED.contains(&plain(key).as_str()))
 }
 
 /// The tools that every agent has, by Claude Code's names; false = it is none of them.

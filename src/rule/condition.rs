@@ -214,6 +214,11 @@ impl Conditions {
         self.any_scope(Scope::is_of_effects)
     }
 
+    /// Is there no condition at all?
+    pub fn ask_nothing(&self) -> bool {
+        !self.any_scope(|_| true)
+    }
+
     /// Do the conditions on the event itself hold (all but `when.run`)?
     pub fn matches_event(&self, s: &Subject<'_>) -> bool {
         self.first_unmet(s).is_none()

@@ -385,7 +385,11 @@ fn read_profile(value: &Item<'_>, layer: Layer, r: &mut Reader<'_>) -> Option<Pr
 }
 
 fn read_rules_table(value: &Item<'_>, layer: Layer, file: &mut RuleFile, r: &mut Reader<'_>) {
-    let Some(table) = r.table(value, "rule") else { return };
+    let Some(table) = r.table(value, "rule") else {
+        // No rule of the file holds, so that any event may be one of theirs.
+        file.broken = KindSet::ALL;
+        return;
+    };
     let most = if layer.is_project() { limits::PROJECT_RULES } else { limits::OWN_RULES };
     for (id, body) in table.iter().take(most) {
         read_rule(id, body, layer, file, r);
@@ -491,6 +495,7 @@ fn read_rule_table(table: &Table<'_>, rule: &mut Rule, r: &mut Reader<'_>) -> Op
     }
     r.limit = None;
     seen.set_verdict(rule);
+    rule.conditions.stops = rule.verb().is_some_and(Verb::stops_call);
     default_events(rule);
     Some(seen)
 }
@@ -559,7 +564,7 @@ fn read_key(
         "on" | "limit" | "dialect" | "otherwise" => {}
         "unless" => {
             if let Some(table) = r.table(value, name) {
-                rule.unless = Some(read_unless(table, r));
+                rule.unless = Some(read_unless(table, value.span(), r));
             }
         }
         "run" => seen.run = r.command(value),
@@ -592,12 +597,19 @@ fn read_verdict(key: &Key<'_>, value: &Item<'_>, seen: &mut Seen, r: &mut Reader
     true
 }
 
-fn read_unless(table: &Table<'_>, r: &mut Reader<'_>) -> Box<Conditions> {
+fn read_unless(table: &Table<'_>, span: Range<usize>, r: &mut Reader<'_>) -> Box<Conditions> {
     let mut unless = Box::<Conditions>::default();
+    let before = r.faults.len();
     for (key, value) in table {
         if !unless.read_key(key.get_ref(), value, r) {
             r.unknown_key(key.get_ref(), key.span(), condition::KEYS.iter().map(|key| key.name));
         }
+    }
+    // Each of no conditions holds: the rule would be excepted everywhere.
+    if r.faults.len() == before && unless.ask_nothing() {
+        let message = "an `unless` without a condition always holds: the rule never speaks";
+        r.add_error("empty-table", message, span)
+            .with_hint("leave it out, or say what is excepted: unless = { path = \"./x/\" }");
     }
     unless
 }

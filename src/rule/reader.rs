@@ -27,6 +27,16 @@ pub const COMMAND_KEYS: &[(&str, &str)] = &[
     ("cwd", "where it runs: ./x in the project, ~/x or /x; a project's file only ./x"),
 ];
 
+/// How the tables of a file begin, of which there is no list.
+const HEADERS: &[(&str, &str)] = &[
+    ("rule", "`[rule.NAME]`, each rule with a name of its own"),
+    ("pack", "`[pack]`"),
+    ("override", "`[override.RULE]`"),
+    ("remote", "`[remote.NAME]`"),
+    ("program", "`[program.NAME]`"),
+    ("journal", "`[journal]`"),
+];
+
 /// Reads values and collects what is wrong with them.
 pub struct Reader<'t> {
     pub(super) text: &'t str,
@@ -139,6 +149,12 @@ impl<'t> Reader<'t> {
             TreeValue::Table(table) => Some(table),
             _ => {
                 self.wrong_type(value, &format!("a table for `{what}`"));
+                // `[[rule]]`: a list of tables.
+                if let (Some((_, head)), Some(fault)) =
+                    (HEADERS.iter().find(|(key, _)| *key == what), self.faults.last_mut())
+                {
+                    fault.with_hint(format!("write {head}"));
+                }
                 None
             }
         }

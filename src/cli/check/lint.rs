@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::Path;
 use std::time::Duration;
 
 use globset::GlobBuilder;
@@ -27,6 +28,7 @@ use crate::verdict::Verb;
 mod breadth;
 mod never;
 mod shadow;
+mod spelled;
 mod values;
 
 /// What rules are held against.
@@ -34,17 +36,18 @@ pub(super) struct LintContext<'a> {
     sources: &'a [LayerFile],
     /// The events that the agent's settings register us for; empty where hookctl is not installed.
     registered: BTreeSet<String>,
+    home: &'a Path,
 }
 
 impl<'a> LintContext<'a> {
-    pub(super) fn new(context: &Context, sources: &'a [LayerFile]) -> LintContext<'a> {
+    pub(super) fn new(context: &'a Context, sources: &'a [LayerFile]) -> LintContext<'a> {
         let registered = scope::all_scope_files(context)
             .into_iter()
             .filter_map(|place| settings::read_settings(&place).ok().flatten())
             .flat_map(|read| read.survey.own)
             .filter(|own| own.seen)
             .map(|own| own.event);
-        LintContext { sources, registered: to_set(registered) }
+        LintContext { sources, registered: to_set(registered), home: &context.paths.home }
     }
 
     /// The events that are wanted and that no entry delivers; none where hookctl is not installed.
@@ -107,6 +110,8 @@ pub(super) fn lint_source(
         lint.impossible_patterns();
         lint.tools_without_commands();
         lint.impossible_hosts();
+        lint.foreign_spellings();
+        lint.missing_script(world.home);
         lint.missing_values();
         lint.unknown_effects(world);
         lint.keys_for_events();

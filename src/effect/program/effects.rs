@@ -1,9 +1,9 @@
 //! What operands and options come to by the roles of a row.
 
 use super::table::mark;
-use crate::effect::emitter::Emitter;
+use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::value::Value;
-use crate::effect::{Grade, Source, Word};
+use crate::effect::{Extent, Grade, Source, Target, Word, look};
 
 pub use super::call::{Call, Next};
 
@@ -29,6 +29,24 @@ pub fn emit_elsewhere(out: &mut Emitter, call: &Call) {
     };
     for (public, found) in command.options.iter_mut().zip(&call.parsed.options) {
         public.harmless &= found.spec.is_none_or(|spec| spec.marks & mark::CHDIR == 0);
+    }
+}
+
+/// The shell puts names of files where a glob stands, and one may be an option: `npm test *` beside a file
+/// `--script-shell=sh`. Whoever allowed the command did not mean that one.
+pub fn emit_globbed_options(out: &mut Emitter, call: &Call) {
+    let may = |value: &&Value| value.is_glob() && value.known_start().starts_with(['*', '?', '[']);
+    for value in call.args.iter().filter(may) {
+        // What lies deeper begins with its directory.
+        let first = value.known_start().split('/').next().unwrap_or_default().to_string();
+        let names = Value::glob(first, value.span.clone());
+        let Spot::At(target) = out.locate_value(&names, Extent::Glob, false) else { continue };
+        let is_option = |file: &Target| {
+            file.lexical.rsplit('/').next().is_some_and(|name| name.starts_with('-'))
+        };
+        if look::expand_glob(&target).is_some_and(|files| files.iter().any(is_option)) {
+            out.emit_uncovered("the name of a file is an option", value.span.clone());
+        }
     }
 }
 

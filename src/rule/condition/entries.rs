@@ -30,6 +30,8 @@ macro_rules! conditions {
             pub list: Option<List>,
             /// As an `unless`: `command` speaks of the commands around an effect's own as well.
             pub around: bool,
+            /// The rule stops calls: what only may be meant is, and one form of a path suffices.
+            pub stops: bool,
         }
 
         /// The keys of conditions: `check` hints from it, docs are made from it.
@@ -191,8 +193,9 @@ impl Condition for Tool {
     const SCOPE: Scope = Scope::Event;
     const NEEDS: Option<Needs> = Some(Needs::A_TOOL);
 
-    fn matches_event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
-        !s.event.tool.is_empty() && asked.holds_tool(&s.event.tool)
+    fn matches_event(asked: &Self::Value, all: &Conditions, s: &Subject<'_>) -> bool {
+        let tool = &s.event.tool;
+        !tool.is_empty() && (asked.holds_tool(tool) || all.stops && asked.may_name_tool(s.event))
     }
 
     /// The tools as events name them, where each is a plain name that stands for itself alone, or of servers.
@@ -584,7 +587,10 @@ impl Condition for Match {
 
     fn matches_event(asked: &Self::Value, all: &Conditions, s: &Subject<'_>) -> bool {
         all.speaks_of_effects()
-            || asked.iter().any(|permission| permission.tool_holds(&s.event.tool))
+            || asked.iter().any(|permission| {
+                let tool = &s.event.tool;
+                permission.tool_holds(tool) || all.stops && permission.may_name_tool(s.event)
+            })
     }
 
     fn match_effect(
@@ -596,6 +602,9 @@ impl Condition for Match {
         let hits = |permission: &Permission| match (permission, s.command_of(effect)) {
             (Permission::Command(pattern), Some(command)) if all.list.is_some() => {
                 Truth::from(all.is_command_effect(s, effect)).and(pattern.match_command(command))
+            }
+            (Permission::Tool(_), _) if all.stops && permission.may_name_tool(s.event) => {
+                Truth::Yes
             }
             _ => permission.match_effect(s, effect),
         };
@@ -724,7 +733,7 @@ impl Condition for Circumstances {
     const DOC: &'static str = "table of circumstances: see the keys of when";
     const SCOPE: Scope = Scope::Event;
 
-    fn matches_event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
-        asked.is_met(s)
+    fn matches_event(asked: &Self::Value, all: &Conditions, s: &Subject<'_>) -> bool {
+        asked.is_met(s, all.stops)
     }
 }

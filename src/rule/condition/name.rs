@@ -1,7 +1,9 @@
 //! Globs over names: tools, agents, hosts, fields of the payload.
 
-use crate::effect::Package;
+use crate::agent;
 use crate::effect::host::is_local;
+use crate::effect::{Origin, Package};
+use crate::event::Event;
 use crate::glob;
 use crate::rule::path::FOLD;
 use crate::rule::{PatternList, Regex};
@@ -85,6 +87,27 @@ impl NamePattern {
     }
 }
 
+/// May the pattern mean this tool of a server that the agent does not name? Some agents call a tool by its own name, some
+/// by its server's and its own, with a sign between them that either may hold.
+pub(super) fn may_name_tool(pattern: &str, event: &Event) -> bool {
+    let Some(own) = event.tool.strip_prefix(UNKNOWN_SERVER) else { return false };
+    let Some((server, wanted)) =
+        pattern.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"))
+    else {
+        return false;
+    };
+    let plain = |text: &str| text.replace('-', "_");
+    let (server, wanted, own) = (plain(server), plain(wanted), plain(own));
+    let bare = own.strip_prefix("mcp_").unwrap_or(&own);
+    // Of `*` nothing is left to tell it by but the server, if the agent names it at all.
+    let alone = wanted.bytes().any(|byte| byte.is_ascii_alphanumeric())
+        || !agent::from_event(event).tells_servers();
+    alone && glob::matches(&wanted, bare) || glob::matches(&format!("{server}_{wanted}"), bare)
+}
+
+/// How the tools of servers begin that an agent does not name.
+const UNKNOWN_SERVER: &str = "mcp__?__";
+
 /// Only letters, digits, `_ - , |` and blanks are a list of exact names.
 fn parse_exact_names(text: &str) -> Option<Vec<NamePattern>> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '|' | ',' | ' ');
@@ -108,7 +131,14 @@ impl PatternList<NamePattern> {
 
     /// Does it hold for the package, by one of its names?
     pub(super) fn holds_package(&self, package: &Package) -> bool {
-        let hits = |n: &NamePattern| package.any_name(|name| n.matches_name(name));
+        // PyPI's names know no case, and one mark between words is as good as another.
+        let loose = package.registry == "pypi"
+            && matches!(package.origin, Origin::Registry | Origin::Index);
+        let plain = |text: &str| text.replace(['_', '.'], "-");
+        let same = |n: &NamePattern, name: &str| {
+            loose && glob::matches_folded(&plain(n.text()), &plain(name), true)
+        };
+        let hits = |n: &NamePattern| package.any_name(|name| n.matches_name(name) || same(n, name));
         self.covers_any(|named| named.iter().any(hits), hits)
     }
 
@@ -116,6 +146,12 @@ impl PatternList<NamePattern> {
     pub(super) fn lists_host(&self, host: &str) -> bool {
         let written = || self.named().iter().any(|name| name.text() == host);
         self.holds_host(host) && (host.is_ascii() || written())
+    }
+
+    /// May it mean that tool of a server that is not told? What is excluded is never meant.
+    pub(super) fn may_name_tool(&self, event: &Event) -> bool {
+        self.named().iter().any(|name| may_name_tool(name.text(), event))
+            && !self.excluded().iter().any(|name| may_name_tool(name.text(), event))
     }
 
     /// Does it hold for a tool? `Task` is the old name of `Agent`; `-` and `_` are the same in the names of MCP
@@ -129,5 +165,44 @@ impl PatternList<NamePattern> {
         let hits =
             |n: &NamePattern| n.matches_name(tool) || !other.is_empty() && n.matches_name(&other);
         self.covers_any(|named| named.iter().any(hits), hits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_tool_of_an_unknown_server_may_be_the_one_that_is_meant() {
+        let event = |agent: &'static str, tool: &str| Event {
+            agent,
+            tool: format!("mcp__?__{tool}"),
+            kind: crate::event::Kind::PreToolUse,
+            name: String::new(),
+            input: json!({}),
+            cwd: String::new(),
+            session: String::new(),
+            more: Vec::new(),
+            raw: serde_json::Map::new(),
+            native: json!(null),
+        };
+        for (pattern, agent, tool, meant) in [
+            ("mcp__github__create_issue", "cursor", "create_issue", true),
+            ("mcp__github__create*", "cursor", "create_issue", true),
+            ("mcp__github__*", "cursor", "create_issue", true),
+            ("mcp__github__create_issue", "cursor", "list", false),
+            ("mcp__github__create_issue", "copilot", "github-create_issue", true),
+            ("mcp__github__*", "copilot", "github-create_issue", true),
+            ("mcp__github__*", "copilot", "jira-create_issue", false),
+            ("mcp__my-server__*", "opencode", "my_server_say", true),
+            ("mcp__github__create_issue", "gemini", "mcp_github_create_issue", true),
+            ("mcp__github__*", "gemini", "mcp_jira_create_issue", false),
+            ("mcp__*", "cursor", "create_issue", false),
+            ("create_issue", "cursor", "create_issue", false),
+        ] {
+            assert_eq!(may_name_tool(pattern, &event(agent, tool)), meant, "{pattern}: {tool}");
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! `match`: one line of Claude Code's permission syntax, with its own meaning of paths.
 
 use super::entries::is_of_elsewhere;
-use super::name::NamePattern;
+use super::name::{NamePattern, may_name_tool};
 use super::{Conditions, Subject, within};
 use crate::effect::{Effect, Grade, Word};
+use crate::event::Event;
 use crate::glob;
+use crate::names::tool::{EDITING, READING};
 use crate::rule::Truth;
 use crate::rule::command::CommandPattern;
 use crate::rule::path::PathList;
@@ -37,10 +39,10 @@ impl Permission {
         let inside = rest.strip_suffix(')').ok_or("`(` without its `)`")?;
         match tool {
             "Bash" => Ok(Permission::Command(CommandPattern::from_permission(inside)?)),
-            "Read" | "Grep" | "Glob" | "LS" => {
+            _ if READING.contains(&tool) => {
                 Ok(Permission::Path(Word::Read, permission_path(inside)?))
             }
-            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => {
+            _ if EDITING.contains(&tool) => {
                 Ok(Permission::Path(Word::Write, permission_path(inside)?))
             }
             "WebFetch" => match inside.strip_prefix("domain:") {
@@ -72,10 +74,19 @@ impl Permission {
             })
     }
 
+    /// May the line mean this tool of a server that the agent does not name?
+    pub(super) fn may_name_tool(&self, event: &Event) -> bool {
+        let Permission::Tool(name) = self else { return false };
+        may_name_tool(name, event) || may_name_tool(&format!("{name}__*"), event)
+    }
+
     pub(super) fn tool_holds(&self, tool: &str) -> bool {
         match self {
             Permission::Tool(name) => {
                 name == tool
+                    // As in Claude Code: every tool that reads, or that edits.
+                    || (name == "Read" && READING.contains(&tool))
+                    || (name == "Edit" && EDITING.contains(&tool))
                     || (tool == "Agent" && name == "Task")
                     || glob::matches(name, tool)
                     // `mcp__server` names every tool of that server.

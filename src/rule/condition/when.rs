@@ -1,10 +1,12 @@
 //! `when`: the circumstances of a call, its keys, how they are read and when they hold.
 
 use std::ops::Deref;
+use std::path::Path;
 
 use super::name::NamePattern;
 use super::{Key, Sort, Subject, Value};
 use crate::agent;
+use crate::files;
 use crate::marks::{Mark, Marks};
 use crate::rule::path::{self, PathList};
 use crate::rule::reader::{Item, Reader};
@@ -137,13 +139,16 @@ pub fn read_marks(value: &Item<'_>, r: &mut Reader<'_>) -> Marks {
 }
 
 impl When {
-    pub(super) fn is_met(&self, s: &Subject<'_>) -> bool {
+    /// `stops`: for a rule that stops calls a directory counts under its real name as well.
+    pub(super) fn is_met(&self, s: &Subject<'_>, stops: bool) -> bool {
         let event = s.event;
         let place = |patterns: &PathList, dir: &str| {
-            patterns.is_empty() || {
-                let target = path::exact_target(dir);
-                patterns.match_target(&target, s.bases) == Truth::Yes
-            }
+            let holds =
+                |dir: &str| patterns.match_target(&path::exact_target(dir), s.bases) == Truth::Yes;
+            let real = || files::real_path(Path::new(dir)).ok();
+            patterns.is_empty()
+                || holds(dir)
+                || stops && real().is_some_and(|dir| dir.to_str().is_some_and(holds))
         };
         place(&self.cwd, &event.cwd)
             && place(&self.project, &s.place.project)

@@ -61,6 +61,7 @@ pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Rea
         r.add_error("continue-alone", "`continue = false` needs a reason", id.clone())
             .with_hint("write halt = \"...\", or put deny or block beside it");
     }
+    check_allow(rule, &id, r);
     check_remote_flag(rule, &id, r);
     check_session(rule, &id, r);
     for command in rule.commands() {
@@ -68,6 +69,19 @@ pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Rea
             r.add_error("quoted-placeholder", "a placeholder stands inside quotes", id.clone())
                 .with_hint("take the quotes off: it becomes a quoted variable by itself");
         }
+    }
+}
+
+/// A line that was forgotten is no wish to allow every call. On other events there is nothing to open.
+fn check_allow(rule: &Rule, id: &Range<usize>, r: &mut Reader<'_>) {
+    let open = rule.conditions.ask_nothing() && rule.unless.is_none();
+    if rule.verb() == Some(Verb::Allow)
+        && open
+        && rule.on.iter().any(Kind::is_tool)
+        && !r.has_fault_of_rule()
+    {
+        r.add_error("no-condition", "an allow without a condition allows every call", id.clone())
+            .with_hint("say what: command, path, effect ...; tool = \"*\" means every call");
     }
 }
 

@@ -131,7 +131,7 @@ fn call_with_more(pattern: &str) -> Option<String> {
 }
 
 /// What the call would do, somewhere that nothing is known of.
-fn analyse_call(tool: &str, value: &str) -> Analysis {
+pub(super) fn analyse_call(tool: &str, value: &str) -> Analysis {
     let input = dry::tool_input(tool, value, &|path| {
         dry::absolute_path(path, Path::new("/nowhere"), Path::new("/"))
     });

@@ -163,7 +163,11 @@ fn emit_repository(out: &mut Emitter, row: &str, value: &Value) {
 
 /// One package, for a call of that row.
 pub fn emit_package(out: &mut Emitter, row: &str, value: &Value, index: bool) {
-    let Some(text) = value.text().filter(|_| !value.is_glob()) else {
+    // `requests[socks]`: the brackets of an extra are those of a glob.
+    let extra = |text: &str| {
+        registry_of(row) == "pypi" && text.ends_with(']') && !text.contains(['*', '?'])
+    };
+    let Some(text) = value.text().filter(|text| !value.is_glob() || extra(text)) else {
         return out.push(ADD, Grade::Possible, Source::Operand, value.span.clone());
     };
     if text.is_empty() || text.starts_with('-') {
