@@ -196,6 +196,9 @@ pub struct AgentFacts {
     pub common_output: &'static str,
     /// The names of its own tools.
     pub tool_names: &'static [&'static str],
+    /// What it sends before a shell command, for `hookctl status --verify`: JSON with `{event}`, `{session}`, `{cwd}` and
+    /// `{command}` for whole texts.
+    pub sample: &'static str,
     /// How it is told where hookctl itself cannot judge.
     pub failure: FailureForms,
     /// Where its settings are and how hookctl stands in them; none = hookctl does not know them.
@@ -212,6 +215,7 @@ impl AgentFacts {
         common_input: "",
         common_output: "",
         tool_names: &[],
+        sample: r#"{"hook_event_name":"{event}","session_id":"{session}","cwd":"{cwd}","tool_name":"Bash","tool_input":{"command":"{command}"}}"#,
         failure: FailureForms { call: FailureForm::Block, rest: FailureForm::Silence, silent: &[] },
         wiring: None,
     };
@@ -319,6 +323,11 @@ impl dyn Agent + '_ {
     /// [`AgentFacts::title`].
     pub fn title(&self) -> &'static str {
         self.facts().title
+    }
+
+    /// Is that one of its events before a tool?
+    pub fn is_gate(&self, event: &str) -> bool {
+        self.events().iter().any(|spec| spec.kind == Kind::PreToolUse && spec.name == event)
     }
 
     /// [`AgentFacts::events`].

@@ -143,6 +143,26 @@ impl Line {
     }
 }
 
+/// Can a line be added? What is not there yet is not made, and nothing is written.
+///
+/// # Errors
+/// What keeps it from being, in words.
+pub fn check_place(path: &Path) -> Result<(), String> {
+    let named = |at: &Path, why: &str| Err(format!("{}: {why}", at.display()));
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    if path.symlink_metadata().is_err() {
+        return match dir.metadata() {
+            Ok(meta) if !meta.is_dir() => named(dir, "not a directory"),
+            Ok(meta) if meta.permissions().readonly() => named(dir, "cannot be written"),
+            _ => Ok(()),
+        };
+    }
+    match files::open_to_append(path) {
+        Ok(_) => Ok(()),
+        Err(error) => named(path, &error.to_string()),
+    }
+}
+
 /// Appends the line. Failures are nobody's business but `status`.
 pub fn append(path: &Path, config: &JournalConfig, mut line: Line) {
     if !config.enabled {

@@ -3,7 +3,7 @@
 //! `json` reads strictly and keeps positions, `edit` splices, `survey` reads what a file says of hooks,
 //! `hooks` knows what ours should say, `content` whole files of ours, `consent` what users must approve, `place` where files are, `migrate` takes hooks
 //! from one agent to another, `others` the programs that would do the same, `beside` where those and ours meet, `program` where a
-//! command's program is, `file` replaces it on disk, `record` remembers how it was. This page ties them
+//! command's program is, `switch` what keeps hooks from running, `file` replaces it on disk, `record` remembers how it was. This page ties them
 //! together.
 
 use std::fs;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 pub mod beside;
 pub mod consent;
-mod content;
+pub mod content;
 pub mod edit;
 pub mod file;
 pub mod hooks;
@@ -24,6 +24,7 @@ pub mod place;
 pub mod program;
 pub mod record;
 pub mod survey;
+pub mod switch;
 
 use crate::json::JsonFault;
 use edit::Doc;
@@ -278,6 +279,7 @@ impl EntryPlan<'_> {
             original_sha256: original.as_ref().map(|text| file::sha256_hex(text.as_bytes())),
             original,
             written_sha256: file::sha256_hex(after.as_deref().unwrap_or_default().as_bytes()),
+            entries_sha256: survey::entries_sum(&survey_hooks(&edited, form).own),
             directories: directories(target, old, records),
             created,
             pinned: old.is_some_and(|old| old.pinned),
@@ -290,7 +292,12 @@ impl EntryPlan<'_> {
         // Changed by others since and nothing for us to do: what was noted stays true.
         let stale = changes.is_empty() && untouched.is_none();
         let record = match old {
-            Some(old) if stale => Record { events: record.events, off: record.off, ..old.clone() },
+            Some(old) if stale => Record {
+                events: record.events,
+                off: record.off,
+                entries_sha256: record.entries_sha256,
+                ..old.clone()
+            },
             _ => record,
         };
         records.files.insert(key, record);
@@ -318,7 +325,7 @@ fn install_content(
         (Some(true), None) => vec![Change::Removed(name)],
         (Some(true), Some(text)) if before == Some(text) => Vec::new(),
         (Some(true), Some(_)) => {
-            vec![Change::Replaced { event: name, why: "written by another version".into() }]
+            vec![Change::Replaced { event: name, why: hooks::ELSEWISE.into() }]
         }
     };
     let key = target.record_key();

@@ -469,7 +469,7 @@ fn s0_27_wrong_and_old_wiring_is_outdated_until_installed_again() {
         ("if", true, |entry| entry["if"] = json!("Bash(git *)")),
         ("timeout 7", true, |entry| entry["timeout"] = json!(7)),
         ("is not there", true, |entry| entry["command"] = json!("/nowhere/hookctl")),
-        ("another version", false, |entry| entry["args"][6] = json!("/elsewhere")),
+        ("edited by hand", false, |entry| entry["args"][6] = json!("/elsewhere")),
         ("runs hookctl", true, |entry| {
             entry.as_object_mut().unwrap().remove("args");
             entry["command"] = json!("hookctl hook");

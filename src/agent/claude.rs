@@ -12,8 +12,8 @@ use super::fields::{is_absolute, text_field};
 use super::fingerprint::{Field, Fingerprint};
 use super::reply::{ASK_CALL, NOTICE};
 use super::wiring::{
-    CallForm, Constant, Directory, EntryForm, FailClosed, Form, Headless, Scope, SettingsPlace,
-    Wiring, by_platform,
+    CallForm, Constant, Directory, EntryForm, FailClosed, Form, Headless, Off, Scope,
+    SettingsPlace, Switch, Wiring, by_platform,
 };
 use super::{Agent, AgentFacts, FailureForms, Mark, Output};
 use crate::env;
@@ -129,34 +129,42 @@ fn by_shape(payload: &Map<String, Value>) -> Option<Kind> {
     }
 }
 
+/// The administrator's file.
+const MANAGED: &str = by_platform(
+    "/etc/claude-code/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
+    "C:/Program Files/ClaudeCode/managed-settings.json",
+);
+/// The administrator's other files.
+const MANAGED_MORE: &str = by_platform(
+    "/etc/claude-code/managed-settings.d/*.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.d/*.json",
+    "C:/Program Files/ClaudeCode/managed-settings.d/*.json",
+);
+
 /// Its settings, which a variable moves.
 static WIRING: Wiring = Wiring {
     programs: &["claude"],
     traces: &[".claude"],
     directory: Directory { variable: Some(env::CLAUDE_CONFIG_DIR), home: ".claude" },
     files: &[
-        SettingsPlace::shared(
-            Scope::Managed,
-            by_platform(
-                "/etc/claude-code/managed-settings.json",
-                "/Library/Application Support/ClaudeCode/managed-settings.json",
-                "C:/Program Files/ClaudeCode/managed-settings.json",
-            ),
-            Form::Entries(&ENTRIES),
-        ),
-        SettingsPlace::shared(
-            Scope::Managed,
-            by_platform(
-                "/etc/claude-code/managed-settings.d/*.json",
-                "/Library/Application Support/ClaudeCode/managed-settings.d/*.json",
-                "C:/Program Files/ClaudeCode/managed-settings.d/*.json",
-            ),
-            Form::Entries(&ENTRIES),
-        ),
+        SettingsPlace::shared(Scope::Managed, MANAGED, Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Managed, MANAGED_MORE, Form::Entries(&ENTRIES)),
         SettingsPlace::shared(Scope::User, "settings.json", Form::Entries(&ENTRIES)),
         SettingsPlace::shared(Scope::Project, ".claude/settings.json", Form::Entries(&ENTRIES)),
         SettingsPlace::shared(Scope::Local, ".claude/settings.local.json", Form::Entries(&ENTRIES)),
     ],
+    switches: &[Switch {
+        places: &[
+            (Scope::User, "settings.json"),
+            (Scope::Project, ".claude/settings.json"),
+            (Scope::Local, ".claude/settings.local.json"),
+            (Scope::Managed, MANAGED),
+            (Scope::Managed, MANAGED_MORE),
+        ],
+        keys: &["disableAllHooks"],
+        off: Off::Anywhere(true),
+    }],
     headless: Some(Headless {
         args: &["-p", "{prompt}", "--allowedTools", "Bash({command})"],
         env: &[],

@@ -82,6 +82,7 @@ static FACTS: AgentFacts = AgentFacts {
         rest: FailureForm::Silence,
         silent: &[],
     },
+    sample: r#"{"clineVersion":"","taskId":"{session}","hookName":"tool_call","workspaceRoots":["{cwd}"],"tool_call":{"name":"run_commands","input":{"commands":["{command}"]}}}"#,
     wiring: Some(&WIRING),
     ..AgentFacts::UNKNOWN
 };

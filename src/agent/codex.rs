@@ -13,7 +13,10 @@ use super::patch::call_operations;
 use super::reply::{DENY_CALL, NOTICE, Reply, response_reason};
 use super::settled::{Settled, settle_answer};
 use super::shaped::{event_of_payload, read_call, translate_call};
-use super::wiring::{Consent, Directory, EntryForm, Form, Headless, Scope, SettingsPlace, Wiring};
+use super::wiring::{
+    Consent, Directory, EntryForm, Form, Headless, Off, Scope, SettingsPlace, Strict, Switch,
+    Wiring, by_platform,
+};
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
@@ -133,6 +136,7 @@ static FACTS: AgentFacts = AgentFacts {
         rest: NOTICE,
         silent: &[Kind::PermissionRequest, Kind::SessionEnd, Kind::Other],
     },
+    sample: r#"{"hook_event_name":"{event}","session_id":"{session}","cwd":"{cwd}","tool_name":"Bash","tool_input":{"command":"{command}"},"turn_id":"t","tool_use_id":"t"}"#,
     wiring: Some(&WIRING),
     ..AgentFacts::UNKNOWN
 };
@@ -245,6 +249,15 @@ static WIRING: Wiring = Wiring {
         file: "config.toml",
         review: "open Codex and approve the hooks when it asks, or under `/hooks`",
     }),
+    switches: &[Switch {
+        places: &[
+            (Scope::User, "config.toml"),
+            (Scope::Project, ".codex/config.toml"),
+            (Scope::Managed, REQUIREMENTS),
+        ],
+        keys: &["features", "hooks"],
+        off: Off::Last(false),
+    }],
     // Without a person it asks nobody, and its default sandbox writes nothing.
     headless: Some(Headless {
         args: &["exec", "--skip-git-repo-check", "--sandbox", "workspace-write", "{prompt}"],
@@ -254,7 +267,21 @@ static WIRING: Wiring = Wiring {
     ..Wiring::UNKNOWN
 };
 
-static ENTRIES: EntryForm = EntryForm { positional: true, ..EntryForm::GROUPS };
+static ENTRIES: EntryForm = EntryForm {
+    positional: true,
+    strict: Strict {
+        top: &["description", "hooks"],
+        types: &["command", "mcp_tool", "prompt", "agent"],
+        ..Strict::NOTHING
+    },
+    ..EntryForm::GROUPS
+};
+/// What the administrator demands: TOML.
+pub const REQUIREMENTS: &str = by_platform(
+    "/etc/codex/requirements.toml",
+    "/etc/codex/requirements.toml",
+    "C:/ProgramData/OpenAI/Codex/requirements.toml",
+);
 
 #[cfg(test)]
 mod tests {

@@ -21,7 +21,8 @@ use super::fingerprint::{Field, Fingerprint};
 use super::patch::{call_operations, field_operations, patch_operations};
 use super::settled::{BLOCKED, Settled, settle_answer};
 use super::wiring::{
-    Constant, Directory, EntryForm, Form, Headless, Reads, Scope, SettingsPlace, Unit, Wiring,
+    Constant, Directory, EntryForm, Form, Headless, Off, Reads, Scope, SettingsPlace, Switch, Unit,
+    Wiring,
 };
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::env;
@@ -586,6 +587,17 @@ static WIRING: Wiring = Wiring {
     ],
     reads: &[Reads { agent: "claude", scopes: &[Scope::Project, Scope::Local] }],
     notes: &["A project's hooks run only in a folder that is trusted."],
+    switches: &[Switch {
+        places: &[
+            (Scope::User, "settings.json"),
+            (Scope::User, "hooks/hookctl.json"),
+            (Scope::Project, ".github/copilot/settings.json"),
+            (Scope::Project, ".github/copilot/settings.local.json"),
+            (Scope::Project, ".github/hooks/hookctl.json"),
+        ],
+        keys: &["disableAllHooks"],
+        off: Off::Anywhere(true),
+    }],
     // It lets one name a program, not a whole command line (observed).
     headless: Some(Headless {
         args: &["--allow-tool", "shell(mkdir)", "-p", "{prompt}"],

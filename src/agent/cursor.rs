@@ -24,7 +24,7 @@ use super::fingerprint::{Field, Fingerprint};
 use super::settled::{Settled, cap_text, settle_answer};
 use super::shaped::event_of_payload;
 use super::wiring::{
-    Constant, Directory, EntryForm, FailClosed, Form, Reads, Scope, SettingsPlace, Wiring,
+    Constant, Directory, EntryForm, FailClosed, Form, Reads, Scope, SettingsPlace, Strict, Wiring,
     by_platform,
 };
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
@@ -180,6 +180,7 @@ static FACTS: AgentFacts = AgentFacts {
         rest: FailureForm::Silence,
         silent: &[],
     },
+    sample: r#"{"hook_event_name":"{event}","session_id":"{session}","cwd":"{cwd}","tool_name":"Shell","tool_input":{"command":"{command}"},"conversation_id":"{session}","cursor_version":"0","workspace_roots":["{cwd}"]}"#,
     wiring: Some(&WIRING),
     ..AgentFacts::UNKNOWN
 };
@@ -415,8 +416,33 @@ static ENTRIES: EntryForm = EntryForm {
         value: Constant::Flag(true),
         kinds: &[Kind::PreToolUse, Kind::PermissionRequest, Kind::UserPromptSubmit],
     }),
+    strict: Strict { version: Some("version"), events: NAMES_OF_EVENTS, ..Strict::NOTHING },
     ..EntryForm::FLAT
 };
+/// Every event that it knows: a name of any other costs it the file.
+const NAMES_OF_EVENTS: &[&str] = &[
+    "beforeShellExecution",
+    "beforeMCPExecution",
+    "afterShellExecution",
+    "afterMCPExecution",
+    "beforeReadFile",
+    "afterFileEdit",
+    "beforeTabFileRead",
+    "afterTabFileEdit",
+    "stop",
+    "beforeSubmitPrompt",
+    "afterAgentResponse",
+    "afterAgentThought",
+    "sessionStart",
+    "sessionEnd",
+    "preCompact",
+    "subagentStart",
+    "subagentStop",
+    "preToolUse",
+    "postToolUse",
+    "postToolUseFailure",
+    "workspaceOpen",
+];
 
 #[cfg(test)]
 mod tests {

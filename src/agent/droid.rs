@@ -119,6 +119,7 @@ static FACTS: AgentFacts = AgentFacts {
         rest: NOTICE,
         silent: &[Kind::PermissionRequest, Kind::Other],
     },
+    sample: r#"{"hook_event_name":"{event}","session_id":"{session}","cwd":"{cwd}","tool_name":"Execute","tool_input":{"command":"{command}"}}"#,
     wiring: Some(&WIRING),
 };
 

@@ -14,7 +14,8 @@ use super::reply::{DENY_DECISION, NOTICE, Reply, response_reason};
 use super::settled::{Settled, settle_answer};
 use super::shaped::{enter_directory, event_of_payload, own_input, read_call, translate_call};
 use super::wiring::{
-    Directory, EntryForm, Form, Headless, Matcher, Scope, SettingsPlace, Unit, Wiring, by_platform,
+    Directory, EntryForm, Form, Headless, Matcher, Off, Scope, SettingsPlace, Switch, Unit, Wiring,
+    by_platform,
 };
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::event::{Event, Kind, Operation};
@@ -154,6 +155,7 @@ static FACTS: AgentFacts = AgentFacts {
         rest: NOTICE,
         silent: &[Kind::Other, Kind::PreCompact],
     },
+    sample: r#"{"hook_event_name":"{event}","session_id":"{session}","cwd":"{cwd}","tool_name":"run_shell_command","tool_input":{"command":"{command}"}}"#,
     wiring: Some(&WIRING),
 };
 
@@ -353,23 +355,30 @@ fn without_wrapping(text: &str) -> &str {
     inner.and_then(|inner| inner.strip_suffix("\n</untrusted_context>")).unwrap_or(text)
 }
 
+const PROJECT: &str = ".gemini/settings.json";
+/// The administrator's file, which the others cannot overrule.
+const MANAGED: &str = by_platform(
+    "/etc/gemini-cli/settings.json",
+    "/Library/Application Support/GeminiCli/settings.json",
+    "C:/ProgramData/gemini-cli/settings.json",
+);
+/// The files that may switch hooks off.
+const PLACES: &[(Scope, &str)] =
+    &[(Scope::User, "settings.json"), (Scope::Project, PROJECT), (Scope::Managed, MANAGED)];
+
 /// Groups as Claude Code has them, with names and in milliseconds.
 static WIRING: Wiring = Wiring {
     programs: &["gemini"],
     traces: &[".gemini"],
     directory: Directory { variable: None, home: ".gemini" },
     files: &[
-        SettingsPlace::shared(
-            Scope::Managed,
-            by_platform(
-                "/etc/gemini-cli/settings.json",
-                "/Library/Application Support/GeminiCli/settings.json",
-                "C:/ProgramData/gemini-cli/settings.json",
-            ),
-            Form::Entries(&ENTRIES),
-        ),
+        SettingsPlace::shared(Scope::Managed, MANAGED, Form::Entries(&ENTRIES)),
         SettingsPlace::shared(Scope::User, "settings.json", Form::Entries(&ENTRIES)),
-        SettingsPlace::shared(Scope::Project, ".gemini/settings.json", Form::Entries(&ENTRIES)),
+        SettingsPlace::shared(Scope::Project, PROJECT, Form::Entries(&ENTRIES)),
+    ],
+    switches: &[
+        Switch { places: PLACES, keys: &["hooksConfig", "enabled"], off: Off::Last(false) },
+        Switch { places: PLACES, keys: &["hooksConfig", "disabled"], off: Off::Named },
     ],
     notes: &["Where folder trust is on, Gemini CLI runs no hook at all in a folder without it."],
     headless: Some(Headless {

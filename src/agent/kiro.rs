@@ -78,6 +78,7 @@ static FACTS: AgentFacts = AgentFacts {
     events: EVENTS,
     common_input: "hook_event_name, cwd",
     tool_names: &NAMES,
+    sample: r#"{"hook_event_name":"{event}","session_id":"{session}","cwd":"{cwd}","tool_name":"execute_bash","tool_input":{"command":"{command}"}}"#,
     wiring: Some(&WIRING),
     ..AgentFacts::UNKNOWN
 };
@@ -176,7 +177,9 @@ static WIRING: Wiring = Wiring {
         SettingsPlace::shared(Scope::User, "agents/*.json", Form::Entries(&ENTRIES)),
         SettingsPlace::shared(Scope::Project, ".kiro/agents/*.json", Form::Entries(&ENTRIES)),
     ],
-    notes: &["Kiro's hooks stand in the file of each agent: install again after you make another."],
+    notes: &[
+        "Kiro's hooks stand in the file of each agent: install again after you make another. `hookctl status` names a file without.",
+    ],
     ..Wiring::UNKNOWN
 };
 

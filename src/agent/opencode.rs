@@ -104,6 +104,7 @@ static FACTS: AgentFacts = AgentFacts {
     tool_names: tools::TOOLS,
     // Nobody can be asked.
     failure: FailureForms { call: DENY_DECISION, rest: NOTICE, silent: &[] },
+    sample: r#"{"hook_event_name":"{event}","session_id":"{session}","cwd":"{cwd}","tool_name":"bash","tool_input":{"command":"{command}"},"agent":"opencode"}"#,
     wiring: Some(&WIRING),
     ..AgentFacts::UNKNOWN
 };

@@ -11,7 +11,9 @@ use super::gemini::read_result;
 use super::reply::{ASK_CALL, NOTICE, Reply};
 use super::settled::{Settled, settle_answer};
 use super::shaped::{enter_directory, event_of_payload, read_call, translate_call};
-use super::wiring::{Directory, EntryForm, Form, Headless, Scope, SettingsPlace, Unit, Wiring};
+use super::wiring::{
+    Directory, EntryForm, Form, Headless, Off, Scope, SettingsPlace, Switch, Unit, Wiring,
+};
 use super::{Agent, AgentFacts, EventSpec, FailureForms, Mark, Output};
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
@@ -135,6 +137,7 @@ static FACTS: AgentFacts = AgentFacts {
         rest: NOTICE,
         silent: &[Kind::PermissionRequest, Kind::Other],
     },
+    sample: r#"{"hook_event_name":"{event}","session_id":"{session}","cwd":"{cwd}","tool_name":"run_shell_command","tool_input":{"command":"{command}"}}"#,
     wiring: Some(&WIRING),
 };
 
@@ -210,6 +213,11 @@ static WIRING: Wiring = Wiring {
         SettingsPlace::shared(Scope::Project, ".qwen/settings.json", Form::Entries(&ENTRIES)),
     ],
     notes: &["A project's hooks run only in a folder that is trusted."],
+    switches: &[Switch {
+        places: &[(Scope::User, "settings.json"), (Scope::Project, ".qwen/settings.json")],
+        keys: &["disableAllHooks"],
+        off: Off::Anywhere(true),
+    }],
     // In its usual mode a run without a person refuses all that changes files, `mkdir` included (observed).
     headless: Some(Headless {
         args: &[

@@ -129,6 +129,7 @@ static FACTS: AgentFacts = AgentFacts {
     common_output: "continue, stopReason, systemMessage",
     tool_names: &NAMES,
     failure: FailureForms { call: ASK_CALL, rest: NOTICE, silent: &[] },
+    sample: r#"{"hook_event_name":"{event}","session_id":"{session}","cwd":"{cwd}","tool_name":"run_in_terminal","tool_input":{"command":"{command}"}}"#,
     wiring: Some(&WIRING),
     ..AgentFacts::UNKNOWN
 };

@@ -75,6 +75,7 @@ static FACTS: AgentFacts = AgentFacts {
     events: EVENTS,
     common_input: "agent_action_name, trajectory_id, execution_id, timestamp, tool_info",
     tool_names: &NAMES,
+    sample: r#"{"agent_action_name":"{event}","trajectory_id":"{session}","execution_id":"e","tool_info":{"command_line":"{command}","cwd":"{cwd}"}}"#,
     wiring: Some(&WIRING),
     ..AgentFacts::UNKNOWN
 };

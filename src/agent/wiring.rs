@@ -24,6 +24,8 @@ pub struct Wiring {
     pub headless: Option<Headless>,
     /// Whether hooks count only once a person has approved each of them.
     pub consent: Option<Consent>,
+    /// The keys of its settings that keep hooks from running.
+    pub switches: &'static [Switch],
     /// What else people must know, in sentences.
     pub notes: &'static [&'static str],
 }
@@ -38,6 +40,7 @@ impl Wiring {
         reads: &[],
         headless: None,
         consent: None,
+        switches: &[],
         notes: &[],
     };
 
@@ -49,10 +52,22 @@ impl Wiring {
 
     /// Where one of its files is, for a session in `cwd` of the project at `root`.
     pub fn resolve(&self, place: &SettingsPlace, home: &Path, cwd: &Path, root: &Path) -> PathBuf {
-        let path = match place.scope {
-            Scope::Managed => PathBuf::from(place.path),
-            Scope::User => self.user_directory(home, cwd).join(place.path),
-            Scope::Project | Scope::Local => root.join(place.path),
+        self.resolve_path(place.scope, place.path, home, cwd, root)
+    }
+
+    /// The same of a path in a scope.
+    pub fn resolve_path(
+        &self,
+        scope: Scope,
+        path: &str,
+        home: &Path,
+        cwd: &Path,
+        root: &Path,
+    ) -> PathBuf {
+        let path = match scope {
+            Scope::Managed => PathBuf::from(path),
+            Scope::User => self.user_directory(home, cwd).join(path),
+            Scope::Project | Scope::Local => root.join(path),
         };
         // Its own separators where this system has others.
         if cfg!(windows) { path.components().collect() } else { path }
@@ -164,6 +179,29 @@ pub struct Consent {
     pub review: &'static str,
 }
 
+/// A key of an agent's settings that keeps its hooks from running.
+#[derive(Debug)]
+pub struct Switch {
+    /// The files that may have it, the weakest first: their paths are those of a [`SettingsPlace`]. What ends in
+    /// `.toml` is TOML, all else JSON that may have comments.
+    pub places: &'static [(Scope, &'static str)],
+    /// The way to it.
+    pub keys: &'static [&'static str],
+    /// When hooks are off.
+    pub off: Off,
+}
+
+/// When a switch is off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Off {
+    /// One of the files says that.
+    Anywhere(bool),
+    /// The last of the files that says anything says that.
+    Last(bool),
+    /// One of the files has a list, and it names the entry.
+    Named,
+}
+
 /// How a settings file is written.
 #[derive(Debug, Clone, Copy)]
 pub enum Form {
@@ -212,6 +250,26 @@ pub struct EntryForm {
     pub fail_closed: Option<&'static FailClosed>,
     /// The events whose invalid entries cost the agent the whole file.
     pub fatal: &'static [&'static str],
+    /// What else costs it the whole file.
+    pub strict: Strict,
+}
+
+/// What costs an agent a whole file, whoever wrote it.
+#[derive(Debug)]
+pub struct Strict {
+    /// The only keys at its top; empty = any.
+    pub top: &'static [&'static str],
+    /// A key that must have a whole number above 0.
+    pub version: Option<&'static str>,
+    /// The only events; empty = any.
+    pub events: &'static [&'static str],
+    /// The only types of an entry; empty = any.
+    pub types: &'static [&'static str],
+}
+
+impl Strict {
+    /// Nothing that is known.
+    pub const NOTHING: Strict = Strict { top: &[], version: None, events: &[], types: &[] };
 }
 
 impl EntryForm {
@@ -229,6 +287,7 @@ impl EntryForm {
         positional: false,
         fail_closed: None,
         fatal: &[],
+        strict: Strict::NOTHING,
     };
 
     /// A list of entries below each event.

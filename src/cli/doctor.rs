@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::args::{Cli, CliCommand, DoctorArgs};
 use super::report::Report;
 use super::terminal::wrap;
-use super::{BOLD, Context, Exit, GREEN, RED, YELLOW, install, print, print_json, status};
+use super::{BOLD, Context, Exit, GREEN, RED, YELLOW, install, print, print_json, scope, status};
 use crate::documents::document;
 
 /// One thing that is not as it should be; the keys are stable.
@@ -35,6 +35,10 @@ const REMEDIES: &[(&str, &str, bool)] = &[
     ("can be changed by every user", "chmod go-w the program, and its directory", false),
     ("paused", "hookctl resume", true),
     ("disableAllHooks", "take `disableAllHooks` out of that file", false),
+    (" switches ", "change that key of the file", false),
+    ("is not registered", REINSTALL, false),
+    ("drops the whole file", "take what it names out of that file", false),
+    ("the audit has a gap", "make the journal a file that you can write", false),
     ("rules:", "hookctl check", false),
     ("more than one scope", "hookctl uninstall --scope SCOPE", false),
     ("if hookctl itself fails", "hookctl install --fail-closed", false),
@@ -77,7 +81,7 @@ fn find(context: &Context) -> Vec<Finding> {
     let all = all.chain(notes.into_iter().map(|text| (false, text)));
     all.map(|(problem, text)| {
         let known = REMEDIES.iter().find(|(words, ..)| text.contains(words));
-        let fix = known.map(|(_, fix, _)| fix.to_string()).or_else(|| named_command(&text));
+        let fix = known.map(|(_, fix, _)| of_agent(fix, &text)).or_else(|| named_command(&text));
         Finding {
             problem,
             safe: problem && known.is_some_and(|(.., safe)| *safe),
@@ -87,6 +91,16 @@ fn find(context: &Context) -> Vec<Finding> {
         }
     })
     .collect()
+}
+
+/// The remedy, for the agent that the sentence begins with.
+fn of_agent(fix: &str, text: &str) -> String {
+    let is_of = |title: &str| text.strip_prefix(title).is_some_and(|rest| rest.starts_with(": "));
+    let agent = scope::wired_agents().find(|(agent, _)| is_of(agent.title()));
+    match agent.filter(|_| fix == REINSTALL) {
+        Some((agent, _)) => format!("{REINSTALL} --agent {}", agent.id()),
+        None => fix.to_string(),
+    }
 }
 
 /// The command of ours that a sentence names.

@@ -14,7 +14,7 @@ use super::others;
 use super::report::{Level, Report};
 use super::terminal::{NARROWEST, columns, text_columns};
 use super::{BOLD, Context, Exit, display_path, human, make_visible, scope, serve};
-use crate::agent::{Agent, default_agent};
+use crate::agent::{self, Agent, default_agent};
 use crate::config::Config;
 use crate::settings::beside::{self, InstalledProgram, install_command as again};
 use crate::settings::consent;
@@ -22,6 +22,7 @@ use crate::settings::hooks::{Change, WantedEntries};
 use crate::settings::others::{Program, claiming_program};
 use crate::settings::place::SettingsFile;
 use crate::settings::program;
+use crate::settings::survey::Own;
 use crate::settings::{self, EditMode, EditOutcome, Error};
 
 mod choice;
@@ -571,6 +572,26 @@ pub(super) fn confirm_losses<'o>(
     human::confirms_if_attended(context, &lost, words)
 }
 
+/// What keeps the agent from telling us of calls, though our entries are there.
+fn warnings_of_agent(
+    context: &Context,
+    args: &InstallArgs,
+    places: &[SettingsFile],
+) -> Vec<String> {
+    let Some(agent) = places.first().and_then(|place| agent::by_id(place.agent)) else {
+        return Vec::new();
+    };
+    let read = places.iter().filter_map(|place| settings::read_settings(place).ok()?);
+    let own: Vec<Own> = read.flat_map(|read| read.survey.own).collect();
+    let off = scope::switches_off(context, agent, &own);
+    let mut all: Vec<String> = off.iter().map(ToString::to_string).collect();
+    if !args.events.is_empty() && !own.iter().any(|own| agent.is_gate(&own.event)) {
+        let title = agent.title();
+        all.push(format!("no event before a tool of {title} is registered: calls pass unseen"));
+    }
+    all
+}
+
 /// Says what may keep the guard from working.
 fn say_warnings(
     context: &Context,
@@ -588,15 +609,13 @@ fn say_warnings(
         };
         for invalid in read.survey.invalid {
             let cost = match invalid.fatal {
-                true => "the agent drops this WHOLE file over an entry of somebody else",
+                true => "the agent drops this WHOLE file over what somebody else wrote",
                 false => "the agent drops this entry of somebody else",
             };
             warn(format!("{cost}:\n{}", invalid.fault.render_for_people(file, &read.text)));
         }
-        if read.survey.disabled {
-            warn("`disableAllHooks` in this file keeps every hook from running".into());
-        }
     }
+    warnings_of_agent(context, args, places).into_iter().for_each(&mut warn);
     if args.scope == SettingsScope::Project {
         if program::resolve_program(command).is_none() {
             warn("`hookctl` is not in PATH, where the project's entries look for it".into());

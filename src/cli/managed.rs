@@ -14,13 +14,14 @@ use toml::de::DeTable;
 use super::install::{edit_as_json, unified_diff};
 use super::report::{Level, Report};
 use super::{Context, Exit, human, scope};
-use crate::agent::wiring::{EntryForm, OWN_MARK, Scope, by_platform};
+use crate::agent::codex::REQUIREMENTS;
+use crate::agent::wiring::{EntryForm, OWN_MARK, Off, Scope, Switch, by_platform};
 use crate::agent::{self, Agent};
 use crate::paths::Paths;
 use crate::script::line::PROGRAM;
-use crate::settings::edit::Doc;
 use crate::settings::hooks::{Shaped, WantedEntries};
 use crate::settings::place::SettingsFile;
+use crate::settings::switch;
 use crate::settings::{self, EditMode, EditOutcome};
 
 /// Where an agent reads what its users cannot change.
@@ -49,12 +50,6 @@ const PLACES: &[ManagedPlace] = &[
     ManagedPlace { agent: "cursor", form: PlaceForm::Entries },
 ];
 
-/// Codex's requirements.
-const REQUIREMENTS: &str = by_platform(
-    "/etc/codex/requirements.toml",
-    "/etc/codex/requirements.toml",
-    "C:/ProgramData/OpenAI/Codex/requirements.toml",
-);
 /// The file of our own in a directory of such files.
 const OWN_FILE: &str = "50-hookctl.json";
 /// The machine's own notes.
@@ -160,13 +155,14 @@ impl Managed<'_> {
             wanted.places.clear();
             if place.form == PlaceForm::Requirements {
                 let ours = requirements(&wanted, agent)?;
-                return edit_requirements(&paths, file, Some(&ours), mode);
+                return edit_requirements(&paths, agent, file, Some(&ours), mode);
             }
             let done = settings::install(&paths, &settings, &wanted, mode)?;
             if place.form != PlaceForm::EntriesAndSwitch || mode.dry_run {
                 return Ok(done);
             }
-            let pinned = settings::pin_member(&paths, file, (SWITCH, &switched_on()), mode)?;
+            let Some((key, on)) = pinned_switch(agent) else { return Ok(done) };
+            let pinned = settings::pin_member(&paths, file, (key, &on), mode)?;
             Ok(EditOutcome { before: done.before, ..pinned })
         })
     }
@@ -184,12 +180,13 @@ impl Managed<'_> {
         self.each(report, |place, agent, file, mode| {
             let paths = self.paths(context);
             if place.form == PlaceForm::Requirements {
-                return edit_requirements(&paths, file, None, mode);
+                return edit_requirements(&paths, agent, file, None, mode);
             }
             let mut unpinned = None;
-            if place.form == PlaceForm::EntriesAndSwitch {
-                unpinned =
-                    Some(settings::unpin_member(&paths, file, (SWITCH, &switched_on()), mode)?);
+            if place.form == PlaceForm::EntriesAndSwitch
+                && let Some((key, on)) = pinned_switch(agent)
+            {
+                unpinned = Some(settings::unpin_member(&paths, file, (key, &on), mode)?);
             }
             let done = settings::uninstall(&paths, &settings_file(place, agent, file), None, mode)?;
             let before = unpinned.map_or(done.before.clone(), |first| first.before);
@@ -215,7 +212,7 @@ impl Managed<'_> {
                     report.tell(&self.describe(agent, &file, &done))?;
                     if let Some(after) = &done.after
                         && after.contains(PROGRAM)
-                        && let Some(why) = find_weakness(place.form, after)
+                        && let Some(why) = find_weakness(agent, &file, after)
                     {
                         report.say(Level::Warning, format!("{}: {why}", file.display()));
                     }
@@ -329,39 +326,58 @@ fn quote(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Gemini's switch of all hooks: a user's file may set it, but not against the machine's.
-const SWITCH: &str = "hooksConfig";
+/// The agent's switch of all hooks of which the last file that says anything counts: a user's may set it, but not
+/// against the machine's.
+fn overruled_switch(agent: &dyn Agent) -> Option<(&'static Switch, bool)> {
+    let switches = agent.wiring().map(|wiring| wiring.switches).unwrap_or_default();
+    switches.iter().find_map(|switch| match switch.off {
+        Off::Last(off) => Some((switch, !off)),
+        Off::Anywhere(_) | Off::Named => None,
+    })
+}
 
-fn switched_on() -> Value {
-    json!({ "enabled": true })
+/// The same as a member of a file, on.
+fn pinned_switch(agent: &dyn Agent) -> Option<(&'static str, Value)> {
+    let (switch, on) = overruled_switch(agent)?;
+    let (first, below) = switch.keys.split_first()?;
+    Some((first, below.iter().rev().fold(Value::Bool(on), |value, key| json!({ *key: value }))))
 }
 
 /// Why a user can still switch hooks off, or the file itself does; None where nothing is known to.
-fn find_weakness(form: PlaceForm, text: &str) -> Option<&'static str> {
-    match form {
-        PlaceForm::EntriesAndSwitch => {
-            let doc = Doc::with_comments(text).ok()?;
-            let switch = doc.root().get(SWITCH).map(|(_, node)| node.to_value())?;
-            let off = switch.get("disabled").and_then(Value::as_array);
-            let on = switch.get("enabled") == Some(&true.into())
-                && off.is_none_or(|names| names.is_empty());
-            (!on).then_some("its `hooksConfig` does not say that all hooks are on: write `\"enabled\": true` into it, and nothing under `disabled`")
+fn find_weakness(agent: &dyn Agent, file: &Path, text: &str) -> Option<String> {
+    let switches = agent.wiring().map(|wiring| wiring.switches).unwrap_or_default();
+    switches.iter().find_map(|switch| {
+        let said = switch::say(switch, file, text);
+        let key = switch.keys.join(".");
+        match switch.off {
+            Off::Last(off) => (said != Some(Value::Bool(!off))).then(|| {
+                format!("it does not say `{key} = {}`: a user can switch hooks off", !off)
+            }),
+            Off::Named => said
+                .and_then(|said| said.as_array().map(Vec::len))
+                .filter(|count| *count > 0)
+                .map(|_| format!("its `{key}` switches hooks off")),
+            Off::Anywhere(_) => None,
         }
-        PlaceForm::Requirements => {
-            let table = DeTable::parse(text).ok()?.into_inner();
-            let features = table.get("features")?.get_ref().as_table();
-            let on = features.and_then(|features| features.get("hooks")?.get_ref().as_bool());
-            (on != Some(true)).then_some(
-                "its `[features]` does not say `hooks = true`: a user can switch hooks off",
-            )
-        }
-        PlaceForm::OwnFile | PlaceForm::Entries => None,
-    }
+    })
+}
+
+/// The lines that say that hooks are on, where the file has no such table.
+fn pin_lines(agent: &dyn Agent, rest: &str) -> String {
+    let pinned = overruled_switch(agent).and_then(|(switch, on)| match switch.keys {
+        [table, key] => Some((*table, format!("\n[{table}]\n{key} = {on}\n"))),
+        _ => None,
+    });
+    let has = |table: &str| {
+        DeTable::parse(rest).is_ok_and(|parsed| parsed.into_inner().contains_key(table))
+    };
+    pinned.filter(|(table, _)| !has(table)).map(|(_, lines)| lines).unwrap_or_default()
 }
 
 /// Puts our lines at the end of the file, between marks, in place of those that are there.
 fn edit_requirements(
     paths: &Paths,
+    agent: &dyn Agent,
     file: &Path,
     ours: Option<&str>,
     mode: EditMode,
@@ -370,13 +386,7 @@ fn edit_requirements(
     // The second where the line before had no end, which ours has to give it.
     let (begin, joined, end) = (mark("begin"), mark("begin, joined"), mark("end"));
     // A user's file may switch hooks off, unless the machine's says that they are on.
-    let pin = |rest: &str| {
-        let table = DeTable::parse(rest).map(|table| table.into_inner());
-        match table.is_ok_and(|table| table.contains_key("features")) {
-            true => "",
-            false => "\n[features]\nhooks = true\n",
-        }
-    };
+    let pin = |rest: &str| pin_lines(agent, rest);
     let without_ours = |before: &str| -> Option<String> {
         let glued = before.find(&format!("\n{joined}"));
         let Some(from) = glued.or_else(|| before.find(&begin)) else {

@@ -20,6 +20,7 @@ use crate::settings::hooks::{PROGRAM, WantedEntries, WantedEvent};
 use crate::settings::place::{self, SettingsFile};
 use crate::settings::record::Records;
 use crate::settings::survey::Own;
+use crate::settings::switch::{self, SwitchedOff};
 
 impl SettingsScope {
     /// The scope's name.
@@ -109,6 +110,12 @@ pub fn existing_scope(
 /// Every file that this agent reads here.
 pub fn agent_files(context: &Context, agent: &dyn Agent) -> Vec<SettingsFile> {
     place::settings_files(agent, &context.paths.home, &context.cwd, &context.root)
+}
+
+/// The switches of its settings that keep these entries from running here.
+pub fn switches_off(context: &Context, agent: &dyn Agent, own: &[Own]) -> Vec<SwitchedOff> {
+    let (home, cwd, root) = (&context.paths.home, &context.cwd, &context.root);
+    switch::find_off(agent, switch::Bases { home, cwd, root }, own)
 }
 
 /// Has it an entry of ours that counts? A broken file cannot speak for itself: `status` reports it.

@@ -1,6 +1,6 @@
 //! `hookctl status`: what is in effect, not what was written.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
@@ -13,8 +13,8 @@ use super::others;
 use super::{Context, Exit, print, print_json, scope};
 use crate::config::standing::Standing;
 use crate::config::{Config, LayerFile};
-use crate::event::Kind;
 use crate::files;
+use crate::journal;
 use crate::moment::Moment;
 use crate::order::to_set;
 use crate::paths::Paths;
@@ -26,7 +26,9 @@ use crate::settings::record::Records;
 use crate::trust;
 
 mod agents;
+mod expected;
 mod file;
+mod gates;
 mod guards;
 mod health;
 mod live;
@@ -145,22 +147,28 @@ pub(super) fn describe_state(context: &Context) -> State {
     State { agents, problems: report.problems }
 }
 
-/// Runs the registered command on samples.
+/// Runs the registered command of every agent on samples.
 fn verify(context: &Context, report: &mut StatusReport) {
-    let own = report.files.iter().filter(|file| file.valid).flat_map(|file| &file.own);
-    let entry = own.into_iter().find(|own| own.seen && own.event == Kind::PreToolUse.name());
-    match entry {
-        Some(entry) => {
-            let probes = verify::run_probes(context, entry);
-            let failed = probes.iter().filter(|probe| !probe.ok);
-            report.problems.extend(failed.map(verify::Probe::describe_probe));
-            report.verify = Some(probes);
+    let mut probes = Vec::new();
+    for row in report.agents.iter().filter(|row| row.is_installed()) {
+        let Some(agent) = crate::agent::by_id(row.agent) else { continue };
+        let canaries = verify::find_canaries(context, agent);
+        if canaries.is_empty() {
+            let event = gates::sample_event(agent).unwrap_or_default();
+            let text = format!("{}: nothing to verify: no {event} entry", row.title);
+            let chosen = gates::is_gate(agent, &to_set(row.events.iter().cloned()));
+            let list = if chosen { &mut report.notes } else { &mut report.problems };
+            list.push(text);
         }
-        None if report.files.iter().any(FileReport::is_ours) => {
-            report.problems.push("nothing to verify: no PreToolUse entry".into());
-        }
-        None => report.notes.push("nothing to verify: no PreToolUse entry of Claude Code".into()),
+        let run = canaries.iter().flat_map(|canary| verify::run_probes(context, canary));
+        probes.extend(run);
     }
+    if probes.is_empty() && report.agents.iter().all(|row| !row.is_installed()) {
+        report.notes.push("nothing to verify: no agent's settings have an entry".into());
+    }
+    let failed = probes.iter().filter(|probe| !probe.ok);
+    report.problems.extend(failed.map(verify::Probe::describe_probe));
+    report.verify = (!probes.is_empty()).then_some(probes);
     report.in_effect &= report.problems.is_empty();
 }
 
@@ -221,6 +229,11 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     let complete = files.iter().any(|file| file.is_complete(&covered));
     for file in &files {
         of_file(file, &covered, &mut said);
+    }
+    if installed && !matches!(plugin, Some((_, None))) {
+        let ours: Vec<&FileReport> = files.iter().filter(|file| file.is_ours()).collect();
+        let gates = gates::check_gates(crate::agent::default_agent(), &ours, &[]);
+        gates.tell(&mut said.problems, &mut said.notes);
     }
     if files.iter().filter(|file| file.is_ours() && file.valid).count() > 1 {
         said.note("more than one scope has hookctl: differing entries each judge");
@@ -310,18 +323,16 @@ fn of_file(file: &FileReport, covered: &BTreeSet<String>, said: &mut Said) {
     if let Some(line) = file.off_line() {
         said.say(!file.off_needed.is_empty(), format!("{name} settings: {line}"));
     }
-    let mut reasons: BTreeMap<(bool, &str), Vec<&str>> = BTreeMap::new();
-    for outdated in &file.outdated {
-        let key = (outdated.breaks, outdated.why.as_str());
-        reasons.entry(key).or_default().push(&outdated.event);
-    }
-    for ((breaks, why), events) in reasons {
-        said.say(breaks, format!("{name} settings: {} outdated: {why}", events.join(", ")));
+    for (breaks, line) in file.outdated_lines() {
+        said.say(breaks, format!("{name} settings: {line}"));
     }
     if let Some(binary) = &file.binary {
+        // Another file's entries judge all the same.
+        let breaks = !file.events.iter().all(|event| covered.contains(event));
+        let path = &binary.path;
         match (binary.exists, binary.executable) {
-            (false, _) => said.problem(format!("{name} settings: {} is not there", binary.path)),
-            (_, false) => said.problem(format!("{name} settings: {} cannot be run", binary.path)),
+            (false, _) => said.say(breaks, format!("{name} settings: {path} is not there")),
+            (_, false) => said.say(breaks, format!("{name} settings: {path} cannot be run")),
             _ => {}
         }
         if binary.writable_by_others {
@@ -362,6 +373,9 @@ fn of_state(context: &Context, said: &mut Said) -> Option<u64> {
     said.notes.extend(trust::Store::read(&context.paths.trust()).err());
     if let Err(refusal) = files::guarded_dir(&context.paths.state) {
         said.note(format!("nothing that hookctl kept counts: {refusal}"));
+    }
+    if let Err(why) = journal::check_place(&context.paths.journal()) {
+        said.note(format!("the audit has a gap: decisions are not kept in the journal: {why}"));
     }
     if paused_until.is_some() {
         said.problem(

@@ -50,3 +50,63 @@ pub fn split_words(line: &str) -> Vec<String> {
     words.extend(word);
     words
 }
+
+/// What a command line tells a shell beside its first simple call: from the first operator on that is in no quotes. Where
+/// errors go is no matter.
+pub fn shell_tail(line: &str) -> Option<&str> {
+    // PowerShell's sign of a call.
+    let start = line.len() - line.trim_start().trim_start_matches('&').len();
+    let mut quote = None;
+    let mut before = ' ';
+    let mut chars = line[start..].char_indices();
+    while let Some((at, c)) = chars.next() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some('"') | None, '\\') => {
+                chars.next();
+            }
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '>') if before == '2' => {
+                // `2>&1` and `2>>`: what stands behind is a part of it.
+                let rest = line[start + at..].trim_start_matches('>');
+                let skip =
+                    line[start + at..].len() - rest.len() - 1 + usize::from(rest.starts_with('&'));
+                for _ in 0..skip {
+                    chars.next();
+                }
+            }
+            (None, ';' | '|' | '&' | '<' | '>' | '\n') => {
+                let tail = line[start + at..].trim();
+                return (!tail.is_empty()).then_some(tail);
+            }
+            _ => {}
+        }
+        before = c;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_behind_a_call_is_found() {
+        for (line, tail) in [
+            ("hookctl hook --timeout 30", None),
+            ("hookctl hook --timeout 30; exit 0", Some("; exit 0")),
+            ("hookctl hook || true", Some("|| true")),
+            ("hookctl hook > /dev/null", Some("> /dev/null")),
+            ("hookctl hook &", Some("&")),
+            ("hookctl hook\nexit 0", Some("exit 0")),
+            ("hookctl hook 2>/dev/null", None),
+            ("hookctl hook 2>>log 2>&1", None),
+            ("hookctl hook 2>log; exit 0", Some("; exit 0")),
+            ("'/a;b/hookctl' hook --state \"/x|y\"", None),
+            ("/a\\;b/hookctl hook", None),
+            ("& 'C:/x y/hookctl.exe' hook", None),
+        ] {
+            assert_eq!(shell_tail(line), tail, "{line}");
+        }
+    }
+}

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::hooks::WantedEntries;
+use super::hooks::{EDITED, ELSEWISE, Outdated, WantedEntries};
 use super::place::SettingsFile;
 use super::survey::{Foreign, Own, Role, Survey, detect_role, split_program};
 use crate::agent::wiring::{Form, OWN_MARK, PluginForm};
 use crate::documents::document;
+use crate::script::line::{is_own_program, shell_tail};
 
 /// How many of the first lines may have the mark.
 const HEAD: usize = 5;
@@ -43,6 +44,68 @@ fn plugin_content(form: &PluginForm, wanted: &WantedEntries) -> String {
         None => format!("{line}\n"),
     };
     document(form.template).lines().map(line).collect()
+}
+
+/// What is not as it should be with a file of ours that starts `own`. `as_written`: nobody changed it since install wrote it.
+pub fn content_faults(
+    place: &SettingsFile,
+    text: &str,
+    wanted: &WantedEntries,
+    own: &Own,
+    as_written: bool,
+) -> Vec<Outdated> {
+    let Some(expected) = own_content(place, wanted).filter(|expected| expected != text) else {
+        return Vec::new();
+    };
+    let fault = |breaks, why: &str| Outdated { breaks, why: why.to_string() };
+    if !has_same_body(place.form, text, &expected) {
+        let (breaks, why) = if as_written { (false, ELSEWISE) } else { (true, EDITED) };
+        return vec![fault(breaks, why)];
+    }
+    let mut faults = Vec::new();
+    if !is_own_program(&own.command) || own.args.first().is_none_or(|first| first != "hook") {
+        faults.push(fault(true, &format!("runs {}, which does not judge", own.command)));
+    }
+    let other = |name: &str, wanted: &str| own.option_value(name).filter(|it| *it != wanted);
+    if let Some(agent) = other("--agent", wanted.agent) {
+        faults.push(fault(true, &format!("wired to agent `{agent}`")));
+    }
+    if let Some(event) = place.event.and_then(|event| other("--event", event)) {
+        faults.push(fault(true, &format!("wired to `--event {event}`")));
+    }
+    if faults.is_empty() {
+        let why = if as_written { ELSEWISE } else { EDITED };
+        let program = format!("runs {}", own.command);
+        faults.push(fault(false, if own.command == wanted.command { why } else { &program }));
+    }
+    faults
+}
+
+/// Is all as it should be but the call of hookctl, and what a plugin is told to be silent of?
+fn has_same_body(form: Form, text: &str, expected: &str) -> bool {
+    match form {
+        Form::Entries(_) => true,
+        Form::Plugin(form) => {
+            let starts = [form.line, OFF_LINE];
+            let same = |(a, b): (&str, &str)| {
+                a == b || starts.iter().any(|start| a.starts_with(start) && b.starts_with(start))
+            };
+            text.lines().count() == expected.lines().count()
+                && text.lines().zip(expected.lines()).all(same)
+                && off_list(text).is_some()
+        }
+        Form::Scripts(form) => {
+            let Some((before, after)) = form.template.split_once("{command}") else { return false };
+            // How to take it out names the agent, and is a comment.
+            let skip = before.lines().count().saturating_sub(1);
+            let call = text.lines().nth(skip).unwrap_or_default();
+            let start = before.rsplit('\n').next().unwrap_or_default();
+            let rest: Vec<&str> = text.lines().skip(skip + 1).collect();
+            text.lines().take(skip).eq(expected.lines().take(skip))
+                && call.strip_prefix(start).is_some_and(|call| shell_tail(call).is_none())
+                && rest == after.trim_start().lines().collect::<Vec<_>>()
+        }
+    }
 }
 
 /// What a change of the file is called.
@@ -85,6 +148,7 @@ pub(super) fn survey_content(place: &SettingsFile, text: &str) -> Survey {
         seen: true,
         fails_closed: false,
         mangled: false,
+        tail: None,
         lodger: None,
         path: Vec::new(),
     }));
@@ -93,9 +157,13 @@ pub(super) fn survey_content(place: &SettingsFile, text: &str) -> Survey {
 
 /// The events that a plugin says nothing of; of a file without that line, none.
 fn events_off(text: &str) -> Vec<String> {
-    let line = text.lines().find_map(|line| line.strip_prefix(OFF_LINE));
-    line.and_then(|line| serde_json::from_slice(line.trim_end().as_bytes()).ok())
-        .unwrap_or_default()
+    off_list(text).unwrap_or_default()
+}
+
+/// The list in that line; none where it is none.
+fn off_list(text: &str) -> Option<Vec<String>> {
+    let line = text.lines().find_map(|line| line.strip_prefix(OFF_LINE))?;
+    serde_json::from_slice(line.trim_end().as_bytes()).ok()
 }
 
 /// The call of hookctl in the text.

@@ -252,7 +252,7 @@ impl Shaped<'_> {
             entry[form.key] = constant_value(form.value);
         }
         if faults.is_empty() && !is_same_entry(&own.entry, &entry) {
-            faults.push(fault(false, "written by another version".into()));
+            faults.push(fault(false, ELSEWISE.into()));
         }
         faults
     }
@@ -296,12 +296,19 @@ impl Shaped<'_> {
         }));
         found.extend(keys.map(|key| format!("`{key}` keeps it from deciding")));
         found.extend((typed && !is_command).then(|| "`type` is not `command`".to_string()));
+        let shell = own.tail.iter().filter(|_| own.shell);
+        found.extend(shell.map(|tail| format!("the shell runs more than hookctl: `{tail}`")));
         found.extend(own.mangled.then(|| {
             format!("a POSIX shell takes the backslashes out of {}: write `/`", own.command)
         }));
         found.into_iter()
     }
 }
+
+/// What install would write otherwise today.
+pub const ELSEWISE: &str = "written by another version";
+/// The same where it was changed since install wrote it.
+pub const EDITED: &str = "edited by hand";
 
 /// Is the entry the wanted one, a status message of the user's own aside?
 fn is_same_entry(entry: &Map<String, Value>, wanted: &Value) -> bool {

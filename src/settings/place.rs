@@ -87,7 +87,7 @@ fn files_of(
 }
 
 /// The files of that name: with a `*` in the last component, those that are there.
-fn expand_name(path: PathBuf) -> Vec<PathBuf> {
+pub(super) fn expand_name(path: PathBuf) -> Vec<PathBuf> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let Some((before, after)) = name.split_once('*') else { return vec![path] };
     let entries = path.parent().and_then(|dir| std::fs::read_dir(dir).ok());
@@ -131,6 +131,12 @@ fn stand_together(one: &SettingsFile) -> bool {
     let many = |p: &SettingsPlace| p.scope.name() == one.name && p.path.contains('*');
     let named = wiring.is_some_and(|wiring| wiring.files.iter().any(many));
     one.event.is_some() || named
+}
+
+/// Is it one of several files of which a session has one? Then no other helps where its entries lack. Those of the
+/// administrator are read together.
+pub fn stands_alone(one: &SettingsFile) -> bool {
+    one.event.is_none() && one.is_ours_to_edit() && stand_together(one)
 }
 
 /// A file that install once wrote for an agent, as its wiring has files of that name.

@@ -39,6 +39,9 @@ pub struct Record {
     /// SHA-256 of what install wrote.
     #[serde(default)]
     pub written_sha256: String,
+    /// SHA-256 of our entries as install wrote them: what else is in the file, its agent may write anew.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub entries_sha256: String,
     /// The directories that install made for it, outermost first.
     #[serde(default)]
     pub directories: Vec<String>,

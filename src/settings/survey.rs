@@ -1,6 +1,6 @@
 //! What a settings file says about hooks: our entries, those of others, and those that the agent refuses.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::edit::{Doc, NodePath};
 use super::others::{self, Program};
@@ -10,7 +10,7 @@ use crate::event::Kind;
 use crate::flags::HookOptions;
 use crate::json::{JsonFault, Node};
 use crate::rule::file::server::Typed;
-use crate::script::line::{is_assignment, is_own_program, split_words};
+use crate::script::line::{is_assignment, is_own_program, shell_tail, split_words};
 
 /// The type of entries that run a command.
 const COMMAND: &str = "command";
@@ -47,6 +47,8 @@ pub struct Own {
     pub fails_closed: bool,
     /// Would a POSIX shell take the backslashes out of its program's path?
     pub mangled: bool,
+    /// What a shell is told beside the call.
+    pub tail: Option<String>,
     /// The other program whose group it stands in, and with which it would go.
     pub(super) lodger: Option<&'static Program>,
     pub(super) path: NodePath,
@@ -110,8 +112,6 @@ pub struct Survey {
     pub uncommanded: Vec<Uncommanded>,
     /// Entries that the client refuses.
     pub invalid: Vec<Invalid>,
-    /// `disableAllHooks`.
-    pub disabled: bool,
     /// `allowManagedHooksOnly`.
     pub managed_only: bool,
 }
@@ -137,13 +137,20 @@ impl Survey {
     }
 }
 
+/// SHA-256 of what our entries say, each below its event.
+pub fn entries_sum(own: &[Own]) -> String {
+    let said: Vec<Value> =
+        own.iter().map(|own| json!([own.event, own.matcher, own.entry])).collect();
+    super::file::sha256_hex(Value::from(said).to_string().as_bytes())
+}
+
 /// Everything about hooks in the document.
 pub fn survey_hooks(doc: &Doc, form: &'static EntryForm) -> Survey {
     let root = doc.root();
     let flag = |key| root.get(key).is_some_and(|(_, node)| node.to_value() == Value::Bool(true));
     let mut survey = Survey {
-        disabled: flag("disableAllHooks"),
         managed_only: flag("allowManagedHooksOnly"),
+        invalid: strict_faults(root, form),
         ..Survey::default()
     };
     let Some(key) = form.hooks else {
@@ -232,6 +239,7 @@ fn survey_entry(survey: &mut Survey, group: &Node, node: &Node, path: NodePath, 
                 seen: spot.seen,
                 fails_closed: spot.form.fail_closed.is_some_and(|it| says_closed(it, &entry)),
                 mangled: call.mangled,
+                tail: call.tail,
                 lodger: owner,
                 path,
                 entry,
@@ -301,11 +309,14 @@ struct OwnCall {
     args: Vec<String>,
     /// Would a POSIX shell take the backslashes out of its path?
     mangled: bool,
+    /// What a shell is told beside it.
+    tail: Option<String>,
 }
 
 /// Program and arguments, where the command is a call of this program.
 fn own_call(command: &str, args: Option<&[String]>) -> Option<OwnCall> {
-    let call = |program, args, mangled| OwnCall { program, args, mangled };
+    let tail = || shell_tail(command).map(String::from);
+    let call = |program, args, mangled| OwnCall { program, args, mangled, tail: None };
     if let Some(args) = args {
         let hook = args.first().is_none_or(|first| first == "hook");
         let ours = hook || detect_role(args) == Role::Bridge;
@@ -313,7 +324,7 @@ fn own_call(command: &str, args: Option<&[String]>) -> Option<OwnCall> {
             .then(|| call(command.to_string(), args.to_vec(), false));
     }
     if let Some((program, args)) = split_program(command) {
-        return Some(call(program, args, false));
+        return Some(OwnCall { tail: tail(), ..call(program, args, false) });
     }
     let (_, args) = split_program(&command.replace('\\', "/"))?;
     let written = command.split(char::is_whitespace).find(|word| word.contains('\\'))?;
@@ -332,6 +343,61 @@ pub(super) fn split_program(command: &str) -> Option<(String, Vec<String>)> {
 pub(super) fn detect_role(args: &[String]) -> Role {
     let bridge = args.first().is_some_and(|first| agent_of(first).is_some());
     if bridge { Role::Bridge } else { Role::Guard }
+}
+
+/// What costs the agent the whole file, beside the groups of Claude Code's.
+fn strict_faults(root: &Node, form: &EntryForm) -> Vec<Invalid> {
+    let strict = &form.strict;
+    let mut faults = Vec::new();
+    let members = root.members().unwrap_or_default();
+    for member in members.iter().filter(|one| is_unknown(strict.top, &one.key)) {
+        let message = format!("`{}` is no key of this file", member.key);
+        let hint = format!("only {} may stand there", strict.top.join(", "));
+        faults.push(JsonFault::new(member.value.span.start, message, hint));
+    }
+    faults.extend(strict.version.and_then(|key| version_fault(root, key)));
+    let hooks = form.hooks.and_then(|key| root.get(key)).map(|(_, hooks)| hooks);
+    for event in hooks.and_then(Node::members).unwrap_or_default() {
+        if is_unknown(strict.events, &event.key) {
+            let message = format!("`{}` is no event of this agent", event.key);
+            faults.push(JsonFault::new(event.value.span.start, message, "take it out"));
+        }
+        let entries = event.value.items().unwrap_or_default().iter();
+        faults.extend(entries.flat_map(|item| strict_entries(item, form)));
+    }
+    faults.into_iter().map(|fault| Invalid { fault, fatal: true }).collect()
+}
+
+/// Is the name none of these, where they are all that there are?
+fn is_unknown(known: &[&str], name: &str) -> bool {
+    !known.is_empty() && !known.contains(&name)
+}
+
+fn version_fault(root: &Node, key: &str) -> Option<JsonFault> {
+    let said = root.get(key).map(|(_, node)| node);
+    let is_number = said.is_some_and(|node| node.to_value().as_u64().is_some_and(|n| n > 0));
+    // Without hooks there is nothing to lose, and install writes it.
+    let counts = said.is_some() || root.get("hooks").is_some();
+    let at = said.unwrap_or(root).span.start;
+    (counts && !is_number)
+        .then(|| JsonFault::new(at, format!("`{key}` takes a whole number"), "write 1"))
+}
+
+/// The entries of a type that the agent does not know.
+fn strict_entries(item: &Node, form: &EntryForm) -> Vec<JsonFault> {
+    let nested = item.get("hooks").and_then(|(_, list)| list.items());
+    let entries = match form.nesting {
+        Nesting::Flat => std::slice::from_ref(item),
+        Nesting::Groups => nested.unwrap_or_default(),
+    };
+    let sort =
+        |entry: &Node| entry.get("type").and_then(|(_, node)| node.as_str()).map(String::from);
+    let unknown = entries.iter().filter_map(|entry| Some((entry, sort(entry)?)));
+    let unknown = unknown.filter(|(_, sort)| is_unknown(form.strict.types, sort));
+    let fault = |(entry, sort): (&Node, String)| {
+        JsonFault::new(entry.span.start, format!("`{sort}` is no type of a hook"), "take it out")
+    };
+    unknown.map(fault).collect()
 }
 
 /// What the client refuses in the groups of one event (contracts: section 0, item 10).

@@ -1,5 +1,6 @@
 //! The agents that are here or have hookctl in their settings: one row each.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -7,12 +8,15 @@ use serde::Serialize;
 
 use super::file::{FileReport, inspect_file};
 use super::verify::run_command;
+use super::{expected, gates};
 use crate::agent::wiring::Wiring;
 use crate::agent::{Agent, default_agent};
 use crate::cli::{Context, one_line, scope};
+use crate::order::to_set;
 use crate::settings::place::{self, SettingsFile};
 use crate::settings::program;
 use crate::settings::record::Records;
+use crate::settings::survey::Own;
 
 /// One agent; the keys are stable.
 #[derive(Debug, Serialize)]
@@ -77,28 +81,43 @@ fn inspect_agent(
         notes: Vec::new(),
     };
     let files = scope::agent_files(context, agent);
-    let ours: Vec<&SettingsFile> = files.iter().filter(|one| scope::has_own_entry(one)).collect();
-    let reports: Vec<FileReport> =
-        ours.iter().map(|place| inspect_file(context, place, records)).collect();
-    for (place, report) in ours.iter().zip(&reports) {
-        take_file(&mut row, place, report);
+    let (ours, rest): (Vec<&SettingsFile>, Vec<&SettingsFile>) =
+        files.iter().partition(|one| scope::has_own_entry(one));
+    let reports: Vec<(&SettingsFile, FileReport)> =
+        ours.iter().map(|place| (*place, inspect_file(context, place, records))).collect();
+    let covered = to_set(reports.iter().flat_map(|(_, report)| report.guarded.clone()));
+    for (place, report) in &reports {
+        // Of files that stand alone, none helps another.
+        let alone = place::stands_alone(place);
+        take_file(&mut row, place, report, if alone { &report.guarded } else { &covered });
     }
-    let lacking = reports.iter().flat_map(|report| &report.missing);
-    let mut lacking: Vec<String> =
-        lacking.filter(|event| !row.events.contains(event)).cloned().collect();
-    lacking.dedup();
-    if !lacking.is_empty() {
-        row.problems.push(format!("no entry for {}", lacking.join(", ")));
+    if row.is_installed() {
+        let told = expected::tell_lacking(context, &rest, &reports, records, &mut row);
+        row.problems.extend(ours.iter().filter_map(|place| scope::lacking_consent(context, place)));
+        tell_switches(context, agent, &reports, &mut row);
+        for (place, report) in &reports {
+            let alone = place::stands_alone(place);
+            let together: Vec<&FileReport> = match alone {
+                true => vec![report],
+                false => reports.iter().map(|(_, report)| report).collect(),
+            };
+            let gates = gates::check_gates(agent, &together, &told);
+            gates.tell(&mut row.problems, &mut row.notes);
+        }
     }
-    row.problems.extend(ours.iter().filter_map(|place| scope::lacking_consent(context, place)));
     of_others(context, agent, &mut row);
     let through_all = row.through.is_some() && !row.is_installed();
     row.in_effect = (row.is_installed() || through_all) && row.problems.is_empty();
     row
 }
 
-/// Takes in what one file says.
-fn take_file(row: &mut AgentRow, place: &SettingsFile, report: &FileReport) {
+/// Takes in what one file says; `covered`: the events that are guarded where it counts.
+fn take_file(
+    row: &mut AgentRow,
+    place: &SettingsFile,
+    report: &FileReport,
+    covered: &BTreeSet<String>,
+) {
     if !row.scopes.contains(&place.name) {
         row.scopes.push(place.name);
     }
@@ -108,24 +127,57 @@ fn take_file(row: &mut AgentRow, place: &SettingsFile, report: &FileReport) {
             row.events.push(event.clone());
         }
     }
-    row.problems.extend(report.error.clone());
+    let cost = if report.valid { "" } else { "the agent drops the whole file: " };
+    row.problems.extend(report.error.as_ref().map(|error| format!("{cost}{error}")));
     row.notes.extend(report.other_hooks_line());
     if let Some(line) = report.off_line() {
-        let list = if report.off_needed.is_empty() { &mut row.notes } else { &mut row.problems };
-        if !list.contains(&line) {
-            list.push(line);
-        }
+        push_new(
+            if report.off_needed.is_empty() { &mut row.notes } else { &mut row.problems },
+            line,
+        );
     }
-    for outdated in &report.outdated {
-        let list = if outdated.breaks { &mut row.problems } else { &mut row.notes };
-        list.push(format!("{} outdated: {}", outdated.event, outdated.why));
+    for (breaks, line) in report.outdated_lines() {
+        push_new(if breaks { &mut row.problems } else { &mut row.notes }, line);
     }
-    if report.disable_all_hooks {
-        row.problems.push(format!("`disableAllHooks` in {}", place.file.display()));
+    let lacking = report.missing.iter().filter(|event| !covered.contains(*event));
+    let lacking: Vec<&str> = lacking.map(String::as_str).collect();
+    if !lacking.is_empty() {
+        let text = expected::lacking_line(place, &lacking);
+        push_new(&mut row.problems, text);
     }
     let binary = report.binary.as_ref().filter(|binary| !binary.executable);
-    let gone = binary.map(|binary| format!("{} cannot be run", binary.path));
-    row.problems.extend(gone.filter(|why| !row.problems.contains(why)));
+    if let Some(line) = binary.map(|binary| format!("{} cannot be run", binary.path)) {
+        let spared = report.events.iter().all(|event| covered.contains(event));
+        push_new(if spared { &mut row.notes } else { &mut row.problems }, line);
+    }
+}
+
+/// Adds a sentence that is not there yet.
+fn push_new(list: &mut Vec<String>, line: String) {
+    if !list.contains(&line) {
+        list.push(line);
+    }
+}
+
+/// What of the agent's settings switches its hooks off: all of them, or those that it names.
+fn tell_switches(
+    context: &Context,
+    agent: &dyn Agent,
+    reports: &[(&SettingsFile, FileReport)],
+    row: &mut AgentRow,
+) {
+    let own: Vec<Own> = reports.iter().flat_map(|(_, report)| report.own.clone()).collect();
+    for off in scope::switches_off(context, agent, &own) {
+        if off.names.is_empty() {
+            row.events.clear();
+            row.problems.push(off.to_string());
+            continue;
+        }
+        let events = to_set(off.events(&own));
+        row.events.retain(|event| !events.contains(event));
+        let gate = gates::is_gate(agent, &events);
+        push_new(if gate { &mut row.problems } else { &mut row.notes }, off.to_string());
+    }
 }
 
 /// What it runs of others' entries.

@@ -1,6 +1,6 @@
 //! One settings file: what is in it, beside what should be.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -8,14 +8,18 @@ use serde::Serialize;
 use super::super::Context;
 use super::super::scope;
 use super::guards::is_world_writable;
+use crate::agent::wiring::Form;
 use crate::event::Kind;
 use crate::files;
 use crate::rule::file::server::Typed;
-use crate::settings::hooks::{Shaped, WantedEntries, WantedEvent};
+use crate::settings::content::content_faults;
+use crate::settings::file::sha256_hex;
+use crate::settings::hooks::{EDITED, ELSEWISE, Outdated, Shaped, WantedEntries, WantedEvent};
 use crate::settings::place::SettingsFile;
 use crate::settings::program;
-use crate::settings::record::Records;
-use crate::settings::survey::{Own, Survey};
+use crate::settings::record::{Record, Records};
+use crate::settings::survey::{Own, Survey, entries_sum};
+use crate::settings::switch;
 use crate::settings::{self, Error, Read};
 
 /// How our entries in one file are.
@@ -106,8 +110,12 @@ pub(super) fn inspect_file(
 ) -> FileReport {
     let (scope, file) = (place.name, place.file.clone());
     let mut report = FileReport { scope, file, exists: true, valid: true, ..FileReport::default() };
+    let mut text = String::new();
     match settings::read_settings(place) {
-        Ok(Some(read)) => report.take(read),
+        Ok(Some(read)) => {
+            text.clone_from(&read.text);
+            report.take(read);
+        }
         Ok(None) => report.exists = false,
         Err(error) => {
             report.valid = false;
@@ -117,44 +125,87 @@ pub(super) fn inspect_file(
             });
         }
     }
+    let agent = crate::agent::by_id(place.agent);
+    report.disable_all_hooks = agent.is_some_and(|agent| switch::is_off_in(agent, &place.file));
     // Only what the administrator says of it counts.
     report.allow_managed_hooks_only &= !place.is_ours_to_edit();
     let seen: Vec<Own> = report.own.iter().filter(|own| own.seen).cloned().collect();
     if let Some(first) = seen.first() {
         report.take_off(context, place, records);
-        let wanted = wanted(context, place, records, first, &report.server);
-        report.compare(place, &seen, wanted.as_ref());
+        let record = records.of_file(&place.file);
+        let asked = Asked::of(record);
+        let mut wanted = asked.wanted_in(context, place, &report.server);
+        // The administrator's entries are written by other means: only what breaks counts.
+        if let Some(wanted) = wanted.as_mut().filter(|_| !place.is_ours_to_edit()) {
+            wanted.command = first.command.clone();
+        }
+        let written = Written { text: &text, record };
+        report.compare(place, &seen, wanted.as_ref(), written);
     }
     report
 }
 
-/// What install would write there today; none where that cannot be told.
-fn wanted(
-    context: &Context,
-    place: &SettingsFile,
-    records: &Records,
-    first: &Own,
-    server: &Typed,
-) -> Option<WantedEntries> {
-    let record = records.of_file(&place.file);
-    let asked = record.map(|record| record.events.clone()).unwrap_or_default();
-    let agent = crate::agent::by_id(place.agent)?;
-    let mut wanted = scope::wanted_entries(context, agent, place, &asked, None, server.clone())
-        .or_else(|_| scope::wanted_entries(context, agent, place, &[], None, Typed::new()))
-        .ok()?;
-    // A rule may need more by now than was asked for.
-    let needed = scope::needed_events(context, server).unwrap_or_default();
-    for kind in needed.iter().filter(|_| !asked.is_empty()) {
-        let has = wanted.events.iter().any(|have| have.kind == kind);
-        let spec = agent.event_spec(kind).filter(|_| !has);
-        wanted.events.extend(spec.map(WantedEvent::of));
+/// The events that a person chose.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Asked {
+    /// Those that were asked for; none = the usual ones.
+    events: Vec<String>,
+    /// Those that were switched off one by one.
+    off: Vec<String>,
+}
+
+impl Asked {
+    /// What is noted of a file.
+    pub(super) fn of(record: Option<&Record>) -> Asked {
+        let noted = record.map(|record| (record.events.clone(), record.off.clone()));
+        let (events, off) = noted.unwrap_or_default();
+        Asked { events, off }
     }
-    wanted.switch_off(record.map(|record| record.off.as_slice()).unwrap_or_default());
-    // The administrator's entries are written by other means: only what breaks counts.
-    if !place.is_ours_to_edit() {
-        wanted.command = first.command.clone();
+
+    /// What install would write there today; none where that cannot be told.
+    pub(super) fn wanted_in(
+        &self,
+        context: &Context,
+        place: &SettingsFile,
+        server: &Typed,
+    ) -> Option<WantedEntries> {
+        let agent = crate::agent::by_id(place.agent)?;
+        let events = &self.events;
+        let mut wanted = scope::wanted_entries(context, agent, place, events, None, server.clone())
+            .or_else(|_| scope::wanted_entries(context, agent, place, &[], None, Typed::new()))
+            .ok()?;
+        // A rule may need more by now than was asked for.
+        let needed = scope::needed_events(context, server).unwrap_or_default();
+        for kind in needed.iter().filter(|_| !events.is_empty()) {
+            let has = wanted.events.iter().any(|have| have.kind == kind);
+            let spec = agent.event_spec(kind).filter(|_| !has);
+            wanted.events.extend(spec.map(WantedEvent::of));
+        }
+        wanted.switch_off(&self.off);
+        Some(wanted)
     }
-    Some(wanted)
+}
+
+/// A file as it is, beside what is noted of it.
+#[derive(Clone, Copy)]
+struct Written<'r> {
+    text: &'r str,
+    record: Option<&'r Record>,
+}
+
+impl Written<'_> {
+    /// Did nobody change the whole file since install wrote it?
+    fn is_whole(self) -> bool {
+        let sum = sha256_hex(self.text.as_bytes());
+        self.record.is_some_and(|record| record.written_sha256 == sum)
+    }
+
+    /// Did nobody change our entries since? Notes of older versions do not tell.
+    fn has_same_entries(self, own: &[Own]) -> bool {
+        self.record.is_none_or(|record| {
+            record.entries_sha256.is_empty() || record.entries_sha256 == entries_sum(own)
+        })
+    }
 }
 
 impl FileReport {
@@ -168,6 +219,19 @@ impl FileReport {
             named.join(", ")
         );
         (!named.is_empty()).then(|| super::super::make_visible(&text))
+    }
+
+    /// What is not as it should be, in words, and whether it breaks something.
+    pub(super) fn outdated_lines(&self) -> Vec<(bool, String)> {
+        let mut reasons: BTreeMap<(bool, &str), Vec<&str>> = BTreeMap::new();
+        for outdated in &self.outdated {
+            let key = (outdated.breaks, outdated.why.as_str());
+            reasons.entry(key).or_default().push(&outdated.event);
+        }
+        let line = |((breaks, why), events): ((bool, &str), Vec<&str>)| {
+            (breaks, format!("{} outdated: {why}", events.join(", ")))
+        };
+        reasons.into_iter().map(line).collect()
     }
 
     /// That events were switched off by hand, in words.
@@ -199,12 +263,11 @@ impl FileReport {
     /// Takes in what the file says.
     fn take(&mut self, read: Read) {
         self.server = read.survey.typed_server();
-        let Survey { own, bridge, invalid, disabled, managed_only, uncommanded, .. } = read.survey;
+        let Survey { own, bridge, invalid, managed_only, uncommanded, .. } = read.survey;
         self.other_hooks = uncommanded
             .into_iter()
             .map(|one| OtherHook { event: one.event, sort: one.sort })
             .collect();
-        self.disable_all_hooks = disabled;
         self.allow_managed_hooks_only = managed_only;
         if let Some(fatal) = invalid.iter().find(|invalid| invalid.fatal) {
             self.valid = false;
@@ -230,7 +293,14 @@ impl FileReport {
     }
 
     /// Holds our entries against what they should be.
-    fn compare(&mut self, place: &SettingsFile, seen: &[Own], wanted: Option<&WantedEntries>) {
+    fn compare(
+        &mut self,
+        place: &SettingsFile,
+        seen: &[Own],
+        wanted: Option<&WantedEntries>,
+        written: Written<'_>,
+    ) {
+        let same = written.has_same_entries(&self.own);
         for own in seen {
             if !self.events.contains(&own.event) {
                 self.events.push(own.event.clone());
@@ -244,17 +314,18 @@ impl FileReport {
             let counts = faults.filter(|fault| place.is_ours_to_edit() || fault.breaks);
             self.outdated.extend(counts.map(|fault| OutdatedEntry {
                 event: own.event.clone(),
-                why: fault.why,
+                why: if fault.why == ELSEWISE && !same { EDITED.into() } else { fault.why },
                 breaks: fault.breaks,
             }));
         }
+        self.outdated.extend(whole_file_faults(place, seen, wanted, written));
         let wanted = wanted.into_iter().flat_map(|wanted| &wanted.events);
         // A file for one event has no other.
         let here = |name: &&str| place.event.is_none_or(|only| only == *name);
         let missing = wanted.map(|event| event.name).filter(here);
         let missing = missing.filter(|name| seen.iter().all(|own| own.event != *name));
         self.missing = missing.map(String::from).collect();
-        self.look_at_programs(seen);
+        self.look_at_programs(place, seen);
         self.state = match (self.outdated.is_empty(), self.missing.is_empty()) {
             (false, _) => EntryState::Outdated,
             (true, false) => EntryState::Partial,
@@ -263,14 +334,17 @@ impl FileReport {
     }
 
     /// Several programs in one file: the one that does not work is the one to show.
-    fn look_at_programs(&mut self, seen: &[Own]) {
+    fn look_at_programs(&mut self, place: &SettingsFile, seen: &[Own]) {
+        let whole = matches!(place.form, Form::Plugin(_));
         let mut binaries: Vec<Binary> = Vec::new();
         for own in seen {
             if binaries.iter().all(|binary| binary.path != own.command) {
                 binaries.push(inspect_binary(&own.command));
             }
             let works = binaries.iter().any(|b| b.path == own.command && b.executable);
-            let breaks = |outdated: &OutdatedEntry| outdated.breaks && outdated.event == own.event;
+            let breaks = |outdated: &OutdatedEntry| {
+                outdated.breaks && (whole || outdated.event == own.event)
+            };
             if works && !self.outdated.iter().any(breaks) {
                 self.guarded.insert(own.event.clone());
             }
@@ -278,6 +352,46 @@ impl FileReport {
         crate::order::sort_by_key(&mut binaries, |binary| (binary.executable, binary.current));
         self.binary = binaries.into_iter().next();
     }
+}
+
+/// What is not as it should be with a file that is wholly ours.
+fn whole_file_faults(
+    place: &SettingsFile,
+    seen: &[Own],
+    wanted: Option<&WantedEntries>,
+    written: Written<'_>,
+) -> Vec<OutdatedEntry> {
+    let (Some(own), Some(wanted)) = (seen.first(), wanted) else { return Vec::new() };
+    if place.form.entries().is_some() {
+        return Vec::new();
+    }
+    let mut faults = content_faults(place, written.text, wanted, own, written.is_whole());
+    faults.extend(script_faults(place));
+    let event = place.event.unwrap_or("plugin");
+    let entry = |fault: Outdated| OutdatedEntry {
+        event: event.to_string(),
+        why: fault.why,
+        breaks: fault.breaks,
+    };
+    faults.into_iter().map(entry).collect()
+}
+
+/// Why a script is not run, whatever is in it.
+#[cfg(unix)]
+fn script_faults(place: &SettingsFile) -> Option<Outdated> {
+    let is_script = matches!(place.form, Form::Scripts(_));
+    let is_link = place.file.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+    let why = match (is_link, program::is_executable(&place.file)) {
+        (true, _) => "a symbolic link, which the agent does not run",
+        (false, false) => "not executable",
+        (false, true) => return None,
+    };
+    is_script.then(|| Outdated { breaks: true, why: why.into() })
+}
+
+#[cfg(not(unix))]
+fn script_faults(_: &SettingsFile) -> Option<Outdated> {
+    None
 }
 
 fn inspect_binary(command: &str) -> Binary {

@@ -1,18 +1,23 @@
 //! The canary of `status --verify`: the registered command line on two sample calls.
 //!
-//! The samples are JSON text for our own hook. Nothing in them is executed.
+//! The samples are JSON text for our own hook, as each agent sends it. Nothing in them is executed.
 
 use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::cli::Context;
+use super::gates;
+use crate::agent::wiring::Form;
+use crate::agent::{Agent, default_agent};
 use crate::cli::log::SAMPLE_SESSION;
+use crate::cli::{Context, scope};
 use crate::env;
+use crate::settings;
 use crate::settings::survey::Own;
 use crate::threads;
 
@@ -45,12 +50,104 @@ impl Probe {
     }
 }
 
+/// An entry that is tried.
+pub(super) struct Canary {
+    agent: &'static dyn Agent,
+    /// Its file, where that is what the client runs.
+    script: Option<PathBuf>,
+    own: Own,
+}
+
+/// The entry for the first event before a tool of every file of the agent's that has one; the same call once.
+pub(super) fn find_canaries(context: &Context, agent: &'static dyn Agent) -> Vec<Canary> {
+    let mut found: Vec<Canary> = Vec::new();
+    let Some(event) = gates::sample_event(agent) else { return found };
+    for place in scope::agent_files(context, agent).iter().filter(|one| scope::has_own_entry(one)) {
+        let read = settings::read_settings(place).ok().flatten();
+        let own = read.into_iter().flat_map(|read| read.survey.own);
+        let Some(own) = own.into_iter().find(|own| own.seen && own.event == event) else {
+            continue;
+        };
+        let script = matches!(place.form, Form::Scripts(_)).then(|| place.file.clone());
+        let canary = Canary { agent, script, own };
+        if found.iter().all(|other| !other.is_same_call(&canary)) {
+            found.push(canary);
+        }
+    }
+    found
+}
+
+impl Canary {
+    fn is_same_call(&self, other: &Canary) -> bool {
+        let call = |one: &Canary| {
+            (
+                one.own.command.clone(),
+                one.own.args.clone(),
+                one.own.tail.clone(),
+                one.script.clone(),
+            )
+        };
+        call(self) == call(other)
+    }
+
+    /// What the client sends before that shell command.
+    fn payload(&self, context: &Context, call: &str) -> Value {
+        let mut payload =
+            serde_json::from_slice(self.agent.facts().sample.as_bytes()).unwrap_or_default();
+        let cwd = context.cwd.to_string_lossy();
+        let texts = [
+            ("{event}", self.own.event.as_str()),
+            ("{session}", SAMPLE_SESSION),
+            ("{cwd}", &cwd),
+            ("{command}", call),
+        ];
+        fill_in(&mut payload, &texts);
+        payload
+    }
+
+    /// The entry as the client runs it.
+    fn command(&self) -> Command {
+        let own = &self.own;
+        if let Some(script) = &self.script {
+            return Command::new(script);
+        }
+        if own.shell {
+            let line = own.entry.get("command").and_then(Value::as_str).unwrap_or_default();
+            let mut command = Command::new("/bin/sh");
+            command.arg("-c").arg(line);
+            return command;
+        }
+        let mut command = Command::new(&own.command);
+        command.args(&own.args);
+        command
+    }
+}
+
+/// Puts texts in the place of their names.
+fn fill_in(value: &mut Value, texts: &[(&str, &str)]) {
+    match value {
+        Value::String(text) => {
+            if let Some((_, new)) = texts.iter().find(|(name, _)| name == text) {
+                *text = (*new).to_string();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| fill_in(item, texts)),
+        Value::Object(members) => members.values_mut().for_each(|item| fill_in(item, texts)),
+        _ => {}
+    }
+}
+
 /// Runs version, harmless and dangerous sample through the entry's own program.
-pub(super) fn run_probes(context: &Context, own: &Own) -> Vec<Probe> {
-    let mut version = Command::new(&own.command);
+pub(super) fn run_probes(context: &Context, canary: &Canary) -> Vec<Probe> {
+    let program = &canary.own.command;
+    let who = match canary.agent.id() == default_agent().id() {
+        true => String::new(),
+        false => format!("{}: ", canary.agent.title()),
+    };
+    let mut version = Command::new(program);
     version.arg("--version");
     let mut probes = vec![probe(
-        format!("{} --version", own.command),
+        format!("{who}{program} --version"),
         concat!("hookctl ", env!("CARGO_PKG_VERSION")),
         version,
         String::new(),
@@ -60,17 +157,11 @@ pub(super) fn run_probes(context: &Context, own: &Own) -> Vec<Probe> {
         },
     )];
     for (call, expected) in [("true", "no deny"), ("rm -rf /", "deny")] {
-        let payload = json!({
-            "hook_event_name": "PreToolUse",
-            "session_id": SAMPLE_SESSION,
-            "cwd": context.cwd,
-            "tool_name": "Bash",
-            "tool_input": { "command": call },
-        });
-        let mut command = registered_command(own);
+        let mut command = canary.command();
         command.env(env::CLAUDE_PROJECT_DIR, &context.root);
-        let sample = format!("Bash `{call}`");
-        probes.push(probe(sample, expected, command, format!("{payload}\n"), decided));
+        let input = format!("{}\n", canary.payload(context, call));
+        let sample = format!("{who}Bash `{call}`");
+        probes.push(probe(sample, expected, command, input, decided));
     }
     probes
 }
@@ -99,20 +190,6 @@ fn probe(
     Probe { sample, expected, came, ok, milliseconds }
 }
 
-/// The entry as the client runs it.
-fn registered_command(own: &Own) -> Command {
-    if own.shell {
-        let line = own.entry.get("command").and_then(Value::as_str).unwrap_or_default();
-        let mut command = Command::new("/bin/sh");
-        command.arg("-c").arg(line);
-        command
-    } else {
-        let mut command = Command::new(&own.command);
-        command.args(&own.args);
-        command
-    }
-}
-
 pub(super) struct ProbeAnswer {
     pub(super) status: Option<i32>,
     pub(super) stdout: String,
@@ -137,11 +214,34 @@ fn read_decision(answer: &ProbeAnswer) -> (Option<String>, String) {
     let Ok(value) = serde_json::from_slice::<Value>(text.as_bytes()) else {
         return (None, format!("not JSON: {}", reason(text)));
     };
-    let output = &value["hookSpecificOutput"];
-    let decision = output["permissionDecision"].as_str().unwrap_or("silent").to_string();
-    let why = output["permissionDecisionReason"].as_str().map(reason);
+    let decision = decision_in(&value).unwrap_or("silent").to_string();
+    let why = REASONS.iter().find_map(|path| value.pointer(path)?.as_str()).map(reason);
     let came = why.map_or(decision.clone(), |why| format!("{decision}: {why}"));
     (Some(decision), came)
+}
+
+/// Where agents' answers have their decision: in words, or as a flag that refuses.
+const WORDS: &[&str] =
+    &["/hookSpecificOutput/permissionDecision", "/permissionDecision", "/permission", "/decision"];
+const FLAGS: &[(&str, bool)] = &[("/cancel", true), ("/approve", false), ("/continue", false)];
+/// Where they have its reason.
+const REASONS: &[&str] = &[
+    "/hookSpecificOutput/permissionDecisionReason",
+    "/permissionDecisionReason",
+    "/reason",
+    "/agent_message",
+    "/errorMessage",
+    "/message",
+];
+
+/// The decision of an answer, in whatever agent's form.
+fn decision_in(answer: &Value) -> Option<&str> {
+    let refuses = |(path, off): &(&str, bool)| answer.pointer(path) == Some(&Value::Bool(*off));
+    if FLAGS.iter().any(refuses) {
+        return Some("deny");
+    }
+    let word = WORDS.iter().find_map(|path| answer.pointer(path)?.as_str())?;
+    Some(if word == "block" { "deny" } else { word })
 }
 
 /// Runs it to its end or for [`LIMIT`].
