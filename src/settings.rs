@@ -28,7 +28,7 @@ pub mod survey;
 use crate::json::JsonFault;
 use edit::Doc;
 use file::{Lock, SettingsTarget};
-use hooks::{Change, Shaped, WantedEntries};
+use hooks::{Change, Going, Shaped, WantedEntries};
 use others::{EntriesToReturn, Program};
 use place::SettingsFile;
 use program::Roots;
@@ -350,7 +350,7 @@ fn without_us(
 ) -> Result<String, JsonFault> {
     let mut bare = doc.clone();
     // As it was: what is gone by now may be there again in the end.
-    let gone = remove_entries(&mut bare, None, old, EntriesToReturn::All, form)?;
+    let gone = remove_entries(&mut bare, Going::default(), old, EntriesToReturn::All, form)?;
     Ok(if gone.is_empty() { text.into() } else { bare.text() })
 }
 
@@ -379,11 +379,24 @@ pub fn uninstall(
     role: Option<Role>,
     mode: EditMode,
 ) -> Result<EditOutcome, Error> {
+    uninstall_going(paths, place, Going::of(role), mode)
+}
+
+/// The same for those that go: in a file that several agents have, each one's entries can go alone.
+///
+/// # Errors
+/// As for [`uninstall`].
+pub fn uninstall_going(
+    paths: &Paths,
+    place: &SettingsFile,
+    going: Going<'_>,
+    mode: EditMode,
+) -> Result<EditOutcome, Error> {
     let mut made = Vec::new();
     let outcome =
         edit_file(paths, &place.file, mode, |target, before, records| match place.form {
             Form::Entries(form) => {
-                let plan = Removal { paths, place, form, role };
+                let plan = Removal { paths, place, form, going };
                 plan.uninstall(target, before, records, &mut made)
             }
             Form::Scripts(_) | Form::Plugin(_) => {
@@ -411,7 +424,7 @@ struct Removal<'p> {
     paths: &'p Paths,
     place: &'p SettingsFile,
     form: &'static EntryForm,
-    role: Option<Role>,
+    going: Going<'p>,
 }
 
 impl Removal<'_> {
@@ -423,7 +436,7 @@ impl Removal<'_> {
         records: &mut Records,
         made: &mut Vec<String>,
     ) -> Result<Plan, Error> {
-        let (form, role) = (self.form, self.role);
+        let (form, going, role) = (self.form, self.going, self.going.role);
         let key = target.record_key();
         let record = order::take_entry(&mut records.files, &key);
         let Some(text) = before else { return Ok((None, Vec::new())) };
@@ -431,7 +444,7 @@ impl Removal<'_> {
         let roots = Roots::for_settings(&self.paths.home, &target.named);
         let refused = |doc: &Doc, fault| Error::refused(target, doc.body(), fault);
         let back = EntriesToReturn::There(&roots);
-        let changes = remove_entries(&mut doc, role, record.as_ref(), back, form)
+        let changes = remove_entries(&mut doc, going, record.as_ref(), back, form)
             .map_err(|fault| refused(&doc, fault))?;
         let ours = file::sha256_hex(text.as_bytes());
         let untouched = record.as_ref().is_some_and(|record| record.written_sha256 == ours);
@@ -478,16 +491,17 @@ fn brings_back(role: Option<Role>, record: Option<&Record>) -> bool {
     role.is_none() || record.is_some_and(|record| !record.events.is_empty())
 }
 
-/// Our entries out, of that role if one is named; with the last of them, those of others back.
+/// Our entries out, those that go; with the last of ours, those of others back.
 fn remove_entries(
     doc: &mut Doc,
-    role: Option<Role>,
+    going: Going<'_>,
     record: Option<&Record>,
     back: EntriesToReturn<'_>,
     form: &'static EntryForm,
 ) -> Result<Vec<Change>, JsonFault> {
-    let mut changes = hooks::strip_hooks(doc, role, record.map(|record| &record.created), form)?;
-    if !survey_hooks(doc, form).is_ours() && brings_back(role, record) {
+    let created = record.map(|record| &record.created);
+    let mut changes = hooks::strip_going(doc, going, created, form)?;
+    if !survey_hooks(doc, form).is_ours() && brings_back(going.role, record) {
         let taken = record.map(|record| record.taken.as_slice()).unwrap_or_default();
         changes.extend(others::put_back(doc, taken, back)?);
     }

@@ -1401,6 +1401,110 @@ fn an_agent_that_reads_anothers_hooks_is_not_told_twice() {
 }
 
 #[test]
+fn of_two_agents_that_share_a_file_each_ones_entries_go_alone() {
+    for (has, named, title) in
+        [("copilot", "vscode", "GitHub Copilot CLI"), ("vscode", "copilot", "VS Code")]
+    {
+        for scope in ["user", "project"] {
+            let world = World::new();
+            world.ok(&["install", "--agent", has, "--scope", scope]);
+            let file = match scope {
+                "user" => world.home().join(".copilot/hooks/hookctl.json"),
+                _ => world.project().join(".github/hooks/hookctl.json"),
+            };
+            let before = fs::read_to_string(&file).unwrap();
+            let done = world.ok(&["uninstall", "--agent", named, "--scope", scope]);
+            assert_eq!(fs::read_to_string(&file).unwrap(), before, "{has} {named} {scope}");
+            assert!(done.out.contains(&format!("are those of {title}: they stay")), "{}", done.out);
+            assert!(done.out.contains("its calls are judged by them"), "{}", done.out);
+            assert!(!done.out.contains("Nothing of hookctl"), "{}", done.out);
+            // Events are switched where the entries are.
+            let done = world.run(&["events", "disable", "PreToolUse", "--agent", named]);
+            assert_eq!(done.code, 2, "{}", done.out);
+            assert!(done.err.contains(&format!("hookctl events --agent {has}")), "{}", done.err);
+            let done = world.ok(&["uninstall", "--agent", has, "--scope", scope]);
+            assert!(!file.exists(), "{}", done.out);
+            let mend = format!("nothing guards it now: `hookctl install --agent {named}`");
+            assert!(done.out.contains(&mend), "{}", done.out);
+        }
+        // Both are named, or none: all go.
+        for args in [&["uninstall", "--agent", "vscode,copilot"][..], &["uninstall"]] {
+            let world = World::new();
+            world.ok(&["install", "--agent", has]);
+            let done = world.ok(args);
+            assert!(world.home_files().is_empty(), "{}", done.out);
+            assert!(!done.out.contains("guards it now"), "{}", done.out);
+        }
+    }
+}
+
+#[test]
+fn in_one_file_the_entries_of_one_agent_serve_both() {
+    for scope in ["user", "project"] {
+        for more in [&[][..], &["--also"]] {
+            let world = World::new();
+            world.ok(&["install", "--agent", "copilot", "--scope", scope]);
+            let file = match scope {
+                "user" => world.home().join(".copilot/hooks/hookctl.json"),
+                _ => world.project().join(".github/hooks/hookctl.json"),
+            };
+            let before = fs::read_to_string(&file).unwrap();
+            let args = [&["install", "--agent", "vscode", "--scope", scope], more].concat();
+            let done = world.ok(&args);
+            assert!(done.out.contains("reads the hooks of GitHub Copilot CLI"), "{}", done.out);
+            assert_eq!(fs::read_to_string(&file).unwrap(), before, "{scope}");
+        }
+        // In whatever order they are named.
+        for named in ["vscode,copilot", "copilot,vscode"] {
+            let world = World::new();
+            let args = ["install", "--agent", named, "--scope", scope, "--json"];
+            let done: Value = serde_json::from_str(&world.ok(&args).out).unwrap();
+            let outcome = |id: &str| {
+                let rows = done["agents"].as_array().unwrap();
+                rows.iter().find(|row| row["agent"] == id).unwrap()["outcome"].clone()
+            };
+            assert_eq!(outcome("copilot"), "installed", "{done:#}");
+            assert_eq!(outcome("vscode"), "through", "{done:#}");
+        }
+        // Those that serve more take the place of those that serve one, and it is said.
+        let world = World::new();
+        world.ok(&["install", "--agent", "vscode", "--scope", scope]);
+        let done = world.ok(&["install", "--agent", "copilot", "--scope", scope]);
+        assert!(done.err.contains("VS Code reads this file as well"), "{}", done.err);
+    }
+}
+
+#[test]
+fn the_installer_ends_with_the_word_of_status() {
+    for (settings, guarded) in [
+        (None, true),
+        (Some(r#"{"disableAllHooks": true}"#), false),
+        // Claude Code drops the whole file for this entry of somebody else.
+        (Some(r#"{"hooks":{"PreToolUse":[{"matcher":"x"}]}}"#), false),
+    ] {
+        let world = World::new();
+        // As an archive that was unpacked: the program lies beside the script.
+        let unpacked = world.root().join("unpacked");
+        fs::create_dir(&unpacked).unwrap();
+        fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/install.sh"), unpacked.join("install.sh"))
+            .unwrap();
+        symlink(BIN, unpacked.join("hookctl")).unwrap();
+        if let Some(text) = settings {
+            world.put(&world.user(), text);
+        }
+        let mut command = world.command_of(Path::new("/bin/sh"), &[]);
+        command.arg(unpacked.join("install.sh")).stdin(std::process::Stdio::null());
+        let done: Done = command.output().unwrap().into();
+        assert_eq!(done.code, if guarded { 0 } else { 1 }, "{}\n{}", done.out, done.err);
+        assert_eq!(done.out.contains("is on guard"), guarded, "{}", done.out);
+        assert_eq!(done.err.contains("NOT on guard yet"), !guarded, "{}", done.err);
+        assert_eq!(done.out.contains("NOT in effect"), !guarded, "{}", done.out);
+        let status = world.command_of(&world.home().join(".local/bin/hookctl"), &["status"]);
+        assert_eq!({ status }.output().unwrap().status.success(), guarded, "{settings:?}");
+    }
+}
+
+#[test]
 fn s3_17_the_agents_are_listed_with_what_they_can() {
     let world = World::new();
     let all: Value = serde_json::from_str(&world.ok(&["agents", "--json"]).out).unwrap();

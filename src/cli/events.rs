@@ -93,11 +93,29 @@ fn registrations(context: &Context, args: &EventsArgs) -> Result<Vec<Registratio
         found.extend(here);
     }
     if found.is_empty() {
+        if let Some(why) = args.agent.iter().find_map(|id| served_by(context, id)) {
+            bail!("{why}");
+        }
         let whom = args.agent.join(",");
         let whom = if whom.is_empty() { String::new() } else { format!(" --agent {whom}") };
         bail!("hookctl is not installed there: run `hookctl install{whom}` first");
     }
     Ok(found)
+}
+
+/// That an agent has no entries of its own, and whose serve it.
+fn served_by(context: &Context, id: &str) -> Option<String> {
+    let agent = scope::find_agent(id).ok()?;
+    let serving = scope::serving_agents(context, agent);
+    let (other, place) = serving.first()?;
+    Some(format!(
+        "{} has no entries of its own: it reads those of {} in {}, and its events are those.\n\
+         `hookctl events --agent {}` switches them, for both.",
+        agent.title(),
+        other.title(),
+        place.file.display(),
+        other.id()
+    ))
 }
 
 impl Registration {

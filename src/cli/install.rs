@@ -16,7 +16,9 @@ use super::terminal::{NARROWEST, columns, text_columns};
 use super::{BOLD, Context, Exit, display_path, human, make_visible, scope, serve};
 use crate::agent::{Agent, default_agent};
 use crate::config::Config;
-use crate::settings::beside::{self, InstalledProgram, install_command as again};
+use crate::settings::beside::{
+    self, InstalledProgram, install_command as again, uninstall_command,
+};
 use crate::settings::consent;
 use crate::settings::hooks::{Change, WantedEntries};
 use crate::settings::others::{Program, claiming_program};
@@ -49,6 +51,7 @@ pub(super) fn run(context: &Context, args: &InstallArgs, report: &mut Report) ->
         Choice::Agents(agents) => agents,
         Choice::Declined => return Ok(Exit::Found),
     };
+    let agents = readers_last(agents);
     let alone = agents.len() == 1;
     let mut worst = Exit::Ok;
     let mut plan = Plan::default();
@@ -71,6 +74,21 @@ pub(super) fn run(context: &Context, args: &InstallArgs, report: &mut Report) ->
         Some(at) if worst == Exit::Ok && !args.dry_run => serve::install(context, at, report),
         _ => Ok(worst),
     }
+}
+
+/// Those that read the hooks of others among them come behind these: it is known then what serves them.
+fn readers_last(mut agents: Vec<&'static dyn Agent>) -> Vec<&'static dyn Agent> {
+    let mut sorted = Vec::new();
+    while !agents.is_empty() {
+        let reads = |agent: &dyn Agent, other: &dyn Agent| {
+            let wiring = agent.wiring();
+            wiring.is_some_and(|wiring| wiring.reads.iter().any(|it| it.agent == other.id()))
+        };
+        let is_free = |agent: &&dyn Agent| !agents.iter().any(|other| reads(*agent, *other));
+        let at = agents.iter().position(|agent| is_free(&&**agent)).unwrap_or_default();
+        sorted.push(agents.remove(at));
+    }
+    sorted
 }
 
 /// What became of one agent, for programs; the keys are stable.
@@ -204,6 +222,7 @@ fn install_agent(
         row.take(Outcome::Planned, &wanted, &planned);
         return Ok(Exit::Ok);
     }
+    let displaced = displaced_agents(context, &places);
     let words = if args.replace { "install --replace" } else { "install" };
     if mark.is_none() && !confirm_losses(context, words, planned.all())? {
         return Ok(report.refuse_silently(human::DECLINED));
@@ -222,6 +241,16 @@ fn install_agent(
     let changed = done.all().any(EditOutcome::has_changed);
     row.take(if changed { Outcome::Installed } else { Outcome::Unchanged }, &wanted, &done);
     say_warnings(context, args, &wanted.command, &places, report)?;
+    for other in displaced {
+        report.say(
+            Level::Note,
+            format!(
+                "{} reads this file as well: its events are judged by way of these entries, which stand \
+                 in the place of its own",
+                other.title()
+            ),
+        );
+    }
     let consented = ask_consent(context, args, agent, &places, report, row)?;
     for other in found.iter().filter(|one| one.conflict().is_none()) {
         report.say(Level::Note, other.presence_note(&context.paths.user_config(), &again(name)));
@@ -344,6 +373,18 @@ fn judged_already(
     agent: &dyn Agent,
     places: &[SettingsFile],
 ) -> Option<Already> {
+    let through = scope::read_files(context, agent);
+    // In one file with them entries of its own would not stand beside theirs, but in their place.
+    let shares = |file: &SettingsFile| places.iter().any(|place| place.file == file.file);
+    if let Some((other, file)) = through.iter().find(|(_, file)| shares(file)) {
+        return Some(Already::Through(format!(
+            "{} reads the hooks of {} in {} as well: its events are judged by way of these.\n\
+             Nothing was written: the file is one for both.\n",
+            agent.title(),
+            other.title(),
+            file.file.display()
+        )));
+    }
     if args.also {
         return None;
     }
@@ -353,13 +394,12 @@ fn judged_already(
     if let Some(other) = others.next() {
         return Some(Already::Here(format!(
             "{} ({} settings) already has it, every event would be judged twice.\n\
-             Take it out there (`hookctl uninstall --scope {}`), or say --also.",
+             Take it out there (`{}`), or say --also.",
             other.file.display(),
             other.name,
-            other.name,
+            uninstall_command(other.name),
         )));
     }
-    let through = scope::read_files(context, agent);
     let always = through.iter().find(|(_, file)| file.name == SettingsScope::User.name());
     let (other, file) = always.filter(|_| !places.iter().any(scope::has_own_entry))?;
     Some(Already::Through(format!(
@@ -369,6 +409,17 @@ fn judged_already(
         other.title(),
         file.file.display()
     )))
+}
+
+/// The agents whose own entries these files have, and which will run the new ones.
+fn displaced_agents(context: &Context, places: &[SettingsFile]) -> Vec<&'static dyn Agent> {
+    let mut found: Vec<&'static dyn Agent> = Vec::new();
+    for other in places.iter().flat_map(|place| scope::sharing_owners(context, place)) {
+        if found.iter().all(|one| one.id() != other.id()) {
+            found.push(other);
+        }
+    }
+    found
 }
 
 /// What an agent reads of others for some sessions, and so has twice there.

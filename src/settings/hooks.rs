@@ -551,12 +551,44 @@ pub fn strip_hooks(
     created: Option<&Created>,
     form: &'static EntryForm,
 ) -> Result<Vec<Change>, JsonFault> {
+    strip_going(doc, Going::of(role), created, form)
+}
+
+/// Which of our entries go.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Going<'g> {
+    /// Those of that role; none = of any.
+    pub role: Option<Role>,
+    /// But not those that are wired to one of these agents, which have the file as well.
+    pub spared: &'g [&'static str],
+}
+
+impl Going<'_> {
+    /// All of that role.
+    pub fn of(role: Option<Role>) -> Going<'static> {
+        Going { role, spared: &[] }
+    }
+
+    /// Does this one go?
+    pub fn takes(&self, own: &Own) -> bool {
+        own.option_value("--agent").is_none_or(|agent| !self.spared.contains(&agent))
+    }
+}
+
+/// The same for the entries that go.
+pub(super) fn strip_going(
+    doc: &mut Doc,
+    going: Going<'_>,
+    created: Option<&Created>,
+    form: &'static EntryForm,
+) -> Result<Vec<Change>, JsonFault> {
     let mut changes = Vec::new();
     let next = |doc: &Doc| {
         let survey = survey_hooks(doc, form);
         let roles = [Role::Guard, Role::Bridge].into_iter();
-        let roles = roles.filter(|one| role.is_none_or(|role| role == *one));
-        roles.flat_map(|role| survey.entries_for(role)).next().cloned()
+        let roles = roles.filter(|one| going.role.is_none_or(|role| role == *one));
+        let mut all = roles.flat_map(|role| survey.entries_for(role));
+        all.find(|own| going.takes(own)).cloned()
     };
     while let Some(own) = next(doc) {
         remove_own(doc, &own, created, form)?;
