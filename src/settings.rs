@@ -36,6 +36,7 @@ use record::{Record, Records};
 use survey::{Role, Survey, survey_hooks};
 
 use crate::agent::wiring::{EntryForm, Form};
+use crate::files;
 use crate::order;
 use crate::paths::Paths;
 
@@ -56,14 +57,26 @@ pub enum Error {
         fault: JsonFault,
     },
     /// The system said no.
-    #[error("cannot {doing} {}: {source}", path.display())]
+    #[error("{}", describe_io(doing, path, behind.as_deref(), cause))]
     Io {
         /// What was tried.
         doing: &'static str,
-        /// Where.
+        /// Where, as people know it.
         path: PathBuf,
-        /// What the system said.
-        source: io::Error,
+        /// Where that leads, if elsewhere.
+        behind: Option<PathBuf>,
+        /// What the system said. It stands in the text already, so this is no `source`, which would be told once more.
+        cause: io::Error,
+    },
+    /// Nothing that settings can be read from.
+    #[error("{} {why}{}", path.display(), describe_behind(behind.as_deref()))]
+    Unfit {
+        /// The file, as people know it.
+        path: PathBuf,
+        /// Where that leads, if elsewhere.
+        behind: Option<PathBuf>,
+        /// What it is.
+        why: String,
     },
     /// A directory, a device, a loop of links.
     #[error("{} is not a regular file", .0.display())]
@@ -80,13 +93,36 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn io_error(doing: &'static str, path: &Path, source: io::Error) -> Error {
-        Error::Io { doing, path: path.to_path_buf(), source }
+    pub(crate) fn io_error(doing: &'static str, path: &Path, cause: io::Error) -> Error {
+        Error::Io { doing, path: path.to_path_buf(), behind: None, cause }
+    }
+
+    /// The same of a file by the name that people know.
+    pub(crate) fn known_as(self, target: &SettingsTarget) -> Error {
+        match self {
+            Error::Io { doing, path, cause, .. } if path == target.real => {
+                let behind = target.behind();
+                Error::Io { doing, path: target.named.clone(), behind, cause }
+            }
+            other => other,
+        }
     }
 
     fn refused(target: &SettingsTarget, text: &str, fault: JsonFault) -> Error {
         Error::Refused { file: target.named.clone(), text: text.to_string(), fault }
     }
+}
+
+/// What the system said of a file, once, and what can be done about it.
+fn describe_io(doing: &str, path: &Path, behind: Option<&Path>, cause: &io::Error) -> String {
+    let said = files::plain_cause(cause);
+    let mend = files::advise(cause, behind.unwrap_or(path));
+    let mend = mend.map(|mend| format!("\n{mend}")).unwrap_or_default();
+    format!("cannot {doing} {}{}: {said}{mend}", path.display(), describe_behind(behind))
+}
+
+fn describe_behind(behind: Option<&Path>) -> String {
+    behind.map(|real| format!(" (it leads to {})", real.display())).unwrap_or_default()
 }
 
 /// A change in a few words.

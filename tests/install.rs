@@ -676,7 +676,12 @@ fn sx_10_what_cannot_be_written_is_left_alone() {
     let done = Done::from(command.output().unwrap());
     fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(done.code, 2, "{}", done.err);
-    assert!(done.err.contains("cannot write in") && done.err.contains(".claude"), "{}", done.err);
+    // The file that people know, what the system said, once, and what to do.
+    let said =
+        format!("cannot write {}: Permission denied (os error 13)\n", world.user().display());
+    assert!(done.err.contains(&said), "{}", done.err);
+    assert_eq!(done.err.matches("denied").count(), 1, "{}", done.err);
+    assert!(!done.err.contains(".hookctl-") && done.err.contains("ls -ld"), "{}", done.err);
     assert_eq!(fs::read_to_string(world.user()).unwrap(), "{\"a\": 1}");
     assert_eq!(fs::read_dir(&claude).unwrap().count(), 1);
 
@@ -689,6 +694,44 @@ fn sx_10_what_cannot_be_written_is_left_alone() {
     fs::remove_file(world.user()).unwrap();
     fs::create_dir(world.user()).unwrap();
     assert!(world.run(&["install"]).err.contains("not a regular file"));
+    fs::remove_dir(world.user()).unwrap();
+    // A directory on the way is a file.
+    let world = World::new();
+    world.put(&world.home().join(".claude"), "");
+    let done = world.run(&["install"]);
+    assert_eq!((done.code, done.err.matches("Not a directory").count()), (2, 1), "{}", done.err);
+    assert!(done.err.contains("move that away"), "{}", done.err);
+    // What a link leads to is told beside the name that people know.
+    let world = World::new();
+    fs::create_dir(world.home().join(".claude")).unwrap();
+    let big = world.root().join("big");
+    File::create(&big).unwrap().set_len(65 << 20).unwrap();
+    symlink(&big, world.user()).unwrap();
+    let done = world.run(&["install"]);
+    let said =
+        format!("{} is larger than 64 MiB (it leads to {})", world.user().display(), big.display());
+    assert!(done.err.contains(&said), "{}", done.err);
+}
+
+#[test]
+fn what_is_said_of_sessions_is_true_of_the_agent() {
+    for (agent, says, never) in [
+        ("claude", "Running sessions usually notice", "restart"),
+        ("gemini", "running ones may not", "usually notice"),
+        ("opencode", "when it starts, and only then: restart it", "usually notice"),
+        // Its user has to approve the hooks first.
+        ("codex", "NOT yet in effect", "pick it up"),
+    ] {
+        let world = World::new();
+        let done = world.ok(&["install", "--agent", agent]);
+        assert!(done.out.contains(says) && !done.out.contains(never), "{agent}: {}", done.out);
+    }
+    let world = World::new();
+    let done = world.ok(&["install", "--agent", "codex", "--trust"]);
+    assert!(done.out.contains("running ones may not"), "{}", done.out);
+    world.ok(&["install", "--agent", "opencode"]);
+    let done = world.ok(&["events", "disable", "Stop", "--agent", "opencode"]);
+    assert!(!done.out.contains("usually notice"), "{}", done.out);
 }
 
 #[test]

@@ -133,6 +133,7 @@ fn by_shape(payload: &Map<String, Value>) -> Option<Kind> {
 static WIRING: Wiring = Wiring {
     programs: &["claude"],
     traces: &[".claude"],
+    rereads: Some(true),
     directory: Directory { variable: Some(env::CLAUDE_CONFIG_DIR), home: ".claude" },
     files: &[
         SettingsPlace::shared(

@@ -24,6 +24,8 @@ pub struct Wiring {
     pub headless: Option<Headless>,
     /// Whether hooks count only once a person has approved each of them.
     pub consent: Option<Consent>,
+    /// Does a session that runs take in what changes in its settings? None = that is not known.
+    pub rereads: Option<bool>,
     /// What else people must know, in sentences.
     pub notes: &'static [&'static str],
 }
@@ -38,6 +40,7 @@ impl Wiring {
         reads: &[],
         headless: None,
         consent: None,
+        rereads: None,
         notes: &[],
     };
 

@@ -7,7 +7,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{EventNames, EventsArgs, EventsCommand, SettingsScope};
-use super::install::{confirm_losses, edit_as_json, loosening_refusal, unified_diff};
+use super::install::{
+    confirm_losses, describe_uptake, edit_as_json, loosening_refusal, unified_diff,
+};
 use super::others::noted_elsewhere;
 use super::report::{Level, Report};
 use super::{BOLD, Context, Exit, YELLOW, human, make_visible, scope};
@@ -432,13 +434,15 @@ fn tell_switched(
             format!("rules of yours are about {}: they have no effect there", lost.join(", "));
         report.say(Level::Warning, make_visible(&text));
     }
+    let mut waits = false;
     for place in &one.places {
         if let Some(why) = scope::lacking_consent(context, place) {
             report.say(Level::Warning, why);
+            waits = true;
         }
     }
-    if changed {
-        report.tell("Running sessions usually notice; new sessions pick it up for certain.\n")?;
+    if changed && !waits {
+        report.tell(&describe_uptake(one.agent))?;
     }
     Ok(())
 }

@@ -51,8 +51,8 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
     let bytes = match &request {
         Request::Call(words) => synthesise_payload(context, args, words)?,
         Request::Payload(file) => match read_payload(*file)? {
-            Some(bytes) => bytes,
-            None => bail!(
+            Some(bytes) if !bytes.trim_ascii().is_empty() => bytes,
+            _ => bail!(
                 "no call: say `hookctl explain 'COMMAND'`, name a file with a payload, or pipe one in"
             ),
         },
@@ -212,7 +212,7 @@ fn synthesise_payload(context: &Context, args: &ExplainArgs, words: &[&str]) -> 
     if let Some(tool) = tool.filter(|tool| !tools.contains(tool) && !tool.starts_with("mcp__")) {
         let hint = match did_you_mean(tool, tools.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "those of MCP servers are called mcp__SERVER__TOOL".into(),
+            None => "those of MCP servers are called mcp__SERVER__TOOL.".into(),
         };
         bail!("`{tool}` is no tool of Claude Code: {hint} For any other, pipe its payload in");
     }

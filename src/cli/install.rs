@@ -592,14 +592,37 @@ fn describe_done(
         let back = if replaced { ", which brings back what was replaced" } else { "" };
         let _ = writeln!(
             text,
-            "Running sessions usually notice; new sessions pick it up for certain.\n\
-             Look: `hookctl status --verify`. Undo: `hookctl uninstall`{back}.",
+            "{}Look: `hookctl status --verify`. Undo: `hookctl uninstall`{back}.",
+            // What its user has to approve first is no matter of sessions: that is told below.
+            match awaits_consent(context, args, places) {
+                true => String::new(),
+                false => describe_uptake(agent),
+            }
         );
     }
     for note in agent.wiring().into_iter().flat_map(|wiring| wiring.notes) {
         let _ = writeln!(text, "{note}");
     }
     text
+}
+
+/// Which sessions of the agent heed what was written, as a line.
+pub(super) fn describe_uptake(agent: &dyn Agent) -> String {
+    let title = agent.title();
+    match agent.wiring().and_then(|wiring| wiring.rereads) {
+        Some(true) => {
+            "Running sessions usually notice; new sessions pick it up for certain.\n".into()
+        }
+        Some(false) => format!("{title} reads that when it starts, and only then: restart it.\n"),
+        None => {
+            format!("New sessions of {title} pick it up; running ones may not: start those anew.\n")
+        }
+    }
+}
+
+/// Does the agent run nothing of it before its user approves?
+fn awaits_consent(context: &Context, args: &InstallArgs, places: &[SettingsFile]) -> bool {
+    !args.trust && places.iter().any(|place| scope::lacking_consent(context, place).is_some())
 }
 
 /// Does whoever is there agree, in these words, to what the edits drop?
