@@ -389,6 +389,17 @@ pub fn open_to_append(path: &Path) -> io::Result<File> {
     open_or_create(path, OpenOptions::new().append(true))
 }
 
+/// Why [`open_to_append`] would fail, as far as can be told without making anything; None where nothing is known to.
+pub fn find_append_obstacle(path: &Path) -> Option<Refusal> {
+    match path.symlink_metadata() {
+        Ok(_) => open_regular(path, OpenOptions::new().append(true), false).err(),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            find_lost_directory(path).map(Refusal::System)
+        }
+        Err(error) => Some(Refusal::System(error)),
+    }
+}
+
 /// Opens a file of our own to read, write and lock; it and its directory are made where they are not
 /// there. What it holds stays.
 ///

@@ -35,7 +35,7 @@ use program::Roots;
 use record::{Record, Records};
 use survey::{Role, Survey, survey_hooks};
 
-use crate::agent::wiring::{EntryForm, Form};
+use crate::agent::wiring::{EntryForm, Form, Scope};
 use crate::files;
 use crate::order;
 use crate::paths::Paths;
@@ -447,10 +447,7 @@ pub fn uninstall_going(
             }
         })?;
     if outcome.after.is_none() && !mode.dry_run {
-        for dir in made.iter().rev() {
-            // Not empty means that somebody uses it: it stays.
-            let _ = fs::remove_dir(dir);
-        }
+        remove_empty(&made);
     }
     Ok(outcome)
 }
@@ -474,9 +471,17 @@ impl Removal<'_> {
     ) -> Result<Plan, Error> {
         let (form, going, role) = (self.form, self.going, self.going.role);
         let key = target.record_key();
-        let record = order::take_entry(&mut records.files, &key);
+        let mut record = order::take_entry(&mut records.files, &key);
         let Some(text) = before else { return Ok((None, Vec::new())) };
         let mut doc = parse_document(target, text, form)?;
+        if let (Some((key, value)), Some(record)) = (going.pinned, &mut record)
+            && std::mem::take(&mut record.pinned)
+            && let Some((at, _)) = doc.root().get(key).filter(|(_, node)| node.to_value() == *value)
+        {
+            doc.remove(&[at]).map_err(|fault| Error::refused(target, text, fault))?;
+        }
+        // As it was before the member came.
+        let text = &doc.text();
         let roots = Roots::for_settings(&self.paths.home, &target.named);
         let refused = |doc: &Doc, fault| Error::refused(target, doc.body(), fault);
         let back = EntriesToReturn::There(&roots);
@@ -641,25 +646,6 @@ pub fn pin_member(
     })
 }
 
-/// Takes it out again, where it was put in and is still the same.
-///
-/// # Errors
-/// As for [`install`].
-pub fn unpin_member(
-    paths: &Paths,
-    named: &Path,
-    (key, value): (&str, &Value),
-    mode: EditMode,
-) -> Result<EditOutcome, Error> {
-    edit_doc(paths, named, mode, |doc, record| {
-        let Some(record) = record.filter(|record| record.pinned) else { return Ok(false) };
-        record.pinned = false;
-        let found = doc.root().get(key).filter(|(_, node)| node.to_value() == *value);
-        let at = found.map(|(at, _)| at);
-        at.map_or(Ok(false), |at| doc.remove(&[at]).map(|()| true))
-    })
-}
-
 /// Edits a file as JSON, with what is noted of it: does `edit` say that anything changed?
 fn edit_doc(
     paths: &Paths,
@@ -677,7 +663,8 @@ fn edit_doc(
     })
 }
 
-/// Puts another text in the place of a file's, with the same care; of an empty one nothing is left.
+/// Puts another text in the place of a file's, with the same care; of an empty one nothing is left, nor of the
+/// directories that were made for it.
 ///
 /// # Errors
 /// As for [`install`].
@@ -687,10 +674,40 @@ pub fn replace_text(
     mode: EditMode,
     plan: &dyn Fn(&str) -> String,
 ) -> Result<EditOutcome, Error> {
-    edit_file(paths, named, mode, |_, before, _| {
-        let after = plan(before.unwrap_or_default());
-        Ok((Some(after).filter(|text| !text.is_empty()), Vec::new()))
-    })
+    let mut made = Vec::new();
+    let outcome = edit_file(paths, named, mode, |target, before, records| {
+        let after = Some(plan(before.unwrap_or_default())).filter(|text| !text.is_empty());
+        let key = target.record_key();
+        match (before, &after) {
+            (None, Some(text)) => {
+                let record = Record {
+                    written_sha256: file::sha256_hex(text.as_bytes()),
+                    directories: directories(target, records.files.get(&key), records),
+                    scope: Scope::Managed.name().to_string(),
+                    ..Record::default()
+                };
+                records.files.insert(key, record);
+            }
+            (_, None) => {
+                let record = order::take_entry(&mut records.files, &key);
+                made = record.map(|record| record.directories).unwrap_or_default();
+            }
+            _ => {}
+        }
+        Ok((after, Vec::new()))
+    })?;
+    if outcome.after.is_none() && !mode.dry_run {
+        remove_empty(&made);
+    }
+    Ok(outcome)
+}
+
+/// Takes away the directories that install made, the innermost first.
+fn remove_empty(made: &[String]) {
+    for dir in made.iter().rev() {
+        // Not empty means that somebody uses it: it stays.
+        let _ = fs::remove_dir(dir);
+    }
 }
 
 /// The text of the file, none where there is no file.

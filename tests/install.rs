@@ -1548,6 +1548,97 @@ fn the_installer_ends_with_the_word_of_status() {
 }
 
 #[test]
+fn no_double_slash_comes_into_the_settings_of_an_agent_that_cuts_them() {
+    let world = World::new();
+    let done = world.run(&["install", "--agent", "cursor", "--server-url", "http://127.0.0.1:9/x"]);
+    assert_eq!(done.code, 2, "{}", done.out);
+    assert!(done.err.contains("~/.config/hookctl/server.json"), "{}", done.err);
+    assert!(world.home_files().is_empty(), "{:?}", world.home_files());
+    // Others have it there.
+    world.ok(&["install", "--agent", "gemini", "--server-url", "http://127.0.0.1:9/x"]);
+    // A home with one in it is the same home without.
+    let world = World::new();
+    let home = format!("{}//home/", world.root().display());
+    let mut command = world.command(&["install", "--agent", "cursor"]);
+    let done: Done = command.env("HOME", home).output().unwrap().into();
+    assert_eq!(done.code, 0, "{}", done.err);
+    let text = fs::read_to_string(world.home().join(".cursor/hooks.json")).unwrap();
+    assert!(!text.contains("//") && text.contains("/home/.config/hookctl"), "{text}");
+    assert!(world.ok(&["install", "--agent", "cursor"]).out.starts_with("Already"), "the same");
+}
+
+#[test]
+fn what_install_put_at_the_top_of_a_file_goes_with_its_entries() {
+    for (before, after) in [
+        ("{\"hooks\":{}}", "{\"hooks\":{}}"),
+        ("{\"hooks\":{\"stop\":[]}}", "{\"hooks\":{\"stop\":[]}}"),
+        ("{\"version\":1,\"hooks\":{}}", "{\"version\":1,\"hooks\":{}}"),
+        // Those of others want it.
+        (
+            "{\"hooks\":{\"stop\":[{\"command\":\"x\"}]}}",
+            "{\"hooks\":{\"stop\":[{\"command\":\"x\"}]},\"version\":1}",
+        ),
+    ] {
+        let world = World::new();
+        let file = world.home().join(".cursor/hooks.json");
+        world.put(&file, before);
+        world.ok(&["install", "--agent", "cursor"]);
+        // Somebody writes to it meanwhile.
+        let text = fs::read_to_string(&file).unwrap();
+        world.put(&file, &format!("{text}\n"));
+        world.ok(&["uninstall", "--agent", "cursor"]);
+        let now = fs::read_to_string(&file).unwrap();
+        assert_eq!(now.replace([' ', '\n'], ""), after, "{before}");
+    }
+}
+
+#[test]
+fn only_files_that_are_there_are_counted() {
+    let world = World::new();
+    let told: Value =
+        serde_json::from_str(&world.ok(&["install", "--agent", "cline", "--json"]).out).unwrap();
+    let files = told["agents"][0]["files"].as_array().unwrap();
+    let dir = world.home().join("Documents/Cline/Hooks");
+    let there = fs::read_dir(&dir).unwrap().count();
+    assert_eq!(files.len(), there, "{told:#}");
+    let said = format!("({there} files)");
+    assert!(world.ok(&["install", "--agent", "cline"]).out.contains(&said));
+    assert!(world.ok(&["events", "--agent", "cline"]).out.contains(&said));
+}
+
+#[test]
+fn a_plugin_tells_of_the_events_that_are_asked_for() {
+    let world = World::new();
+    world.ok(&["install", "--agent", "opencode"]);
+    world.ok(&["install", "--agent", "opencode", "--events", "PreToolUse,Stop"]);
+    let states = |world: &World| -> Vec<String> {
+        let told: Value =
+            serde_json::from_str(&world.ok(&["events", "--json", "--agent", "opencode"]).out)
+                .unwrap();
+        let on = told["agents"][0]["events"].as_array().unwrap().iter();
+        let on = on.filter(|event| event["state"] == "on");
+        on.map(|event| event["name"].as_str().unwrap().to_string()).collect()
+    };
+    assert_eq!(states(&world), ["PreToolUse", "Stop"]);
+    world.ok(&["install", "--agent", "opencode"]);
+    assert!(states(&world).len() > 2);
+    world.ok(&["uninstall"]);
+    assert!(world.home_files().is_empty());
+}
+
+#[test]
+fn a_directory_that_is_gone_is_told_with_what_to_do() {
+    let world = World::new();
+    let gone = world.root().join("gone");
+    fs::create_dir(&gone).unwrap();
+    let mut command = world.command_of(Path::new("/bin/sh"), &[]);
+    command.args(["-c", "rmdir \"$PWD\" && exec \"$0\" status", BIN]).current_dir(&gone);
+    let done: Done = command.output().unwrap().into();
+    assert_eq!(done.code, 2);
+    assert!(done.err.contains("`cd` to one that is there"), "{}", done.err);
+}
+
+#[test]
 fn s3_17_the_agents_are_listed_with_what_they_can() {
     let world = World::new();
     let all: Value = serde_json::from_str(&world.ok(&["agents", "--json"]).out).unwrap();

@@ -91,7 +91,7 @@ fn sx_15_each_failure_has_its_kind_and_sentence() {
         assert_eq!(error, PayloadError::NotObject { found });
         assert_eq!(error.to_string(), format!("the payload is {found}, not a JSON object"));
     }
-    for text in ["{\"a\":1}{\"a\":2}", "{a:1}", "not json", "{\"a\":1e999}", "{\"a\":NaN}"] {
+    for text in ["{\"a\":1}{\"a\":2}", "{a:1}", "not json", "{\"a\":NaN}"] {
         assert!(matches!(fails(text.as_bytes()), PayloadError::Syntax { .. }), "{text}");
     }
     let error = fails(b"{\n  \"a\": 1,\n  b\n}");

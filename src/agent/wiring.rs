@@ -209,6 +209,8 @@ pub struct EntryForm {
     pub matcher: Matcher,
     /// May the file have comments?
     pub comments: bool,
+    /// Does the agent take `//` for the beginning of a comment even within a string?
+    pub cuts_slashes: bool,
     /// Does the agent know an entry by its place among others? Then none is moved.
     pub positional: bool,
     /// How an entry says that its failure blocks.
@@ -229,6 +231,7 @@ impl EntryForm {
         named: false,
         matcher: Matcher::Never,
         comments: false,
+        cuts_slashes: false,
         positional: false,
         fail_closed: None,
         fatal: &[],

@@ -183,7 +183,7 @@ fn parse_payload(
         Some(agent) => dry::synthetic_event(payload, agent, named),
         None => {
             let agent = agent::detect_agent(&payload, args.agent.as_deref());
-            (agent, agent.parse(payload, named))
+            (agent, agent::parse_event(agent, payload, named))
         }
     })
 }

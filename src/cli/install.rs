@@ -16,6 +16,7 @@ use super::terminal::{NARROWEST, columns, text_columns};
 use super::{BOLD, Context, Exit, display_path, human, make_visible, scope, serve};
 use crate::agent::{Agent, default_agent};
 use crate::config::Config;
+use crate::paths;
 use crate::settings::beside::{
     self, InstalledProgram, install_command as again, uninstall_command,
 };
@@ -145,8 +146,13 @@ impl AgentRow {
         self.events = wanted.events.iter().map(|event| event.name).collect();
         self.off.clone_from(&wanted.off);
         let planned = outcome == Outcome::Planned;
-        self.files = done.all().map(|one| edit_as_json(one, planned)).collect();
+        self.files = done.all().filter(is_there).map(|one| edit_as_json(one, planned)).collect();
     }
+}
+
+/// Is the file there, before or after? A script of an event that nobody wants is not.
+fn is_there(outcome: &&EditOutcome) -> bool {
+    outcome.before.is_some() || outcome.after.is_some()
 }
 
 /// An edit for programs; the keys are stable. `planned`: with the diff, for nothing was written.
@@ -346,6 +352,21 @@ fn wanted_entries(
     if wanted.events.is_empty() {
         bail!("hookctl does not know the events of {} yet", agent.title());
     }
+    let cuts =
+        places.iter().any(|place| place.form.entries().is_some_and(|form| form.cuts_slashes));
+    if cuts
+        && wanted.arguments(None).iter().chain([&wanted.command]).any(|word| word.contains("//"))
+    {
+        let file = context.paths.config.join(paths::SERVER_FILE);
+        bail!(
+            "{} takes `//` in its settings for the beginning of a comment, so no address can stand there.\n\
+             Write the server into {} instead, which counts for every agent, and install without --server-url \
+             (`hookctl uninstall --agent {}` first, where its entries have one now).",
+            agent.title(),
+            display_path(context, &file),
+            agent.id()
+        );
+    }
     if let Some(other) = claiming_program(&wanted.command) {
         bail!(
             "{} lies where {} puts its own, which takes every entry that runs something there along \
@@ -445,7 +466,7 @@ struct Plan {
 
 impl Plan {
     fn take(&mut self, context: &Context, agent: &dyn Agent, planned: &Done) {
-        for outcome in planned.all() {
+        for outcome in planned.all().filter(is_there) {
             let changed = outcome.has_changed();
             self.changed += usize::from(changed);
             let what = match (&outcome.before, changed) {

@@ -19,7 +19,7 @@ use crate::agent::{self, Agent};
 use crate::paths::Paths;
 use crate::script::line::PROGRAM;
 use crate::settings::edit::Doc;
-use crate::settings::hooks::{Shaped, WantedEntries};
+use crate::settings::hooks::{Going, Shaped, WantedEntries};
 use crate::settings::place::SettingsFile;
 use crate::settings::{self, EditMode, EditOutcome};
 
@@ -186,14 +186,11 @@ impl Managed<'_> {
             if place.form == PlaceForm::Requirements {
                 return edit_requirements(&paths, file, None, mode);
             }
-            let mut unpinned = None;
-            if place.form == PlaceForm::EntriesAndSwitch {
-                unpinned =
-                    Some(settings::unpin_member(&paths, file, (SWITCH, &switched_on()), mode)?);
-            }
-            let done = settings::uninstall(&paths, &settings_file(place, agent, file), None, mode)?;
-            let before = unpinned.map_or(done.before.clone(), |first| first.before);
-            Ok(EditOutcome { before, ..done })
+            let on = switched_on();
+            let pinned = (place.form == PlaceForm::EntriesAndSwitch).then_some((SWITCH, &on));
+            let going = Going { pinned, ..Going::default() };
+            let settings = settings_file(place, agent, file);
+            Ok(settings::uninstall_going(&paths, &settings, going, mode)?)
         })
     }
 

@@ -179,9 +179,13 @@ pub fn serving_agents(
 /// These files in a few words.
 pub fn describe_files(context: &Context, files: &[SettingsFile]) -> String {
     let Some(first) = files.first() else { return String::new() };
+    // A script of an event that nobody wants is none.
+    let there = files.iter().filter(|one| one.file.symlink_metadata().is_ok()).count();
     match (files.len(), first.file.parent()) {
         (1, _) | (_, None) => display_path(context, &first.file),
-        (count, Some(dir)) => format!("{} ({count} files)", display_path(context, dir)),
+        (_, Some(dir)) if there == 0 => display_path(context, dir),
+        (_, Some(dir)) if there == 1 => format!("{} (1 file)", display_path(context, dir)),
+        (_, Some(dir)) => format!("{} ({there} files)", display_path(context, dir)),
     }
 }
 
@@ -343,6 +347,8 @@ fn asked_events<'n>(agent: &dyn Agent, names: &'n [String]) -> Result<HashSet<&'
 /// # Errors
 /// Where JSON cannot hold it.
 pub fn unicode(path: &Path) -> Result<String> {
-    let text = path.to_str().map(|path| files::portable_text(path).into_owned());
+    // As it is written elsewhere: `a//b` is `a/b`, and some agents take `//` for the beginning of a comment.
+    let plain: PathBuf = path.components().collect();
+    let text = plain.to_str().map(|path| files::portable_text(path).into_owned());
     text.with_context(|| format!("{} is not valid Unicode", path.display()))
 }

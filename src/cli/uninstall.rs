@@ -243,7 +243,7 @@ fn take_out(
     let read = settings::read_settings(place).ok().flatten();
     let bridges = read.map_or(0, |read| read.survey.bridge.len());
     let spared = spared_agents(context, args, place);
-    let going = Going { role: None, spared: &spared };
+    let going = Going { spared: &spared, ..Going::default() };
     let outcome = settings::uninstall_going(&context.paths, place, going, mode)?;
     if outcome.changes.is_empty() {
         return Ok(None);
@@ -329,7 +329,7 @@ fn is_ours(place: &SettingsFile) -> bool {
 /// Does anything of ours go from the file, as far as can be told?
 fn loses(context: &Context, args: &UninstallArgs, place: &SettingsFile) -> bool {
     let spared = spared_agents(context, args, place);
-    let going = Going { role: None, spared: &spared };
+    let going = Going { spared: &spared, ..Going::default() };
     match settings::read_settings(place) {
         Ok(None) => false,
         Ok(Some(read)) => {

@@ -561,12 +561,14 @@ pub struct Going<'g> {
     pub role: Option<Role>,
     /// But not those that are wired to one of these agents, which have the file as well.
     pub spared: &'g [&'static str],
+    /// A member that [`super::pin_member`] put beside them goes as well, where it is still the same.
+    pub pinned: Option<(&'g str, &'g Value)>,
 }
 
 impl Going<'_> {
     /// All of that role.
     pub fn of(role: Option<Role>) -> Going<'static> {
-        Going { role, spared: &[] }
+        Going { role, ..Going::default() }
     }
 
     /// Does this one go?
@@ -607,10 +609,20 @@ fn strip_top(doc: &mut Doc, created: Option<&Created>, form: &EntryForm) -> Resu
         let by_us = created.is_none_or(|created| created.top.iter().any(|name| name == key));
         by_us && wanted.is_some_and(|(_, it)| constant_value(*it) == value.to_value())
     };
+    // An object for hooks that is known to have been there says nothing where it holds none.
+    let is_bare = |key: &str, value: &Node| {
+        let list = |event: &Node| event.items().is_some_and(<[Node]>::is_empty);
+        let events = value.members();
+        created.is_some_and(|created| !created.hooks)
+            && form.hooks == Some(key)
+            && events.is_some_and(|events| events.iter().all(|event| list(&event.value)))
+    };
     let members = doc.root().members().unwrap_or_default();
-    if members.iter().all(|member| ours(&member.key, &member.value)) {
-        for _ in 0..members.len() {
-            doc.remove(&[0])?;
+    if members.iter().all(|one| ours(&one.key, &one.value) || is_bare(&one.key, &one.value)) {
+        let at: Vec<usize> =
+            (0..members.len()).filter(|at| ours(&members[*at].key, &members[*at].value)).collect();
+        for at in at.into_iter().rev() {
+            doc.remove(&[at])?;
         }
     }
     Ok(())
