@@ -1458,8 +1458,8 @@ fn of_two_agents_that_share_a_file_each_ones_entries_go_alone() {
             let before = fs::read_to_string(&file).unwrap();
             let done = world.ok(&["uninstall", "--agent", named, "--scope", scope]);
             assert_eq!(fs::read_to_string(&file).unwrap(), before, "{has} {named} {scope}");
-            assert!(done.out.contains(&format!("are those of {title}: they stay")), "{}", done.out);
-            assert!(done.out.contains("its calls are judged by them"), "{}", done.out);
+            assert!(done.err.contains(&format!("are those of {title}: they stay")), "{}", done.err);
+            assert!(done.err.contains("its calls are judged by them"), "{}", done.err);
             assert!(!done.out.contains("Nothing of hookctl"), "{}", done.out);
             // Events are switched where the entries are.
             let done = world.run(&["events", "disable", "PreToolUse", "--agent", named]);
@@ -1468,7 +1468,7 @@ fn of_two_agents_that_share_a_file_each_ones_entries_go_alone() {
             let done = world.ok(&["uninstall", "--agent", has, "--scope", scope]);
             assert!(!file.exists(), "{}", done.out);
             let mend = format!("nothing guards it now: `hookctl install --agent {named}`");
-            assert!(done.out.contains(&mend), "{}", done.out);
+            assert!(done.err.contains(&mend), "{}", done.err);
         }
         // Both are named, or none: all go.
         for args in [&["uninstall", "--agent", "vscode,copilot"][..], &["uninstall"]] {
@@ -1476,7 +1476,7 @@ fn of_two_agents_that_share_a_file_each_ones_entries_go_alone() {
             world.ok(&["install", "--agent", has]);
             let done = world.ok(args);
             assert!(world.home_files().is_empty(), "{}", done.out);
-            assert!(!done.out.contains("guards it now"), "{}", done.out);
+            assert!(!done.err.contains("guards it now"), "{}", done.err);
         }
     }
 }

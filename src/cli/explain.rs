@@ -51,14 +51,15 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
     let bytes = match &request {
         Request::Call(words) => synthesise_payload(context, args, words)?,
         Request::Payload(file) => match read_payload(*file)? {
-            Some(bytes) if !bytes.trim_ascii().is_empty() => bytes,
-            _ => bail!(
+            Some(bytes) => bytes,
+            None => bail!(
                 "no call: say `hookctl explain 'COMMAND'`, name a file with a payload, or pipe one in"
             ),
         },
         Request::Nothing => match read_payload(None)? {
-            Some(bytes) => bytes,
-            None => bail!(
+            // A pipe of nothing is nobody's event.
+            Some(bytes) if !bytes.trim_ascii().is_empty() => bytes,
+            _ => bail!(
                 "no call: say `hookctl explain 'COMMAND'`, name a file with a payload, or pipe one in"
             ),
         },

@@ -78,9 +78,13 @@ pub(super) fn run(context: &Context, args: &UninstallArgs, report: &mut Report) 
             Ok(done) => {
                 let stays = describe_spared(context, args, place);
                 spared_any |= stays.is_some();
-                text.extend(stays);
+                if let Some(stays) = stays {
+                    report.say(Level::Note, stays);
+                }
                 if done.is_some() && !args.dry_run {
-                    text.extend(describe_unguarded(context, args, place));
+                    for warning in describe_unguarded(context, args, place) {
+                        report.say(Level::Warning, warning);
+                    }
                 }
                 found |= done.is_some();
                 if let Some(done) = done {
@@ -183,7 +187,7 @@ fn describe_spared(
     let title = agent::by_id(place.agent).map_or(place.agent, |agent| agent.title());
     Some(format!(
         "The entries in {} are those of {}: they stay (`hookctl uninstall --agent {}` takes them out).\n\
-         {title} reads them as well: its calls are judged by them.\n",
+         {title} reads them as well: its calls are judged by them.",
         place.file.display(),
         owner.title(),
         owner.id(),
@@ -195,9 +199,9 @@ fn describe_unguarded(
     context: &Context,
     args: &UninstallArgs,
     place: &SettingsFile,
-) -> Option<String> {
+) -> Vec<String> {
     if args.agent.is_empty() {
-        return None;
+        return Vec::new();
     }
     let present = scope::present_agents(context);
     let is_present = |agent: &dyn Agent| present.iter().any(|(one, _)| one.id() == agent.id());
@@ -217,13 +221,12 @@ fn describe_unguarded(
     let others = others.filter(|agent| !is_named(args, agent.id())).filter(read_it).filter(bare);
     let line = |agent: &'static dyn Agent| {
         format!(
-            "  {} read these entries as well, and nothing guards it now: `hookctl install --agent {}` \
-             does.\n",
+            "{} read these entries as well, and nothing guards it now: `hookctl install --agent {}` does",
             agent.title(),
             agent.id()
         )
     };
-    Some(others.map(line).collect())
+    others.map(line).collect()
 }
 
 /// A file, or the directory of those that stand for one event each.

@@ -44,12 +44,15 @@ pub(super) fn run(context: &Context, json: bool) -> Result<Exit> {
     Ok(if check.faults.is_empty() { Exit::Ok } else { Exit::Found })
 }
 
+/// A file of the journal, and how many of its bytes count.
+type Part = (PathBuf, File, u64);
+
 /// The files, oldest first, each with the bytes that count, and how far the chain has come: all of one moment, as no line is added
 /// while the head is held.
 ///
 /// # Errors
 /// Where one is there and cannot be read: nothing can be said of its lines then.
-fn open_files(journal: &Path) -> Result<(Vec<(PathBuf, File, u64)>, Option<Reached>)> {
+fn open_files(journal: &Path) -> Result<(Vec<Part>, Option<Reached>)> {
     let head = Head::path(journal).exists().then(|| Head::lock(journal)).flatten();
     let mut found = Vec::new();
     for path in rotated_journals(journal).into_iter().chain([journal.to_path_buf()]) {
