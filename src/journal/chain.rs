@@ -147,6 +147,15 @@ impl Head {
         Some(Head { reached: Reached::parse(text), file })
     }
 
+    /// What the head says, for who may not have it: a writer is at it for long, or only reading is allowed.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn look(journal: &Path) -> Result<Option<Reached>, files::Refusal> {
+        let text = files::read(&Head::path(journal), LONGEST_HEAD)?;
+        Ok(Reached::parse(&String::from_utf8_lossy(&text)))
+    }
+
     /// The line with its place, as it is to be written behind so many bytes of the journal.
     pub fn seal(&self, journal: &Path, size: u64, line: &str) -> (Vec<u8>, Link) {
         let (last, whole) = match self.reached {

@@ -3,7 +3,7 @@
 //! Every line is held against the one before, across rotated files, and the end against the head.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow};
@@ -54,6 +54,17 @@ type Part = (PathBuf, File, u64);
 /// Where one is there and cannot be read: nothing can be said of its lines then.
 fn open_files(journal: &Path) -> Result<(Vec<Part>, Option<Reached>)> {
     let head = Head::path(journal).exists().then(|| Head::lock(journal)).flatten();
+    let reached = match (&head, Head::path(journal)) {
+        (Some(head), _) => head.reached,
+        (None, path) => match Head::look(journal) {
+            Ok(reached) => reached,
+            Err(Refusal::System(error)) if error.kind() == ErrorKind::PermissionDenied => {
+                return Err(anyhow!(Refusal::System(error).describe_for(&path)));
+            }
+            // Gone, or something else in its place.
+            Err(_) => None,
+        },
+    };
     let mut found = Vec::new();
     for path in rotated_journals(journal).into_iter().chain([journal.to_path_buf()]) {
         match files::open(&path, files::LONG) {
@@ -62,7 +73,7 @@ fn open_files(journal: &Path) -> Result<(Vec<Part>, Option<Reached>)> {
             Err(refusal) => return Err(anyhow!(refusal.describe_for(&path))),
         }
     }
-    Ok((found, head.and_then(|head| head.reached)))
+    Ok((found, reached))
 }
 
 /// Says the line that its writer found no head?
