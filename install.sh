@@ -33,6 +33,28 @@ fail() {
     printf 'install.sh: %s\n' "$*" >&2
     exit 1
 }
+# quoted WORD: as it can be pasted into a shell.
+quoted() {
+    case $1 in
+    *[!A-Za-z0-9_./:=@%+,-]*) ;;
+    *)
+        printf '%s' "$1"
+        return
+        ;;
+    esac
+    rest=$1
+    printf "'"
+    while :; do
+        case $rest in
+        *"'"*)
+            printf "%s'\\\\''" "${rest%%"'"*}"
+            rest=${rest#*"'"}
+            ;;
+        *) break ;;
+        esac
+    done
+    printf "%s'" "$rest"
+}
 has() { command -v "$1" >/dev/null 2>&1; }
 
 prefix=
@@ -233,10 +255,7 @@ take_archive() {
 
 # fetch ADDRESS FILE
 fetch() {
-    case $1 in
-    https://* | http://127.0.0.1:* | http://localhost:*) ;;
-    *) fail "$1: only https is taken" ;;
-    esac
+    check_address "$1"
     if has curl; then
         curl -fsSL --proto '=https,http' --proto-redir '=https' --connect-timeout 20 -o "$2" -- "$1"
     elif has wget; then
@@ -245,6 +264,14 @@ fetch() {
         say "Neither curl nor wget is here to fetch with." >&2
         return 1
     fi
+}
+
+# check_address PLACE: nothing is fetched from elsewhere, nor is anything made for it.
+check_address() {
+    case $1 in
+    https://* | http://127.0.0.1:* | http://localhost:*) ;;
+    *) fail "$1: only https is taken" ;;
+    esac
 }
 
 # take_from PLACE: says whether this machine's archive was there.
@@ -263,6 +290,7 @@ take_from() {
     case $place in
     http://* | https://*)
         place=${place%/}
+        check_address "$place"
         make_directories
         fetch "$place/SHA256SUMS" "$new/SHA256SUMS" || return 1
         [ -z "$key" ] || fetch "$place/SHA256SUMS.minisig" "$new/SHA256SUMS.minisig" || fail "$place has no signature"
@@ -376,7 +404,7 @@ case :${PATH:-}: in
 esac
 
 if [ "$register" = no ]; then
-    say "Nothing was registered. Next: $bin/hookctl install"
+    say "Nothing was registered. Next: $(quoted "$bin/hookctl") install"
     exit 0
 fi
 
@@ -384,7 +412,7 @@ say
 # Alone it shows what it would write for each agent that is here, and asks; nobody answers without a terminal.
 if [ -t 0 ]; then set --; else set -- --agent claude; fi
 say "\$ hookctl install${*:+ $*}"
-"$bin/hookctl" install "$@" || fail "hookctl install failed; the binary is in place, so mend what it says and run: $bin/hookctl install"
+"$bin/hookctl" install "$@" || fail "hookctl install failed; the binary is in place, so mend what it says and run: $(quoted "$bin/hookctl") install"
 
 # The command below is text in an event; hookctl judges it and nobody runs it.
 sample='{"session_id":"install-check","hook_event_name":"PreToolUse","cwd":"/","tool_name":"Bash","tool_input":{"command":"rm -rf /"},"tool_use_id":"install-check"}'
@@ -394,6 +422,16 @@ say "  $sample"
 answer=$(printf '%s\n' "$sample" | "$bin/hookctl" hook --agent claude) || fail "hookctl hook failed (exit $?)"
 say "  $answer"
 case $answer in
-*'"permissionDecision":"deny"'*) say "Denied: hookctl is on guard in every session that starts from now on." ;;
-*) fail "this should have been denied: see $bin/hookctl status" ;;
+*'"permissionDecision":"deny"'*) ;;
+*) fail "this should have been denied: see $(quoted "$bin/hookctl") status" ;;
 esac
+# The program denies. Whether anybody asks it is another matter: a settings file may switch all hooks off.
+if told=$("$bin/hookctl" status --offline 2>&1); then
+    say "Denied: hookctl is on guard in every session that starts from now on."
+else
+    say "Denied, by the program. But this is what \`hookctl status\` says of your agents:"
+    say
+    say "$told"
+    say
+    fail "hookctl is in place and its entries are written, but it is NOT on guard yet. Mend what stands above (\`$(quoted "$bin/hookctl") doctor\` says how), then run: $(quoted "$bin/hookctl") status"
+fi

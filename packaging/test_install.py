@@ -28,6 +28,7 @@ case $1 in
 --version) echo hookctl 9.9.9 ;;
 hook) echo '{"hookSpecificOutput":{"permissionDecision":"deny"}}' ;;
 install) echo "registered $*" ;;
+status) [ ! -f "$HOME/off" ] || { cat "$HOME/off"; exit 1; } ;;
 esac
 """
 
@@ -105,6 +106,33 @@ class Install(unittest.TestCase):
                 for said in ["Checksum verified", "Installed hookctl 9.9.9", "registered install --agent claude", "Denied:"]:
                     self.assertIn(said, text)
                 self.is_installed(text)
+
+    def test_the_last_word_is_that_of_status(self):
+        self.publish()
+        # As `hookctl status` says it where `disableAllHooks` is set, or where Claude Code drops the file for a stranger's entry.
+        for why in ["NOT in effect: disableAllHooks", "NOT in effect: the agent drops this WHOLE file"]:
+            (self.home / "off").write_text(why)
+            for shell in SHELLS:
+                with self.subTest(shell):
+                    code, text = self.run_it("--from", str(self.release), shell=shell)
+                    self.assertEqual(code, 1, text)
+                    for said in [why, "NOT on guard yet", f"'{self.bin}/hookctl' doctor"]:
+                        self.assertIn(said, text)
+                    self.assertNotIn("is on guard", text)
+                    self.is_installed(text)
+        (self.home / "off").unlink()
+        code, text = self.run_it("--from", str(self.release))
+        self.assertEqual(code, 0, text)
+        self.assertIn("is on guard", text)
+
+    def test_what_is_to_be_typed_can_be_pasted(self):
+        self.publish()
+        for prefix, said in [("a b", "/a b/bin/hookctl' install"), ("it's", "/it'\\''s/bin/hookctl' install")]:
+            for shell in SHELLS:
+                with self.subTest(shell):
+                    code, text = self.run_it("--no-register", "--from", str(self.release), "--prefix", prefix, shell=shell)
+                    self.assertEqual(code, 0, text)
+                    self.assertIn(said, text)
 
     def test_a_path_of_nothing_else(self):
         self.publish()
@@ -265,6 +293,7 @@ class Install(unittest.TestCase):
     def test_only_https(self):
         for place in ["http://example.com/x", "ftp://example.com/x", "http://127.0.0.1.example.com/x"]:
             self.refused("--from", place, says="install.sh: ")
+            self.assertFalse(self.bin.exists(), place)
 
     def serve(self):
         handler_class = type("Quiet", (http.server.SimpleHTTPRequestHandler,), {

@@ -410,6 +410,27 @@ pub fn kind_of_name(name: &str) -> Kind {
     }
 }
 
+/// The event of a payload, for a hook that was registered for that event. A name in the payload that no agent has says
+/// less than what was registered: an agent's new name for an old event is no way past its rules.
+pub fn parse_event(
+    agent: &'static dyn Agent,
+    mut payload: Map<String, Value>,
+    registered: Option<&str>,
+) -> Event {
+    /// Where payloads name their event.
+    const NAMES: [&str; 3] = ["hook_event_name", "hookEventName", "agent_action_name"];
+    let known = |name: &str| kind_of_name(name) != Kind::Other;
+    if registered.is_some_and(known) {
+        for key in NAMES {
+            let name = payload.get(key).and_then(Value::as_str);
+            if name.is_some_and(|name| !known(name)) {
+                payload.remove(key);
+            }
+        }
+    }
+    agent.parse(payload, registered)
+}
+
 /// Whose payload is this? A strong mark beats `--agent`, `--agent` beats a weak one, unless the payload cannot be
 /// that agent's; the environment counts only where nothing else speaks. What fits none of them and holds a
 /// command line is a stranger's, whatever `--agent` says.

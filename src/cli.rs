@@ -104,7 +104,11 @@ impl Context {
     fn from_global(global: Global) -> Result<Context> {
         let paths = Paths::discover(global.config.clone(), global.state.clone())
             .map_err(anyhow::Error::msg)?;
-        let cwd = std::env::current_dir().context("cannot tell the current directory")?;
+        let cwd = std::env::current_dir().map_err(|error| {
+            anyhow::anyhow!(
+                "cannot tell the current directory: {error}\nIt may be gone: `cd` to one that is there, and say it again."
+            )
+        })?;
         let root = paths::project_root(&cwd, &paths.home);
         let color = match global.color {
             Color::Always => true,

@@ -77,7 +77,7 @@ pub fn parse_event(
     named: Option<&str>,
 ) -> (&'static dyn Agent, Event) {
     let agent = agent::detect_agent(&payload, None);
-    (agent, agent.parse(payload, named))
+    (agent, agent::parse_event(agent, payload, named))
 }
 
 /// A call that nobody made, as that agent's: by Claude Code's names, answered in the agent's form.

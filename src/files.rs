@@ -91,6 +91,44 @@ impl From<io::Error> for Refusal {
     }
 }
 
+/// What the system said, without the name of a draft beside the file, which nobody knows.
+pub fn plain_cause(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" at path \"") {
+        Some((cause, _)) => cause.to_string(),
+        None => text,
+    }
+}
+
+/// The directories in which package managers keep what nothing else may change.
+const STORES: [&str; 2] = ["/nix/store", "/gnu/store"];
+
+/// What a person can do about it; None where nothing general can be said.
+pub fn advise(error: &io::Error, path: &Path) -> Option<&'static str> {
+    let kind = error.kind();
+    let denied = matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem);
+    if denied && STORES.iter().any(|store| path.starts_with(store)) {
+        return Some(
+            "It lies in a package manager's store, which nothing else may change: put the entries into what \
+             makes the file (home-manager, say). `--dry-run` shows them.",
+        );
+    }
+    match kind {
+        ErrorKind::ReadOnlyFilesystem => Some(
+            "The file system is read-only: mount it for writing, or change the file where it is made. \
+             `--dry-run` shows what would be written.",
+        ),
+        ErrorKind::PermissionDenied => Some(
+            "Its owner can do that, or can let you: `ls -ld` of the file and of its directory shows who it is.",
+        ),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some("Make room, then say it again."),
+        ErrorKind::NotADirectory => {
+            Some("One of the directories that lead to it is a file: move that away.")
+        }
+        _ => None,
+    }
+}
+
 impl From<Refusal> for io::Error {
     fn from(refusal: Refusal) -> io::Error {
         match refusal {
@@ -349,6 +387,17 @@ pub fn leads_nowhere(path: &Path) -> bool {
 /// Where the system refuses, or something else is there.
 pub fn open_to_append(path: &Path) -> io::Result<File> {
     open_or_create(path, OpenOptions::new().append(true))
+}
+
+/// Why [`open_to_append`] would fail, as far as can be told without making anything; None where nothing is known to.
+pub fn find_append_obstacle(path: &Path) -> Option<Refusal> {
+    match path.symlink_metadata() {
+        Ok(_) => open_regular(path, OpenOptions::new().append(true), false).err(),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            find_lost_directory(path).map(Refusal::System)
+        }
+        Err(error) => Some(Refusal::System(error)),
+    }
 }
 
 /// Opens a file of our own to read, write and lock; it and its directory are made where they are not

@@ -286,7 +286,7 @@ fn parse_input(
     match payload::parse(&input.bytes) {
         Ok(payload) => {
             let agent = agent::detect_agent(&payload, flag);
-            (agent, Ok(agent.parse(payload, options.event.as_deref())))
+            (agent, Ok(agent::parse_event(agent, payload, options.event.as_deref())))
         }
         Err(payload::PayloadError::Empty) if options.event.is_none() => {
             (options.agent_or_default(), Err(Unreadable::Nothing))

@@ -143,26 +143,6 @@ impl Line {
     }
 }
 
-/// Can a line be added? What is not there yet is not made, and nothing is written.
-///
-/// # Errors
-/// What keeps it from being, in words.
-pub fn check_place(path: &Path) -> Result<(), String> {
-    let named = |at: &Path, why: &str| Err(format!("{}: {why}", at.display()));
-    let dir = path.parent().unwrap_or(Path::new("/"));
-    if path.symlink_metadata().is_err() {
-        return match dir.metadata() {
-            Ok(meta) if !meta.is_dir() => named(dir, "not a directory"),
-            Ok(meta) if meta.permissions().readonly() => named(dir, "cannot be written"),
-            _ => Ok(()),
-        };
-    }
-    match files::open_to_append(path) {
-        Ok(_) => Ok(()),
-        Err(error) => named(path, &error.to_string()),
-    }
-}
-
 /// Appends the line. Failures are nobody's business but `status`.
 pub fn append(path: &Path, config: &JournalConfig, mut line: Line) {
     if !config.enabled {
@@ -204,6 +184,29 @@ pub fn append(path: &Path, config: &JournalConfig, mut line: Line) {
         }
         return;
     }
+}
+
+/// Why no line can be added to the journal, in a sentence that names the file; None where nothing is known to be in the way, or
+/// where no journal is wanted. Nothing is made or written for it.
+pub fn find_obstacle(path: &Path, config: &JournalConfig) -> Option<String> {
+    if !config.enabled {
+        return None;
+    }
+    let say = |file: &Path, refusal: files::Refusal, cost: &str| {
+        let why = match &refusal {
+            files::Refusal::System(error) => {
+                format!("cannot be written: {}", files::plain_cause(error))
+            }
+            other => other.to_string(),
+        };
+        format!("{} {why}: {cost}", file.display())
+    };
+    if let Some(refusal) = files::find_append_obstacle(path) {
+        return Some(say(path, refusal, "no decision is noted in the journal"));
+    }
+    let head = Head::path(path);
+    let refusal = files::find_append_obstacle(&head)?;
+    Some(say(&head, refusal, "lines of the journal get no place in its chain"))
 }
 
 #[cfg(unix)]
@@ -286,6 +289,41 @@ mod tests {
         }
         let files: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
         assert!(files.len() <= 3, "{files:?}");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_keeps_the_journal_from_being_written_is_told() {
+        let config = JournalConfig::default();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state/journal.jsonl");
+        let said = || find_obstacle(&path, &config).unwrap_or_default();
+        // Nothing is there yet, and nothing is made.
+        assert_eq!((said(), path.parent().unwrap().exists()), (String::new(), false));
+        append(&path, &config, line("ls"));
+        assert_eq!(said(), "");
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(said().ends_with("no decision is noted in the journal"), "{}", said());
+        assert!(said().contains("directory") && said().contains("journal.jsonl"), "{}", said());
+        fs::remove_dir(&path).unwrap();
+        std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+        assert!(said().contains("is a link"), "{}", said());
+        let off = JournalConfig { enabled: false, ..JournalConfig::default() };
+        assert_eq!(find_obstacle(&path, &off), None);
+        fs::remove_file(&path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        assert!(said().contains("no decision is noted"), "{}", said());
+        fs::remove_file(&path).unwrap();
+        // The head alone.
+        fs::remove_file(Head::path(&path)).unwrap();
+        fs::create_dir(Head::path(&path)).unwrap();
+        assert!(said().ends_with("no place in its chain"), "{}", said());
+        // A file in the place of the directory.
+        fs::remove_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path.parent().unwrap(), "").unwrap();
+        assert!(said().contains("Not a directory"), "{}", said());
     }
 
     #[test]

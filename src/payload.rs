@@ -14,7 +14,7 @@ use thiserror::Error;
 pub const MOST: usize = 200_000;
 /// How many fields of a broken payload are looked at.
 const OUTLINED: usize = 64;
-/// How many levels are read.
+/// So many levels are too many.
 const DEEPEST: usize = 128;
 /// The largest text that is read once it is repaired, in bytes.
 const REPAIRED: usize = 24 << 20;
@@ -31,8 +31,8 @@ pub enum PayloadError {
         /// The byte at which the text ends.
         at: usize,
     },
-    /// More levels than are read (128), which no tool needs and a recursion would not survive.
-    #[error("the payload is nested too deeply at byte {at}: hookctl reads 128 levels")]
+    /// More levels than are read (127), which no tool needs and a recursion would not survive.
+    #[error("the payload is nested too deeply at byte {at}: hookctl reads 127 levels")]
     TooDeep {
         /// The byte at which the limit was reached.
         at: usize,
@@ -188,7 +188,8 @@ fn trim_padding(bytes: &[u8]) -> &[u8] {
 }
 
 /// Makes strings readable: unpaired surrogate escapes become `\ufffd` (the same length, so that
-/// positions stay), raw control characters are escaped. Nothing outside of strings is touched.
+/// positions stay), raw control characters are escaped. Of what is outside of strings only numbers that no `f64` holds
+/// change, to the largest that it does: JSON allows them, and the parser does not.
 ///
 /// None where that would make it much larger than what is read.
 fn repair_strings(text: &str) -> Option<Cow<'_, [u8]>> {
@@ -227,6 +228,17 @@ fn repair_strings(text: &str) -> Option<Cow<'_, [u8]>> {
             byte if inside && byte < 0x20 => {
                 replace(&mut out, at, at + 1, format!("\\u{byte:04x}").as_bytes());
                 at += 1;
+            }
+            b'-' | b'0'..=b'9' if !inside => {
+                let rest = bytes[at..].iter();
+                let part =
+                    |byte: &&u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+                let end = at + rest.take_while(part).count();
+                if text[at..end].parse().is_ok_and(f64::is_infinite) {
+                    let largest = if bytes[at] == b'-' { f64::MIN } else { f64::MAX };
+                    replace(&mut out, at, end, format!("{largest:e}").as_bytes());
+                }
+                at = end;
             }
             _ => at += 1,
         }

@@ -29,14 +29,15 @@ pub mod switch;
 use crate::json::JsonFault;
 use edit::Doc;
 use file::{Lock, SettingsTarget};
-use hooks::{Change, Shaped, WantedEntries};
+use hooks::{Change, Going, Shaped, WantedEntries};
 use others::{EntriesToReturn, Program};
 use place::SettingsFile;
 use program::Roots;
 use record::{Record, Records};
 use survey::{Role, Survey, survey_hooks};
 
-use crate::agent::wiring::{EntryForm, Form};
+use crate::agent::wiring::{EntryForm, Form, Scope};
+use crate::files;
 use crate::order;
 use crate::paths::Paths;
 
@@ -57,14 +58,26 @@ pub enum Error {
         fault: JsonFault,
     },
     /// The system said no.
-    #[error("cannot {doing} {}: {source}", path.display())]
+    #[error("{}", describe_io(doing, path, behind.as_deref(), cause))]
     Io {
         /// What was tried.
         doing: &'static str,
-        /// Where.
+        /// Where, as people know it.
         path: PathBuf,
-        /// What the system said.
-        source: io::Error,
+        /// Where that leads, if elsewhere.
+        behind: Option<PathBuf>,
+        /// What the system said. It stands in the text already, so this is no `source`, which would be told once more.
+        cause: io::Error,
+    },
+    /// Nothing that settings can be read from.
+    #[error("{} {why}{}", path.display(), describe_behind(behind.as_deref()))]
+    Unfit {
+        /// The file, as people know it.
+        path: PathBuf,
+        /// Where that leads, if elsewhere.
+        behind: Option<PathBuf>,
+        /// What it is.
+        why: String,
     },
     /// A directory, a device, a loop of links.
     #[error("{} is not a regular file", .0.display())]
@@ -81,13 +94,36 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn io_error(doing: &'static str, path: &Path, source: io::Error) -> Error {
-        Error::Io { doing, path: path.to_path_buf(), source }
+    pub(crate) fn io_error(doing: &'static str, path: &Path, cause: io::Error) -> Error {
+        Error::Io { doing, path: path.to_path_buf(), behind: None, cause }
+    }
+
+    /// The same of a file by the name that people know.
+    pub(crate) fn known_as(self, target: &SettingsTarget) -> Error {
+        match self {
+            Error::Io { doing, path, cause, .. } if path == target.real => {
+                let behind = target.behind();
+                Error::Io { doing, path: target.named.clone(), behind, cause }
+            }
+            other => other,
+        }
     }
 
     fn refused(target: &SettingsTarget, text: &str, fault: JsonFault) -> Error {
         Error::Refused { file: target.named.clone(), text: text.to_string(), fault }
     }
+}
+
+/// What the system said of a file, once, and what can be done about it.
+fn describe_io(doing: &str, path: &Path, behind: Option<&Path>, cause: &io::Error) -> String {
+    let said = files::plain_cause(cause);
+    let mend = files::advise(cause, behind.unwrap_or(path));
+    let mend = mend.map(|mend| format!("\n{mend}")).unwrap_or_default();
+    format!("cannot {doing} {}{}: {said}{mend}", path.display(), describe_behind(behind))
+}
+
+fn describe_behind(behind: Option<&Path>) -> String {
+    behind.map(|real| format!(" (it leads to {})", real.display())).unwrap_or_default()
 }
 
 /// A change in a few words.
@@ -357,7 +393,7 @@ fn without_us(
 ) -> Result<String, JsonFault> {
     let mut bare = doc.clone();
     // As it was: what is gone by now may be there again in the end.
-    let gone = remove_entries(&mut bare, None, old, EntriesToReturn::All, form)?;
+    let gone = remove_entries(&mut bare, Going::default(), old, EntriesToReturn::All, form)?;
     Ok(if gone.is_empty() { text.into() } else { bare.text() })
 }
 
@@ -386,11 +422,24 @@ pub fn uninstall(
     role: Option<Role>,
     mode: EditMode,
 ) -> Result<EditOutcome, Error> {
+    uninstall_going(paths, place, Going::of(role), mode)
+}
+
+/// The same for those that go: in a file that several agents have, each one's entries can go alone.
+///
+/// # Errors
+/// As for [`uninstall`].
+pub fn uninstall_going(
+    paths: &Paths,
+    place: &SettingsFile,
+    going: Going<'_>,
+    mode: EditMode,
+) -> Result<EditOutcome, Error> {
     let mut made = Vec::new();
     let outcome =
         edit_file(paths, &place.file, mode, |target, before, records| match place.form {
             Form::Entries(form) => {
-                let plan = Removal { paths, place, form, role };
+                let plan = Removal { paths, place, form, going };
                 plan.uninstall(target, before, records, &mut made)
             }
             Form::Scripts(_) | Form::Plugin(_) => {
@@ -405,10 +454,7 @@ pub fn uninstall(
             }
         })?;
     if outcome.after.is_none() && !mode.dry_run {
-        for dir in made.iter().rev() {
-            // Not empty means that somebody uses it: it stays.
-            let _ = fs::remove_dir(dir);
-        }
+        remove_empty(&made);
     }
     Ok(outcome)
 }
@@ -418,7 +464,7 @@ struct Removal<'p> {
     paths: &'p Paths,
     place: &'p SettingsFile,
     form: &'static EntryForm,
-    role: Option<Role>,
+    going: Going<'p>,
 }
 
 impl Removal<'_> {
@@ -430,15 +476,23 @@ impl Removal<'_> {
         records: &mut Records,
         made: &mut Vec<String>,
     ) -> Result<Plan, Error> {
-        let (form, role) = (self.form, self.role);
+        let (form, going, role) = (self.form, self.going, self.going.role);
         let key = target.record_key();
-        let record = order::take_entry(&mut records.files, &key);
+        let mut record = order::take_entry(&mut records.files, &key);
         let Some(text) = before else { return Ok((None, Vec::new())) };
         let mut doc = parse_document(target, text, form)?;
+        if let (Some((key, value)), Some(record)) = (going.pinned, &mut record)
+            && std::mem::take(&mut record.pinned)
+            && let Some((at, _)) = doc.root().get(key).filter(|(_, node)| node.to_value() == *value)
+        {
+            doc.remove(&[at]).map_err(|fault| Error::refused(target, text, fault))?;
+        }
+        // As it was before the member came.
+        let text = &doc.text();
         let roots = Roots::for_settings(&self.paths.home, &target.named);
         let refused = |doc: &Doc, fault| Error::refused(target, doc.body(), fault);
         let back = EntriesToReturn::There(&roots);
-        let changes = remove_entries(&mut doc, role, record.as_ref(), back, form)
+        let changes = remove_entries(&mut doc, going, record.as_ref(), back, form)
             .map_err(|fault| refused(&doc, fault))?;
         let ours = file::sha256_hex(text.as_bytes());
         let untouched = record.as_ref().is_some_and(|record| record.written_sha256 == ours);
@@ -485,16 +539,17 @@ fn brings_back(role: Option<Role>, record: Option<&Record>) -> bool {
     role.is_none() || record.is_some_and(|record| !record.events.is_empty())
 }
 
-/// Our entries out, of that role if one is named; with the last of them, those of others back.
+/// Our entries out, those that go; with the last of ours, those of others back.
 fn remove_entries(
     doc: &mut Doc,
-    role: Option<Role>,
+    going: Going<'_>,
     record: Option<&Record>,
     back: EntriesToReturn<'_>,
     form: &'static EntryForm,
 ) -> Result<Vec<Change>, JsonFault> {
-    let mut changes = hooks::strip_hooks(doc, role, record.map(|record| &record.created), form)?;
-    if !survey_hooks(doc, form).is_ours() && brings_back(role, record) {
+    let created = record.map(|record| &record.created);
+    let mut changes = hooks::strip_going(doc, going, created, form)?;
+    if !survey_hooks(doc, form).is_ours() && brings_back(going.role, record) {
         let taken = record.map(|record| record.taken.as_slice()).unwrap_or_default();
         changes.extend(others::put_back(doc, taken, back)?);
     }
@@ -598,25 +653,6 @@ pub fn pin_member(
     })
 }
 
-/// Takes it out again, where it was put in and is still the same.
-///
-/// # Errors
-/// As for [`install`].
-pub fn unpin_member(
-    paths: &Paths,
-    named: &Path,
-    (key, value): (&str, &Value),
-    mode: EditMode,
-) -> Result<EditOutcome, Error> {
-    edit_doc(paths, named, mode, |doc, record| {
-        let Some(record) = record.filter(|record| record.pinned) else { return Ok(false) };
-        record.pinned = false;
-        let found = doc.root().get(key).filter(|(_, node)| node.to_value() == *value);
-        let at = found.map(|(at, _)| at);
-        at.map_or(Ok(false), |at| doc.remove(&[at]).map(|()| true))
-    })
-}
-
 /// Edits a file as JSON, with what is noted of it: does `edit` say that anything changed?
 fn edit_doc(
     paths: &Paths,
@@ -634,7 +670,8 @@ fn edit_doc(
     })
 }
 
-/// Puts another text in the place of a file's, with the same care; of an empty one nothing is left.
+/// Puts another text in the place of a file's, with the same care; of an empty one nothing is left, nor of the
+/// directories that were made for it.
 ///
 /// # Errors
 /// As for [`install`].
@@ -644,10 +681,40 @@ pub fn replace_text(
     mode: EditMode,
     plan: &dyn Fn(&str) -> String,
 ) -> Result<EditOutcome, Error> {
-    edit_file(paths, named, mode, |_, before, _| {
-        let after = plan(before.unwrap_or_default());
-        Ok((Some(after).filter(|text| !text.is_empty()), Vec::new()))
-    })
+    let mut made = Vec::new();
+    let outcome = edit_file(paths, named, mode, |target, before, records| {
+        let after = Some(plan(before.unwrap_or_default())).filter(|text| !text.is_empty());
+        let key = target.record_key();
+        match (before, &after) {
+            (None, Some(text)) => {
+                let record = Record {
+                    written_sha256: file::sha256_hex(text.as_bytes()),
+                    directories: directories(target, records.files.get(&key), records),
+                    scope: Scope::Managed.name().to_string(),
+                    ..Record::default()
+                };
+                records.files.insert(key, record);
+            }
+            (_, None) => {
+                let record = order::take_entry(&mut records.files, &key);
+                made = record.map(|record| record.directories).unwrap_or_default();
+            }
+            _ => {}
+        }
+        Ok((after, Vec::new()))
+    })?;
+    if outcome.after.is_none() && !mode.dry_run {
+        remove_empty(&made);
+    }
+    Ok(outcome)
+}
+
+/// Takes away the directories that install made, the innermost first.
+fn remove_empty(made: &[String]) {
+    for dir in made.iter().rev() {
+        // Not empty means that somebody uses it: it stays.
+        let _ = fs::remove_dir(dir);
+    }
 }
 
 /// The text of the file, none where there is no file.

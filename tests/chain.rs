@@ -277,6 +277,33 @@ fn old_lines_are_counted_and_links_are_refused() {
     add(&world, 1, 2, &JournalConfig::default());
     let (code, said) = verify(&world);
     assert!(code == 0 && said.contains("from before the chain"), "{said}");
+    // They are bound from then on: none is edited, none comes to them, none goes.
+    let whole = fs::read_to_string(path(&world)).unwrap();
+    for changed in [
+        whole.replacen("deny", "allow", 1),
+        format!("{{\"decision\":\"deny\"}}\n{whole}"),
+        whole.split_once('\n').unwrap().1.to_string(),
+    ] {
+        fs::write(path(&world), changed).unwrap();
+        let (code, said) = verify(&world);
+        assert!(code == 1 && said.contains("is not what was there"), "{said}");
+    }
+    // Behind half a line of an earlier version.
+    let world = World::new();
+    world.write(
+        &path(&world),
+        "{\"time\":\"2026-01-01T00:00:00Z\",\"decision\":\"deny\"}\n{\"time\":",
+    );
+    add(&world, 1, 2, &JournalConfig::default());
+    let (code, said) = verify(&world);
+    assert!(code == 0 && said.contains("half a line"), "{said}");
+    // Of files that were rotated by an earlier version nothing is known, and that is said.
+    let world = World::new();
+    let old = path(&world).with_extension("jsonl.1");
+    world.write(&old, "{\"time\":\"2026-01-01T00:00:00Z\",\"decision\":\"deny\"}\n");
+    add(&world, 1, 2, &JournalConfig::default());
+    let (code, said) = verify(&world);
+    assert!(code == 0 && said.contains("from before the chain"), "{said}");
     // Where the head cannot be had a line is written all the same.
     let world = ten();
     fs::remove_file(head(&world)).unwrap();
@@ -288,6 +315,56 @@ fn old_lines_are_counted_and_links_are_refused() {
     std::os::unix::fs::symlink("/dev/null", head(&world)).unwrap();
     add(&world, 12, 12, &JournalConfig::default());
     assert!(fs::read_to_string(path(&world)).unwrap().contains("call 12"));
+}
+
+#[test]
+fn before_the_first_line_of_all_nothing_can_be_put() {
+    let forged = "{\"time\":\"2026-01-01T00:00:00Z\",\"decision\":\"allow\"}\n";
+    let (code, said) = after(|lines| lines.insert(0, forged.into()));
+    assert!(code == 1 && said.contains("journal.jsonl:2: lines before this one"), "{said}");
+    // Nor in a file that looks rotated.
+    let world = ten();
+    world.write(&path(&world).with_extension("jsonl.7"), forged);
+    let (code, said) = verify(&world);
+    assert!(code == 1 && said.contains("journal.jsonl:1: lines before this one"), "{said}");
+}
+
+#[test]
+fn a_journal_that_cannot_be_read_is_not_accused() {
+    let world = ten();
+    fs::remove_file(path(&world)).unwrap();
+    fs::create_dir(path(&world)).unwrap();
+    let (code, said) = verify(&world);
+    assert!(code == 2 && said.contains("is a directory"), "{said}");
+    assert!(!said.contains("missing"), "{said}");
+    fs::remove_dir(path(&world)).unwrap();
+    std::os::unix::fs::symlink(path(&world), path(&world)).unwrap();
+    let (code, said) = verify(&world);
+    assert!(code == 2 && said.contains("cannot be read"), "{said}");
+    fs::remove_file(path(&world)).unwrap();
+    // Somebody has the head: what it says counts all the same.
+    let world = ten();
+    let held = fs::File::open(head(&world)).unwrap();
+    held.lock().unwrap();
+    assert_eq!(verify(&world).0, 0);
+    drop(held);
+    // One that is gone is missing.
+    fs::remove_file(path(&world)).unwrap();
+    let (code, said) = verify(&world);
+    assert!(code == 1 && said.contains("missing at the end: 10"), "{said}");
+}
+
+#[test]
+fn an_endless_line_is_one_line() {
+    let long = "x".repeat(5 << 20) + "\n";
+    let (code, said) = after(|lines| {
+        lines.insert(2, long.clone());
+        lines.insert(7, "nothing\n".into());
+    });
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("journal.jsonl:3: this is no line"), "{said}");
+    assert!(said.contains("journal.jsonl:8: this is no line"), "{said}");
+    assert!(said.contains("faults: 2\n"), "{said}");
 }
 
 #[test]

@@ -13,6 +13,18 @@ const RULES: &str = "[rule.no-push]\ncommand = \"git push\"\ndeny = \"Not from h
                      [rule.stop]\non = \"Stop\"\nrun = \"touch ran\"\nblock = \"x\"\n";
 
 #[test]
+fn what_is_no_call_is_told_to_a_person() {
+    let world = World::new();
+    let done = world.feed(&["explain"], b" \n");
+    assert!(done.code == 2 && done.err.contains("no call: say"), "{}", done.err);
+    // Whoever names the payload is told what the hook makes of it.
+    let done = world.feed(&["explain", "-"], b"");
+    assert!(done.code == 2 && done.err.contains("the payload is empty"), "{}", done.err);
+    let done = world.run(&["explain", "--tool", "Nope", "x"]);
+    assert!(done.err.contains("mcp__SERVER__TOOL. For any other,"), "{}", done.err);
+}
+
+#[test]
 fn s2_32_which_rule_which_source_and_why() {
     let world = World::with(RULES);
     let done = world.run(&["explain", "-v", "ls; git push origin x"]);
@@ -203,7 +215,8 @@ fn s3_47_an_unreadable_payload_names_cause_and_what_the_hook_would_say() {
     assert!(done.err.contains(hook.out.trim_end()), "{}{}", done.err, hook.out);
     for (args, cause) in [
         (&["explain", "nowhere.json"][..], "nowhere.json cannot be read"),
-        (&["explain"], "empty"),
+        (&["explain"], "no call: say"),
+        (&["explain", "-"], "the payload is empty"),
         (&["explain", "--event", "Stop", "ls"], "has no place for a text"),
         (&["explain", "--tool", "Bash", "--event", "X", "--", "ls"], "no event"),
     ] {

@@ -1237,3 +1237,46 @@ fn samples_of_verify_are_nobodys_calls() {
     // The log has them, marked.
     assert!(world.run(&["log"]).out.contains("rm -rf /  (verify sample)"));
 }
+
+#[test]
+fn an_event_that_nobody_could_read_is_of_no_session() {
+    let world = World::new();
+    for _ in 0..2 {
+        let payload = json!({ "hook_event_name": "PreToolUse", "session_id": "s",
+            "cwd": world.project(), "tool_name": "Bash", "tool_input": { "command": "ls" } });
+        world.feed(&["hook", "--agent", "claude"], payload.to_string().as_bytes());
+    }
+    world.feed(&["hook", "--agent", "claude", "--event", "PreToolUse"], b"");
+    let told = world.run(&["stats"]).out;
+    assert!(told.contains("3 events in 1 session of"), "{told}");
+}
+
+#[test]
+fn a_pause_warns_of_what_it_does() {
+    let world = World::new();
+    let done = world.on_terminal(&["pause", "10m"], "no\n");
+    assert!(done.out.contains("but for what guards"), "{}", done.out);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_starter_that_cannot_be_written_whole_is_not_written() {
+    let world = World::new();
+    let file = world.home().join(".config/hookctl/config.toml");
+    let run = |args: &[&str]| {
+        let mut command = world.command("/bin/sh");
+        // No file may grow: as on a disk that is full.
+        let line = "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\"";
+        command.args(["-c", line, env!("CARGO_BIN_EXE_hookctl")]).args(args);
+        cli::finish(command, b"")
+    };
+    let done = run(&["init"]);
+    assert!(done.code == 2 && done.err.contains("cannot write"), "{}", done.err);
+    assert!(!file.exists());
+    assert_eq!(world.run(&["init"]).code, 0);
+    // What was to be replaced is back.
+    world.write(&file, "# mine\n");
+    let done = run(&["init", "--force"]);
+    assert!(done.code == 2 && done.err.contains("cannot write"), "{}", done.err);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "# mine\n");
+}

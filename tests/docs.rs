@@ -450,6 +450,9 @@ fn s3_45_the_guide_of_each_agent_is_the_programs() {
             for note in wiring.notes {
                 text.push_str(&format!(" {note}"));
             }
+            if wiring.rereads == Some(false) {
+                text.push_str(" It reads them when it starts: restart it after an install.");
+            }
             if let Some(consent) = wiring.consent {
                 text.push_str(&format!(
                     " Each hook has to be approved: {}; `--trust` gives it.",

@@ -243,6 +243,49 @@ fn s4_03_the_event_by_flag() {
 }
 
 #[test]
+fn an_event_with_a_new_name_is_the_one_that_was_registered() {
+    let home = Home::new("");
+    let input = json!({ "command": "rm -rf ~" });
+    let usual = |name: &str, tool: &str| {
+        json!({ "hook_event_name": name, "session_id": "s", "cwd": "/tmp", "tool_name": tool,
+            "tool_input": input })
+    };
+    let mut opencode = usual("PreToolUseV2", "bash");
+    opencode["agent"] = "opencode".into();
+    let cursor = json!({ "hook_event_name": "Foo", "cursor_version": "2", "conversation_id": "s",
+        "workspace_roots": ["/tmp"], "command": "rm -rf ~", "cwd": "/tmp" });
+    let windsurf = json!({ "agent_action_name": "pre_run_command_v2", "trajectory_id": "s",
+        "tool_info": { "command_line": "rm -rf ~", "cwd": "/tmp" } });
+    let old = json!({ "hookEventName": "PreToolUseV2", "sessionId": "s", "cwd": "/tmp",
+        "tool_name": "run_in_terminal", "tool_input": input });
+    for (agent, event, payload) in [
+        ("opencode", "PreToolUse", opencode),
+        ("cursor", "beforeShellExecution", cursor),
+        ("windsurf", "pre_run_command", windsurf),
+        ("vscode", "PreToolUse", old),
+        ("claude", "PreToolUse", usual("PreToolUseV2", "Bash")),
+        ("codex", "PreToolUse", usual("tool/before", "shell")),
+        ("gemini", "BeforeTool", usual("OnTool", "run_shell_command")),
+        ("droid", "PreToolUse", usual("Foo", "Execute")),
+    ] {
+        let args = ["hook", "--agent", agent, "--event", event];
+        let output = home.run(&args, payload.to_string().as_bytes());
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let stopped =
+            output.status.code() == Some(2) || text.contains("deny") || text.contains("block");
+        assert!(stopped, "{agent}: {:?} {text}", output.status);
+        assert!(
+            home.journal().lines().last().unwrap().contains("\"decision\":\"deny\""),
+            "{agent}"
+        );
+    }
+    // One that is known is what the payload says that it is.
+    let args = ["hook", "--agent", "claude", "--event", "PreToolUse"];
+    home.run(&args, usual("PostToolUse", "Bash").to_string().as_bytes());
+    assert!(home.journal().lines().last().unwrap().contains("\"event\":\"PostToolUse\""));
+}
+
+#[test]
 fn sx_15_empty_broken_and_unknown_input() {
     let home = Home::new("");
     let empty = home.run(&["hook"], b"");

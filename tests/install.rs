@@ -676,7 +676,12 @@ fn sx_10_what_cannot_be_written_is_left_alone() {
     let done = Done::from(command.output().unwrap());
     fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(done.code, 2, "{}", done.err);
-    assert!(done.err.contains("cannot write in") && done.err.contains(".claude"), "{}", done.err);
+    // The file that people know, what the system said, once, and what to do.
+    let said =
+        format!("cannot write {}: Permission denied (os error 13)\n", world.user().display());
+    assert!(done.err.contains(&said), "{}", done.err);
+    assert_eq!(done.err.matches("denied").count(), 1, "{}", done.err);
+    assert!(!done.err.contains(".hookctl-") && done.err.contains("ls -ld"), "{}", done.err);
     assert_eq!(fs::read_to_string(world.user()).unwrap(), "{\"a\": 1}");
     assert_eq!(fs::read_dir(&claude).unwrap().count(), 1);
 
@@ -689,6 +694,44 @@ fn sx_10_what_cannot_be_written_is_left_alone() {
     fs::remove_file(world.user()).unwrap();
     fs::create_dir(world.user()).unwrap();
     assert!(world.run(&["install"]).err.contains("not a regular file"));
+    fs::remove_dir(world.user()).unwrap();
+    // A directory on the way is a file.
+    let world = World::new();
+    world.put(&world.home().join(".claude"), "");
+    let done = world.run(&["install"]);
+    assert_eq!((done.code, done.err.matches("Not a directory").count()), (2, 1), "{}", done.err);
+    assert!(done.err.contains("move that away"), "{}", done.err);
+    // What a link leads to is told beside the name that people know.
+    let world = World::new();
+    fs::create_dir(world.home().join(".claude")).unwrap();
+    let big = world.root().join("big");
+    File::create(&big).unwrap().set_len(65 << 20).unwrap();
+    symlink(&big, world.user()).unwrap();
+    let done = world.run(&["install"]);
+    let said =
+        format!("{} is larger than 64 MiB (it leads to {})", world.user().display(), big.display());
+    assert!(done.err.contains(&said), "{}", done.err);
+}
+
+#[test]
+fn what_is_said_of_sessions_is_true_of_the_agent() {
+    for (agent, says, never) in [
+        ("claude", "Running sessions usually notice", "restart"),
+        ("gemini", "running ones may not", "usually notice"),
+        ("opencode", "when it starts, and only then: restart it", "usually notice"),
+        // Its user has to approve the hooks first.
+        ("codex", "NOT yet in effect", "pick it up"),
+    ] {
+        let world = World::new();
+        let done = world.ok(&["install", "--agent", agent]);
+        assert!(done.out.contains(says) && !done.out.contains(never), "{agent}: {}", done.out);
+    }
+    let world = World::new();
+    let done = world.ok(&["install", "--agent", "codex", "--trust"]);
+    assert!(done.out.contains("running ones may not"), "{}", done.out);
+    world.ok(&["install", "--agent", "opencode"]);
+    let done = world.ok(&["events", "disable", "Stop", "--agent", "opencode"]);
+    assert!(!done.out.contains("usually notice"), "{}", done.out);
 }
 
 #[test]
@@ -1398,6 +1441,201 @@ fn an_agent_that_reads_anothers_hooks_is_not_told_twice() {
     world.ok(&["install", "--scope", "project", "--also"]);
     let done = world.ok(&["install", "--agent", "cursor"]);
     assert!(done.err.contains("judged twice"), "{}", done.err);
+}
+
+#[test]
+fn of_two_agents_that_share_a_file_each_ones_entries_go_alone() {
+    for (has, named, title) in
+        [("copilot", "vscode", "GitHub Copilot CLI"), ("vscode", "copilot", "VS Code")]
+    {
+        for scope in ["user", "project"] {
+            let world = World::new();
+            world.ok(&["install", "--agent", has, "--scope", scope]);
+            let file = match scope {
+                "user" => world.home().join(".copilot/hooks/hookctl.json"),
+                _ => world.project().join(".github/hooks/hookctl.json"),
+            };
+            let before = fs::read_to_string(&file).unwrap();
+            let done = world.ok(&["uninstall", "--agent", named, "--scope", scope]);
+            assert_eq!(fs::read_to_string(&file).unwrap(), before, "{has} {named} {scope}");
+            assert!(done.err.contains(&format!("are those of {title}: they stay")), "{}", done.err);
+            assert!(done.err.contains("its calls are judged by them"), "{}", done.err);
+            assert!(!done.out.contains("Nothing of hookctl"), "{}", done.out);
+            // Events are switched where the entries are.
+            let done = world.run(&["events", "disable", "PreToolUse", "--agent", named]);
+            assert_eq!(done.code, 2, "{}", done.out);
+            assert!(done.err.contains(&format!("hookctl events --agent {has}")), "{}", done.err);
+            let done = world.ok(&["uninstall", "--agent", has, "--scope", scope]);
+            assert!(!file.exists(), "{}", done.out);
+            let mend = format!("nothing guards it now: `hookctl install --agent {named}`");
+            assert!(done.err.contains(&mend), "{}", done.err);
+        }
+        // Both are named, or none: all go.
+        for args in [&["uninstall", "--agent", "vscode,copilot"][..], &["uninstall"]] {
+            let world = World::new();
+            world.ok(&["install", "--agent", has]);
+            let done = world.ok(args);
+            assert!(world.home_files().is_empty(), "{}", done.out);
+            assert!(!done.err.contains("guards it now"), "{}", done.err);
+        }
+    }
+}
+
+#[test]
+fn in_one_file_the_entries_of_one_agent_serve_both() {
+    for scope in ["user", "project"] {
+        for more in [&[][..], &["--also"]] {
+            let world = World::new();
+            world.ok(&["install", "--agent", "copilot", "--scope", scope]);
+            let file = match scope {
+                "user" => world.home().join(".copilot/hooks/hookctl.json"),
+                _ => world.project().join(".github/hooks/hookctl.json"),
+            };
+            let before = fs::read_to_string(&file).unwrap();
+            let args = [&["install", "--agent", "vscode", "--scope", scope], more].concat();
+            let done = world.ok(&args);
+            assert!(done.out.contains("reads the hooks of GitHub Copilot CLI"), "{}", done.out);
+            assert_eq!(fs::read_to_string(&file).unwrap(), before, "{scope}");
+        }
+        // In whatever order they are named.
+        for named in ["vscode,copilot", "copilot,vscode"] {
+            let world = World::new();
+            let args = ["install", "--agent", named, "--scope", scope, "--json"];
+            let done: Value = serde_json::from_str(&world.ok(&args).out).unwrap();
+            let outcome = |id: &str| {
+                let rows = done["agents"].as_array().unwrap();
+                rows.iter().find(|row| row["agent"] == id).unwrap()["outcome"].clone()
+            };
+            assert_eq!(outcome("copilot"), "installed", "{done:#}");
+            assert_eq!(outcome("vscode"), "through", "{done:#}");
+        }
+        // Those that serve more take the place of those that serve one, and it is said.
+        let world = World::new();
+        world.ok(&["install", "--agent", "vscode", "--scope", scope]);
+        let done = world.ok(&["install", "--agent", "copilot", "--scope", scope]);
+        assert!(done.err.contains("VS Code reads this file as well"), "{}", done.err);
+    }
+}
+
+#[test]
+fn the_installer_ends_with_the_word_of_status() {
+    for (settings, guarded) in [
+        (None, true),
+        (Some(r#"{"disableAllHooks": true}"#), false),
+        // Claude Code drops the whole file for this entry of somebody else.
+        (Some(r#"{"hooks":{"PreToolUse":[{"matcher":"x"}]}}"#), false),
+    ] {
+        let world = World::new();
+        // As an archive that was unpacked: the program lies beside the script.
+        let unpacked = world.root().join("unpacked");
+        fs::create_dir(&unpacked).unwrap();
+        fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/install.sh"), unpacked.join("install.sh"))
+            .unwrap();
+        symlink(BIN, unpacked.join("hookctl")).unwrap();
+        if let Some(text) = settings {
+            world.put(&world.user(), text);
+        }
+        let mut command = world.command_of(Path::new("/bin/sh"), &[]);
+        command.arg(unpacked.join("install.sh")).stdin(std::process::Stdio::null());
+        let done: Done = command.output().unwrap().into();
+        assert_eq!(done.code, if guarded { 0 } else { 1 }, "{}\n{}", done.out, done.err);
+        assert_eq!(done.out.contains("is on guard"), guarded, "{}", done.out);
+        assert_eq!(done.err.contains("NOT on guard yet"), !guarded, "{}", done.err);
+        assert_eq!(done.out.contains("NOT in effect"), !guarded, "{}", done.out);
+        let status = world.command_of(&world.home().join(".local/bin/hookctl"), &["status"]);
+        assert_eq!({ status }.output().unwrap().status.success(), guarded, "{settings:?}");
+    }
+}
+
+#[test]
+fn no_double_slash_comes_into_the_settings_of_an_agent_that_cuts_them() {
+    let world = World::new();
+    let done = world.run(&["install", "--agent", "cursor", "--server-url", "http://127.0.0.1:9/x"]);
+    assert_eq!(done.code, 2, "{}", done.out);
+    assert!(done.err.contains("~/.config/hookctl/server.json"), "{}", done.err);
+    assert!(world.home_files().is_empty(), "{:?}", world.home_files());
+    // Others have it there.
+    world.ok(&["install", "--agent", "gemini", "--server-url", "http://127.0.0.1:9/x"]);
+    // A home with one in it is the same home without.
+    let world = World::new();
+    let home = format!("{}//home/", world.root().display());
+    let mut command = world.command(&["install", "--agent", "cursor"]);
+    let done: Done = command.env("HOME", home).output().unwrap().into();
+    assert_eq!(done.code, 0, "{}", done.err);
+    let text = fs::read_to_string(world.home().join(".cursor/hooks.json")).unwrap();
+    assert!(!text.contains("//") && text.contains("/home/.config/hookctl"), "{text}");
+    assert!(world.ok(&["install", "--agent", "cursor"]).out.starts_with("Already"), "the same");
+}
+
+#[test]
+fn what_install_put_at_the_top_of_a_file_goes_with_its_entries() {
+    for (before, after) in [
+        ("{\"hooks\":{}}", "{\"hooks\":{}}"),
+        ("{\"hooks\":{\"stop\":[]}}", "{\"hooks\":{\"stop\":[]}}"),
+        ("{\"version\":1,\"hooks\":{}}", "{\"version\":1,\"hooks\":{}}"),
+        // Those of others want it.
+        (
+            "{\"hooks\":{\"stop\":[{\"command\":\"x\"}]}}",
+            "{\"hooks\":{\"stop\":[{\"command\":\"x\"}]},\"version\":1}",
+        ),
+    ] {
+        let world = World::new();
+        let file = world.home().join(".cursor/hooks.json");
+        world.put(&file, before);
+        world.ok(&["install", "--agent", "cursor"]);
+        // Somebody writes to it meanwhile.
+        let text = fs::read_to_string(&file).unwrap();
+        world.put(&file, &format!("{text}\n"));
+        world.ok(&["uninstall", "--agent", "cursor"]);
+        let now = fs::read_to_string(&file).unwrap();
+        assert_eq!(now.replace([' ', '\n'], ""), after, "{before}");
+    }
+}
+
+#[test]
+fn only_files_that_are_there_are_counted() {
+    let world = World::new();
+    let told: Value =
+        serde_json::from_str(&world.ok(&["install", "--agent", "cline", "--json"]).out).unwrap();
+    let files = told["agents"][0]["files"].as_array().unwrap();
+    let dir = world.home().join("Documents/Cline/Hooks");
+    let there = fs::read_dir(&dir).unwrap().count();
+    assert_eq!(files.len(), there, "{told:#}");
+    let said = format!("({there} files)");
+    assert!(world.ok(&["install", "--agent", "cline"]).out.contains(&said));
+    assert!(world.ok(&["events", "--agent", "cline"]).out.contains(&said));
+}
+
+#[test]
+fn a_plugin_tells_of_the_events_that_are_asked_for() {
+    let world = World::new();
+    world.ok(&["install", "--agent", "opencode"]);
+    world.ok(&["install", "--agent", "opencode", "--events", "PreToolUse,Stop"]);
+    let states = |world: &World| -> Vec<String> {
+        let told: Value =
+            serde_json::from_str(&world.ok(&["events", "--json", "--agent", "opencode"]).out)
+                .unwrap();
+        let on = told["agents"][0]["events"].as_array().unwrap().iter();
+        let on = on.filter(|event| event["state"] == "on");
+        on.map(|event| event["name"].as_str().unwrap().to_string()).collect()
+    };
+    assert_eq!(states(&world), ["PreToolUse", "Stop"]);
+    world.ok(&["install", "--agent", "opencode"]);
+    assert!(states(&world).len() > 2);
+    world.ok(&["uninstall"]);
+    assert!(world.home_files().is_empty());
+}
+
+#[test]
+fn a_directory_that_is_gone_is_told_with_what_to_do() {
+    let world = World::new();
+    let gone = world.root().join("gone");
+    fs::create_dir(&gone).unwrap();
+    let mut command = world.command_of(Path::new("/bin/sh"), &[]);
+    command.args(["-c", "rmdir \"$PWD\" && exec \"$0\" status", BIN]).current_dir(&gone);
+    let done: Done = command.output().unwrap().into();
+    assert_eq!(done.code, 2);
+    assert!(done.err.contains("`cd` to one that is there"), "{}", done.err);
 }
 
 #[test]

@@ -73,9 +73,14 @@ fn each_agent_has_entries_for_every_user() {
     // Again is nothing new, and all that goes is ours.
     let again = world.run(&install);
     assert!(again.code == 0 && !again.out.contains("written"), "{}", again.out);
+    // What is shown first is what is done then.
+    let shown = world.run(&["uninstall", "--managed", "--root", &text, "--dry-run"]);
+    assert_eq!(shown.out.matches("+++ /dev/null").count(), FILES.len(), "{}", shown.out);
     let gone = world.run(&["uninstall", "--managed", "--root", &text]);
     assert_eq!((gone.code, gone.err.as_str()), (0, ""), "{}", gone.out);
-    assert!(all_below(&root.join("etc")).is_empty(), "{:?}", all_below(&root.join("etc")));
+    assert_eq!(gone.out.matches("removed").count(), FILES.len(), "{}", gone.out);
+    // The directories that were made for them as well.
+    assert!(!root.join("etc").exists(), "{:?}", all_below(&root.join("etc")));
 }
 
 #[test]

@@ -146,6 +146,7 @@ const MANAGED_MORE: &str = by_platform(
 static WIRING: Wiring = Wiring {
     programs: &["claude"],
     traces: &[".claude"],
+    rereads: Some(true),
     directory: Directory { variable: Some(env::CLAUDE_CONFIG_DIR), home: ".claude" },
     files: &[
         SettingsPlace::shared(Scope::Managed, MANAGED, Form::Entries(&ENTRIES)),

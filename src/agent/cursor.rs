@@ -411,6 +411,7 @@ static WIRING: Wiring = Wiring {
 
 static ENTRIES: EntryForm = EntryForm {
     top: &[("version", Constant::Number(1))],
+    cuts_slashes: true,
     fail_closed: Some(&FailClosed {
         key: "failClosed",
         value: Constant::Flag(true),

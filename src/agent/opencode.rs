@@ -200,7 +200,8 @@ static WIRING: Wiring = Wiring {
             Form::Plugin(&PluginForm { template: "plugin.js", line: COMMAND_LINE }),
         ),
     ],
-    notes: &["OpenCode loads plugins when it starts: restart it."],
+    // Plugins are loaded when it starts (observed).
+    rereads: Some(false),
     headless: Some(Headless {
         args: &["run", "{prompt}"],
         env: &[("OPENCODE_PERMISSION", r#"{"bash":{"{command}":"allow"}}"#)],

@@ -26,6 +26,8 @@ pub struct Wiring {
     pub consent: Option<Consent>,
     /// The keys of its settings that keep hooks from running.
     pub switches: &'static [Switch],
+    /// Does a session that runs take in what changes in its settings? None = that is not known.
+    pub rereads: Option<bool>,
     /// What else people must know, in sentences.
     pub notes: &'static [&'static str],
 }
@@ -41,6 +43,7 @@ impl Wiring {
         headless: None,
         consent: None,
         switches: &[],
+        rereads: None,
         notes: &[],
     };
 
@@ -244,6 +247,8 @@ pub struct EntryForm {
     pub matcher: Matcher,
     /// May the file have comments?
     pub comments: bool,
+    /// Does the agent take `//` for the beginning of a comment even within a string?
+    pub cuts_slashes: bool,
     /// Does the agent know an entry by its place among others? Then none is moved.
     pub positional: bool,
     /// How an entry says that its failure blocks.
@@ -284,6 +289,7 @@ impl EntryForm {
         named: false,
         matcher: Matcher::Never,
         comments: false,
+        cuts_slashes: false,
         positional: false,
         fail_closed: None,
         fatal: &[],

@@ -7,7 +7,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{EventNames, EventsArgs, EventsCommand, SettingsScope};
-use super::install::{confirm_losses, edit_as_json, loosening_refusal, unified_diff};
+use super::install::{
+    confirm_losses, describe_uptake, edit_as_json, loosening_refusal, unified_diff,
+};
 use super::others::noted_elsewhere;
 use super::report::{Level, Report};
 use super::{BOLD, Context, Exit, YELLOW, human, make_visible, scope};
@@ -93,11 +95,29 @@ fn registrations(context: &Context, args: &EventsArgs) -> Result<Vec<Registratio
         found.extend(here);
     }
     if found.is_empty() {
+        if let Some(why) = args.agent.iter().find_map(|id| served_by(context, id)) {
+            bail!("{why}");
+        }
         let whom = args.agent.join(",");
         let whom = if whom.is_empty() { String::new() } else { format!(" --agent {whom}") };
         bail!("hookctl is not installed there: run `hookctl install{whom}` first");
     }
     Ok(found)
+}
+
+/// That an agent has no entries of its own, and whose serve it.
+fn served_by(context: &Context, id: &str) -> Option<String> {
+    let agent = scope::find_agent(id).ok()?;
+    let serving = scope::serving_agents(context, agent);
+    let (other, place) = serving.first()?;
+    Some(format!(
+        "{} has no entries of its own: it reads those of {} in {}, and its events are those.\n\
+         `hookctl events --agent {}` switches them, for both.",
+        agent.title(),
+        other.title(),
+        place.file.display(),
+        other.id()
+    ))
 }
 
 impl Registration {
@@ -414,13 +434,15 @@ fn tell_switched(
             format!("rules of yours are about {}: they have no effect there", lost.join(", "));
         report.say(Level::Warning, make_visible(&text));
     }
+    let mut waits = false;
     for place in &one.places {
         if let Some(why) = scope::lacking_consent(context, place) {
             report.say(Level::Warning, why);
+            waits = true;
         }
     }
-    if changed {
-        report.tell("Running sessions usually notice; new sessions pick it up for certain.\n")?;
+    if changed && !waits {
+        report.tell(&describe_uptake(one.agent))?;
     }
     Ok(())
 }

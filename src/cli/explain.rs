@@ -57,8 +57,9 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
             ),
         },
         Request::Nothing => match read_payload(None)? {
-            Some(bytes) => bytes,
-            None => bail!(
+            // A pipe of nothing is nobody's event.
+            Some(bytes) if !bytes.trim_ascii().is_empty() => bytes,
+            _ => bail!(
                 "no call: say `hookctl explain 'COMMAND'`, name a file with a payload, or pipe one in"
             ),
         },
@@ -183,7 +184,7 @@ fn parse_payload(
         Some(agent) => dry::synthetic_event(payload, agent, named),
         None => {
             let agent = agent::detect_agent(&payload, args.agent.as_deref());
-            (agent, agent.parse(payload, named))
+            (agent, agent::parse_event(agent, payload, named))
         }
     })
 }
@@ -212,7 +213,7 @@ fn synthesise_payload(context: &Context, args: &ExplainArgs, words: &[&str]) -> 
     if let Some(tool) = tool.filter(|tool| !tools.contains(tool) && !tool.starts_with("mcp__")) {
         let hint = match did_you_mean(tool, tools.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "those of MCP servers are called mcp__SERVER__TOOL".into(),
+            None => "those of MCP servers are called mcp__SERVER__TOOL.".into(),
         };
         bail!("`{tool}` is no tool of Claude Code: {hint} For any other, pipe its payload in");
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{ErrorKind, Write as _};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
 use super::args::InitArgs;
@@ -37,6 +37,7 @@ pub(super) fn run(context: &Context, args: &InitArgs, report: &mut Report) -> Re
     let name = display_path(context, &path);
     report.set("file", path.display().to_string());
     report.set("kept", Value::Null);
+    let mut kept = None;
     if path.symlink_metadata().is_ok() {
         if !args.force {
             return Ok(report.refuse(format!(
@@ -62,18 +63,34 @@ pub(super) fn run(context: &Context, args: &InitArgs, report: &mut Report) -> Re
         let text = format!("the old file is now {}", display_path(context, &old));
         report.say(Level::Note, text);
         report.set("kept", old.display().to_string());
+        kept = Some(old);
     }
     let dir = path.parent().unwrap_or(&path);
     if !args.project {
         files::private_dir(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     }
-    let written = files::create_private(&path)
-        .and_then(|mut file| file.write_all(starter_text(args.project).as_bytes()));
-    match written {
+    let made = match files::create_private(&path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             return Ok(report.refuse(format!("{name} came into being meanwhile")));
         }
-        other => other.with_context(|| format!("cannot write {name}"))?,
+        made => made,
+    };
+    let is_made = made.is_ok();
+    let written = made.and_then(|mut file| {
+        file.write_all(starter_text(args.project).as_bytes())?;
+        file.sync_all()
+    });
+    if let Err(error) = written {
+        // Half a file would be no config, and would be in the way of the next try.
+        if is_made {
+            let _ = fs::remove_file(&path);
+        }
+        if let Some(old) = kept {
+            let _ = fs::rename(old, &path);
+        }
+        let mend = files::advise(&error, &path);
+        let mend = mend.map(|mend| format!("\n{mend}")).unwrap_or_default();
+        bail!("cannot write {name}: {}{mend}", files::plain_cause(&error));
     }
     let next = match args.project {
         true => {

@@ -16,7 +16,10 @@ use super::terminal::{NARROWEST, columns, text_columns};
 use super::{BOLD, Context, Exit, display_path, human, make_visible, scope, serve};
 use crate::agent::{self, Agent, default_agent};
 use crate::config::Config;
-use crate::settings::beside::{self, InstalledProgram, install_command as again};
+use crate::paths;
+use crate::settings::beside::{
+    self, InstalledProgram, install_command as again, uninstall_command,
+};
 use crate::settings::consent;
 use crate::settings::hooks::{Change, WantedEntries};
 use crate::settings::others::{Program, claiming_program};
@@ -50,6 +53,7 @@ pub(super) fn run(context: &Context, args: &InstallArgs, report: &mut Report) ->
         Choice::Agents(agents) => agents,
         Choice::Declined => return Ok(Exit::Found),
     };
+    let agents = readers_last(agents);
     let alone = agents.len() == 1;
     let mut worst = Exit::Ok;
     let mut plan = Plan::default();
@@ -72,6 +76,21 @@ pub(super) fn run(context: &Context, args: &InstallArgs, report: &mut Report) ->
         Some(at) if worst == Exit::Ok && !args.dry_run => serve::install(context, at, report),
         _ => Ok(worst),
     }
+}
+
+/// Those that read the hooks of others among them come behind these: it is known then what serves them.
+fn readers_last(mut agents: Vec<&'static dyn Agent>) -> Vec<&'static dyn Agent> {
+    let mut sorted = Vec::new();
+    while !agents.is_empty() {
+        let reads = |agent: &dyn Agent, other: &dyn Agent| {
+            let wiring = agent.wiring();
+            wiring.is_some_and(|wiring| wiring.reads.iter().any(|it| it.agent == other.id()))
+        };
+        let is_free = |agent: &&dyn Agent| !agents.iter().any(|other| reads(*agent, *other));
+        let at = agents.iter().position(|agent| is_free(&&**agent)).unwrap_or_default();
+        sorted.push(agents.remove(at));
+    }
+    sorted
 }
 
 /// What became of one agent, for programs; the keys are stable.
@@ -128,8 +147,13 @@ impl AgentRow {
         self.events = wanted.events.iter().map(|event| event.name).collect();
         self.off.clone_from(&wanted.off);
         let planned = outcome == Outcome::Planned;
-        self.files = done.all().map(|one| edit_as_json(one, planned)).collect();
+        self.files = done.all().filter(is_there).map(|one| edit_as_json(one, planned)).collect();
     }
+}
+
+/// Is the file there, before or after? A script of an event that nobody wants is not.
+fn is_there(outcome: &&EditOutcome) -> bool {
+    outcome.before.is_some() || outcome.after.is_some()
 }
 
 /// An edit for programs; the keys are stable. `planned`: with the diff, for nothing was written.
@@ -205,6 +229,7 @@ fn install_agent(
         row.take(Outcome::Planned, &wanted, &planned);
         return Ok(Exit::Ok);
     }
+    let displaced = displaced_agents(context, &places);
     let words = if args.replace { "install --replace" } else { "install" };
     if mark.is_none() && !confirm_losses(context, words, planned.all())? {
         return Ok(report.refuse_silently(human::DECLINED));
@@ -223,6 +248,16 @@ fn install_agent(
     let changed = done.all().any(EditOutcome::has_changed);
     row.take(if changed { Outcome::Installed } else { Outcome::Unchanged }, &wanted, &done);
     say_warnings(context, args, &wanted.command, &places, report)?;
+    for other in displaced {
+        report.say(
+            Level::Note,
+            format!(
+                "{} reads this file as well: its events are judged by way of these entries, which stand \
+                 in the place of its own",
+                other.title()
+            ),
+        );
+    }
     let consented = ask_consent(context, args, agent, &places, report, row)?;
     for other in found.iter().filter(|one| one.conflict().is_none()) {
         report.say(Level::Note, other.presence_note(&context.paths.user_config(), &again(name)));
@@ -318,6 +353,21 @@ fn wanted_entries(
     if wanted.events.is_empty() {
         bail!("hookctl does not know the events of {} yet", agent.title());
     }
+    let cuts =
+        places.iter().any(|place| place.form.entries().is_some_and(|form| form.cuts_slashes));
+    if cuts
+        && wanted.arguments(None).iter().chain([&wanted.command]).any(|word| word.contains("//"))
+    {
+        let file = context.paths.config.join(paths::SERVER_FILE);
+        bail!(
+            "{} takes `//` in its settings for the beginning of a comment, so no address can stand there.\n\
+             Write the server into {} instead, which counts for every agent, and install without --server-url \
+             (`hookctl uninstall --agent {}` first, where its entries have one now).",
+            agent.title(),
+            display_path(context, &file),
+            agent.id()
+        );
+    }
     if let Some(other) = claiming_program(&wanted.command) {
         bail!(
             "{} lies where {} puts its own, which takes every entry that runs something there along \
@@ -345,6 +395,18 @@ fn judged_already(
     agent: &dyn Agent,
     places: &[SettingsFile],
 ) -> Option<Already> {
+    let through = scope::read_files(context, agent);
+    // In one file with them entries of its own would not stand beside theirs, but in their place.
+    let shares = |file: &SettingsFile| places.iter().any(|place| place.file == file.file);
+    if let Some((other, file)) = through.iter().find(|(_, file)| shares(file)) {
+        return Some(Already::Through(format!(
+            "{} reads the hooks of {} in {} as well: its events are judged by way of these.\n\
+             Nothing was written: the file is one for both.\n",
+            agent.title(),
+            other.title(),
+            file.file.display()
+        )));
+    }
     if args.also {
         return None;
     }
@@ -354,13 +416,12 @@ fn judged_already(
     if let Some(other) = others.next() {
         return Some(Already::Here(format!(
             "{} ({} settings) already has it, every event would be judged twice.\n\
-             Take it out there (`hookctl uninstall --scope {}`), or say --also.",
+             Take it out there (`{}`), or say --also.",
             other.file.display(),
             other.name,
-            other.name,
+            uninstall_command(other.name),
         )));
     }
-    let through = scope::read_files(context, agent);
     let always = through.iter().find(|(_, file)| file.name == SettingsScope::User.name());
     let (other, file) = always.filter(|_| !places.iter().any(scope::has_own_entry))?;
     Some(Already::Through(format!(
@@ -370,6 +431,17 @@ fn judged_already(
         other.title(),
         file.file.display()
     )))
+}
+
+/// The agents whose own entries these files have, and which will run the new ones.
+fn displaced_agents(context: &Context, places: &[SettingsFile]) -> Vec<&'static dyn Agent> {
+    let mut found: Vec<&'static dyn Agent> = Vec::new();
+    for other in places.iter().flat_map(|place| scope::sharing_owners(context, place)) {
+        if found.iter().all(|one| one.id() != other.id()) {
+            found.push(other);
+        }
+    }
+    found
 }
 
 /// What an agent reads of others for some sessions, and so has twice there.
@@ -395,7 +467,7 @@ struct Plan {
 
 impl Plan {
     fn take(&mut self, context: &Context, agent: &dyn Agent, planned: &Done) {
-        for outcome in planned.all() {
+        for outcome in planned.all().filter(is_there) {
             let changed = outcome.has_changed();
             self.changed += usize::from(changed);
             let what = match (&outcome.before, changed) {
@@ -542,14 +614,37 @@ fn describe_done(
         let back = if replaced { ", which brings back what was replaced" } else { "" };
         let _ = writeln!(
             text,
-            "Running sessions usually notice; new sessions pick it up for certain.\n\
-             Look: `hookctl status --verify`. Undo: `hookctl uninstall`{back}.",
+            "{}Look: `hookctl status --verify`. Undo: `hookctl uninstall`{back}.",
+            // What its user has to approve first is no matter of sessions: that is told below.
+            match awaits_consent(context, args, places) {
+                true => String::new(),
+                false => describe_uptake(agent),
+            }
         );
     }
     for note in agent.wiring().into_iter().flat_map(|wiring| wiring.notes) {
         let _ = writeln!(text, "{note}");
     }
     text
+}
+
+/// Which sessions of the agent heed what was written, as a line.
+pub(super) fn describe_uptake(agent: &dyn Agent) -> String {
+    let title = agent.title();
+    match agent.wiring().and_then(|wiring| wiring.rereads) {
+        Some(true) => {
+            "Running sessions usually notice; new sessions pick it up for certain.\n".into()
+        }
+        Some(false) => format!("{title} reads that when it starts, and only then: restart it.\n"),
+        None => {
+            format!("New sessions of {title} pick it up; running ones may not: start those anew.\n")
+        }
+    }
+}
+
+/// Does the agent run nothing of it before its user approves?
+fn awaits_consent(context: &Context, args: &InstallArgs, places: &[SettingsFile]) -> bool {
+    !args.trust && places.iter().any(|place| scope::lacking_consent(context, place).is_some())
 }
 
 /// Does whoever is there agree, in these words, to what the edits drop?

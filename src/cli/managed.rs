@@ -19,7 +19,7 @@ use crate::agent::wiring::{EntryForm, OWN_MARK, Off, Scope, Switch, by_platform}
 use crate::agent::{self, Agent};
 use crate::paths::Paths;
 use crate::script::line::PROGRAM;
-use crate::settings::hooks::{Shaped, WantedEntries};
+use crate::settings::hooks::{Going, Shaped, WantedEntries};
 use crate::settings::place::SettingsFile;
 use crate::settings::switch;
 use crate::settings::{self, EditMode, EditOutcome};
@@ -182,15 +182,11 @@ impl Managed<'_> {
             if place.form == PlaceForm::Requirements {
                 return edit_requirements(&paths, agent, file, None, mode);
             }
-            let mut unpinned = None;
-            if place.form == PlaceForm::EntriesAndSwitch
-                && let Some((key, on)) = pinned_switch(agent)
-            {
-                unpinned = Some(settings::unpin_member(&paths, file, (key, &on), mode)?);
-            }
-            let done = settings::uninstall(&paths, &settings_file(place, agent, file), None, mode)?;
-            let before = unpinned.map_or(done.before.clone(), |first| first.before);
-            Ok(EditOutcome { before, ..done })
+            let switch = pinned_switch(agent).filter(|_| place.form == PlaceForm::EntriesAndSwitch);
+            let pinned = switch.as_ref().map(|(key, on)| (*key, on));
+            let going = Going { pinned, ..Going::default() };
+            let settings = settings_file(place, agent, file);
+            Ok(settings::uninstall_going(&paths, &settings, going, mode)?)
         })
     }
 

@@ -33,8 +33,8 @@ pub(super) fn run(context: &Context, args: &PauseArgs, report: &mut Report) -> R
         return Ok(report.refuse(why));
     }
     let lost = format!(
-        "For {} every call passes unguarded, in all projects and sessions (managed rules with \
-         `lock` aside).",
+        "For {} every call passes unguarded, in all projects and sessions (but for what guards \
+         hookctl itself, and managed rules with `lock`).",
         args.duration.trim()
     );
     if !human::confirm_typed(
@@ -55,8 +55,8 @@ pub(super) fn run(context: &Context, args: &PauseArgs, report: &mut Report) -> R
     let until = until.to_seconds_text().replace('T', " ").replace('Z', " UTC");
     let head = context.paint(YELLOW, &format!("Paused until {until}"));
     report.tell(&format!(
-        "{head}: rules are judged and journaled, but not enforced (managed rules with `lock` \
-         are).\nEnd it now: `hookctl resume`.\n"
+        "{head}: rules are judged and journaled, but not enforced (what guards hookctl itself is, and \
+         managed rules with `lock`).\nEnd it now: `hookctl resume`.\n"
     ))?;
     Ok(Exit::Ok)
 }

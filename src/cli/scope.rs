@@ -145,12 +145,54 @@ pub fn read_files(context: &Context, agent: &dyn Agent) -> Vec<(&'static dyn Age
     found
 }
 
+/// The other agents that have that file for one of their own: they run whatever stands in it.
+pub fn sharing_agents(
+    context: &Context,
+    place: &SettingsFile,
+) -> impl Iterator<Item = &'static dyn Agent> {
+    let has = |agent: &dyn Agent| {
+        agent.id() != place.agent
+            && agent_files(context, agent).iter().any(|one| one.file == place.file)
+    };
+    wired_agents().map(|(agent, _)| agent).filter(move |agent| has(*agent))
+}
+
+/// Of those, the agents that entries in the file are wired to.
+pub fn sharing_owners(context: &Context, place: &SettingsFile) -> Vec<&'static dyn Agent> {
+    let has =
+        |agent: &&dyn Agent| has_own_entry(&SettingsFile { agent: agent.id(), ..place.clone() });
+    sharing_agents(context, place).filter(has).collect()
+}
+
+/// The agents whose entries serve this one, which has none of its own, with their files.
+pub fn serving_agents(
+    context: &Context,
+    agent: &dyn Agent,
+) -> Vec<(&'static dyn Agent, SettingsFile)> {
+    let mut found = read_files(context, agent);
+    for place in agent_files(context, agent) {
+        for other in sharing_owners(context, &place) {
+            let known = |(one, file): &(&'static dyn Agent, SettingsFile)| {
+                one.id() == other.id() && file.file == place.file
+            };
+            if !found.iter().any(known) {
+                found.push((other, SettingsFile { agent: other.id(), ..place.clone() }));
+            }
+        }
+    }
+    found
+}
+
 /// These files in a few words.
 pub fn describe_files(context: &Context, files: &[SettingsFile]) -> String {
     let Some(first) = files.first() else { return String::new() };
+    // A script of an event that nobody wants is none.
+    let there = files.iter().filter(|one| one.file.symlink_metadata().is_ok()).count();
     match (files.len(), first.file.parent()) {
         (1, _) | (_, None) => display_path(context, &first.file),
-        (count, Some(dir)) => format!("{} ({count} files)", display_path(context, dir)),
+        (_, Some(dir)) if there == 0 => display_path(context, dir),
+        (_, Some(dir)) if there == 1 => format!("{} (1 file)", display_path(context, dir)),
+        (_, Some(dir)) => format!("{} ({there} files)", display_path(context, dir)),
     }
 }
 
@@ -312,6 +354,8 @@ fn asked_events<'n>(agent: &dyn Agent, names: &'n [String]) -> Result<HashSet<&'
 /// # Errors
 /// Where JSON cannot hold it.
 pub fn unicode(path: &Path) -> Result<String> {
-    let text = path.to_str().map(|path| files::portable_text(path).into_owned());
+    // As it is written elsewhere: `a//b` is `a/b`, and some agents take `//` for the beginning of a comment.
+    let plain: PathBuf = path.components().collect();
+    let text = plain.to_str().map(|path| files::portable_text(path).into_owned());
     text.with_context(|| format!("{} is not valid Unicode", path.display()))
 }

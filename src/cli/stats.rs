@@ -93,7 +93,10 @@ impl Figures {
 
     fn add_line(&mut self, line: &Line, project: &str) {
         self.events += 1;
-        self.sessions.insert(line.session.clone());
+        // An event that nobody could read is of no session.
+        if !line.session.is_empty() {
+            self.sessions.insert(line.session.clone());
+        }
         self.times.push(line.ms);
         if self.first.is_empty() || line.time < self.first {
             self.first.clone_from(&line.time);

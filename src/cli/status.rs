@@ -245,7 +245,7 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     let config_faults = config_faults(&config);
     said.problems.extend(config_faults.iter().map(|fault| format!("rules: {fault}")));
     of_config(&config, installed && files.iter().any(|file| !file.bridge.is_empty()), &mut said);
-    let paused_until = of_state(context, &mut said);
+    let paused_until = of_state(context, &config, &mut said);
     said.notes.extend(servers::privacy_warnings(&config));
     let mut here = files.iter().filter(|file| file.is_ours()).map(|file| file.scope);
     let again = beside::install_command(here.find(|scope| *scope != "managed").unwrap_or("user"));
@@ -365,7 +365,7 @@ fn of_config(config: &Config, bridged: bool, said: &mut Said) {
 }
 
 /// What there is to say of what hookctl keeps; until when it is paused.
-fn of_state(context: &Context, said: &mut Said) -> Option<u64> {
+fn of_state(context: &Context, config: &Config, said: &mut Said) -> Option<u64> {
     let paused_until = pause::paused_until(&context.paths).unwrap_or_else(|why| {
         said.note(why);
         None
@@ -374,8 +374,8 @@ fn of_state(context: &Context, said: &mut Said) -> Option<u64> {
     if let Err(refusal) = files::guarded_dir(&context.paths.state) {
         said.note(format!("nothing that hookctl kept counts: {refusal}"));
     }
-    if let Err(why) = journal::check_place(&context.paths.journal()) {
-        said.note(format!("the audit has a gap: decisions are not kept in the journal: {why}"));
+    if let Some(why) = journal::find_obstacle(&context.paths.journal(), &config.journal) {
+        said.note(format!("the audit has a gap: {why}"));
     }
     if paused_until.is_some() {
         said.problem(

@@ -17,8 +17,10 @@ use super::report::{Level, Report};
 use super::{Context, Exit, human, make_visible, scope};
 use crate::agent::{self, Agent};
 use crate::names::state::OWN_STATE;
+use crate::settings::beside::uninstall_command;
 use crate::settings::consent;
 use crate::settings::file::SettingsTarget;
+use crate::settings::hooks::Going;
 use crate::settings::place::{SettingsFile, recorded_file};
 use crate::settings::program::Roots;
 use crate::settings::record::Records;
@@ -65,6 +67,7 @@ pub(super) fn run(context: &Context, args: &UninstallArgs, report: &mut Report) 
     }
     let mut text = String::new();
     let (mut failed, mut found) = (false, false);
+    let mut spared_any = false;
     for place in &places {
         if let Some(why) = noted_elsewhere(context, place) {
             report.say(Level::Error, why);
@@ -73,6 +76,16 @@ pub(super) fn run(context: &Context, args: &UninstallArgs, report: &mut Report) 
         }
         match take_out(context, args, place, mode, &mut text) {
             Ok(done) => {
+                let stays = describe_spared(context, args, place);
+                spared_any |= stays.is_some();
+                if let Some(stays) = stays {
+                    report.say(Level::Note, stays);
+                }
+                if done.is_some() && !args.dry_run {
+                    for warning in describe_unguarded(context, args, place) {
+                        report.say(Level::Warning, warning);
+                    }
+                }
                 found |= done.is_some();
                 if let Some(done) = done {
                     report.push("files", done);
@@ -92,7 +105,7 @@ pub(super) fn run(context: &Context, args: &UninstallArgs, report: &mut Report) 
             }
         }
     }
-    if !found && !failed {
+    if !found && !failed && !spared_any {
         let mut files: Vec<String> = places.iter().map(described_place).collect();
         files.dedup();
         let _ = writeln!(text, "Nothing of hookctl in {}", files.join(", "));
@@ -145,6 +158,77 @@ fn chosen_agents(context: &Context, args: &UninstallArgs) -> Result<Vec<&'static
     Ok(scope::wired_agents().map(|(agent, _)| agent).filter(has).collect())
 }
 
+/// The agents whose entries stay where that file is theirs as well: only those of agents that are named go.
+fn spared_agents(
+    context: &Context,
+    args: &UninstallArgs,
+    place: &SettingsFile,
+) -> Vec<&'static str> {
+    if args.agent.is_empty() {
+        return Vec::new();
+    }
+    let sharing = scope::sharing_agents(context, place).map(|agent| agent.id());
+    sharing.filter(|id| !is_named(args, id)).collect()
+}
+
+fn is_named(args: &UninstallArgs, id: &str) -> bool {
+    args.agent.iter().any(|named| named.trim() == id)
+}
+
+/// Whose entries stay in the file, and whom they guard.
+fn describe_spared(
+    context: &Context,
+    args: &UninstallArgs,
+    place: &SettingsFile,
+) -> Option<String> {
+    let spared = spared_agents(context, args, place);
+    let owners = scope::sharing_owners(context, place).into_iter();
+    let owner = owners.clone().find(|owner| spared.contains(&owner.id()))?;
+    let title = agent::by_id(place.agent).map_or(place.agent, |agent| agent.title());
+    Some(format!(
+        "The entries in {} are those of {}: they stay (`hookctl uninstall --agent {}` takes them out).\n\
+         {title} reads them as well: its calls are judged by them.",
+        place.file.display(),
+        owner.title(),
+        owner.id(),
+    ))
+}
+
+/// Whom else the entries that went were for, where nothing guards it now.
+fn describe_unguarded(
+    context: &Context,
+    args: &UninstallArgs,
+    place: &SettingsFile,
+) -> Vec<String> {
+    if args.agent.is_empty() {
+        return Vec::new();
+    }
+    let present = scope::present_agents(context);
+    let is_present = |agent: &dyn Agent| present.iter().any(|(one, _)| one.id() == agent.id());
+    let read_it = |agent: &&'static dyn Agent| {
+        let reads = agent.wiring().map(|wiring| wiring.reads).unwrap_or_default();
+        let reads = reads.iter().any(|reads| {
+            reads.agent == place.agent && reads.scopes.iter().any(|one| one.name() == place.name)
+        });
+        let shares = scope::sharing_agents(context, place).any(|one| one.id() == agent.id());
+        shares || reads && is_present(*agent)
+    };
+    let bare = |agent: &&'static dyn Agent| {
+        scope::serving_agents(context, *agent).is_empty()
+            && !scope::agent_files(context, *agent).iter().any(scope::has_ours)
+    };
+    let others = scope::wired_agents().map(|(agent, _)| agent);
+    let others = others.filter(|agent| !is_named(args, agent.id())).filter(read_it).filter(bare);
+    let line = |agent: &'static dyn Agent| {
+        format!(
+            "{} read these entries as well, and nothing guards it now: `hookctl install --agent {}` does",
+            agent.title(),
+            agent.id()
+        )
+    };
+    others.map(line).collect()
+}
+
 /// A file, or the directory of those that stand for one event each.
 fn described_place(place: &SettingsFile) -> String {
     let dir = place.event.and(place.file.parent());
@@ -161,7 +245,9 @@ fn take_out(
 ) -> Result<Option<Value>, Error> {
     let read = settings::read_settings(place).ok().flatten();
     let bridges = read.map_or(0, |read| read.survey.bridge.len());
-    let outcome = settings::uninstall(&context.paths, place, None, mode)?;
+    let spared = spared_agents(context, args, place);
+    let going = Going { spared: &spared, ..Going::default() };
+    let outcome = settings::uninstall_going(&context.paths, place, going, mode)?;
     if outcome.changes.is_empty() {
         return Ok(None);
     }
@@ -226,12 +312,11 @@ fn elsewhere(context: &Context, places: &[SettingsFile], text: &mut String) -> V
         let mut names: Vec<&str> = waits.map(|one| one.program.as_str()).collect();
         names.dedup();
         if !names.is_empty() && Path::new(&file).exists() {
-            let (names, scope) = (make_visible(&names.join(", ")), make_visible(&record.scope));
-            let _ = writeln!(
-                text,
-                "Still without {names}: {file}; `hookctl uninstall --scope {scope}` there brings \
-                 that back"
-            );
+            let names = make_visible(&names.join(", "));
+            let command = uninstall_command(&record.scope);
+            let command = make_visible(&command);
+            let _ =
+                writeln!(text, "Still without {names}: {file}; `{command}` there brings that back");
             without.push(file);
         }
     }
@@ -244,6 +329,20 @@ fn is_ours(place: &SettingsFile) -> bool {
         .map_or(true, |read| read.is_some_and(|read| read.survey.is_ours()))
 }
 
+/// Does anything of ours go from the file, as far as can be told?
+fn loses(context: &Context, args: &UninstallArgs, place: &SettingsFile) -> bool {
+    let spared = spared_agents(context, args, place);
+    let going = Going { spared: &spared, ..Going::default() };
+    match settings::read_settings(place) {
+        Ok(None) => false,
+        Ok(Some(read)) => {
+            let mut all = read.survey.own.iter().chain(&read.survey.bridge);
+            all.any(|own| going.takes(own))
+        }
+        Err(_) => true,
+    }
+}
+
 /// Does whoever is there agree to lose that?
 fn confirm_losses(
     context: &Context,
@@ -252,7 +351,7 @@ fn confirm_losses(
 ) -> Result<bool> {
     let mut lost: Vec<String> = places
         .iter()
-        .filter(|place| is_ours(place))
+        .filter(|place| loses(context, args, place))
         .map(|place| format!("No call is judged any more by way of {}.", described_place(place)))
         .collect();
     lost.dedup();

@@ -39,7 +39,8 @@ pub type Hash = [u8; 32];
 pub struct Link {
     /// Its number; the first is 1.
     pub number: u64,
-    /// The hash of the line before; zeros before the first.
+    /// The hash of the line before. Of the first line: zeros where nothing was there, else the hash of what stood before it
+    /// in its file, from before there was a chain ([`hash_earlier`]).
     pub before: Hash,
     /// Its own.
     pub own: Hash,
@@ -48,6 +49,11 @@ pub struct Link {
 impl Link {
     /// Where a chain begins.
     const START: Link = Link { number: 0, before: [b'0'; 32], own: [b'0'; 32] };
+
+    /// Does it begin a chain before which there was nothing?
+    pub fn begins_all(&self) -> bool {
+        self.number == 1 && self.before == Link::START.before
+    }
 
     /// The place of a line, without its line end, and whether its hash is that of its text; None where it has none.
     pub fn parse(line: &[u8]) -> Option<(Link, bool)> {
@@ -69,8 +75,13 @@ fn split_hash(text: &[u8]) -> Option<(&[u8], Hash)> {
 }
 
 fn hash_text(text: &[u8]) -> Hash {
+    hash_earlier(text)
+}
+
+/// What the first line of a chain says of the bytes before it.
+pub fn hash_earlier(bytes: &[u8]) -> Hash {
     let mut out = [0; 32];
-    let digest = Blake2b::<U16>::digest(text);
+    let digest = Blake2b::<U16>::digest(bytes);
     for (pair, byte) in out.chunks_exact_mut(2).zip(digest) {
         for (digit, half) in pair.iter_mut().zip([byte >> 4, byte & 15]) {
             *digit = b"0123456789abcdef"[usize::from(half)];
@@ -136,11 +147,24 @@ impl Head {
         Some(Head { reached: Reached::parse(text), file })
     }
 
+    /// What the head says, for who may not have it: a writer is at it for long, or only reading is allowed.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn look(journal: &Path) -> Result<Option<Reached>, files::Refusal> {
+        let text = files::read(&Head::path(journal), LONGEST_HEAD)?;
+        Ok(Reached::parse(&String::from_utf8_lossy(&text)))
+    }
+
     /// The line with its place, as it is to be written behind so many bytes of the journal.
     pub fn seal(&self, journal: &Path, size: u64, line: &str) -> (Vec<u8>, Link) {
         let (last, whole) = match self.reached {
             Some(known) if known.size == size => (known.to_link(), true),
             reached => find_last(journal, size, reached),
+        };
+        let last = match last.number {
+            0 => Link { before: last.before, own: bind_earlier(journal, size), number: 0 },
+            _ => last,
         };
         let number = last.number.saturating_add(1);
         let headless = self.reached.is_none() && last.number > 0;
@@ -181,6 +205,19 @@ pub fn first_number(file: &Path) -> Option<u64> {
     let mut head = Vec::new();
     file.take(TAIL).read_to_end(&mut head).ok()?;
     head.split(|byte| *byte == b'\n').find_map(Link::parse).map(|(link, _)| link.number)
+}
+
+/// What the first line of a chain follows: nothing, or what an earlier version of hookctl wrote.
+fn bind_earlier(journal: &Path, size: u64) -> Hash {
+    if size == 0 && !journal.with_extension("jsonl.1").exists() {
+        return Link::START.own;
+    }
+    let mut earlier = Vec::new();
+    if let Ok((file, _)) = files::open(journal, files::LONG) {
+        // What cannot be read now is told by whoever verifies.
+        let _ = file.take(size).read_to_end(&mut earlier);
+    }
+    hash_earlier(&earlier)
 }
 
 /// The last line that has a place, where the head does not say how the journal ends, and whether it ends with a whole line. What

@@ -102,7 +102,17 @@ pub fn duplicate_warnings(places: &[SettingsFile], config: &Config) -> Vec<Strin
 pub fn install_command(scope: &str) -> String {
     match scope {
         "user" => "hookctl install".to_string(),
+        "managed" => "hookctl install --managed".to_string(),
         scope => format!("hookctl install --scope {scope}"),
+    }
+}
+
+/// The command line that takes out what is there.
+pub fn uninstall_command(scope: &str) -> String {
+    match scope {
+        // The administrator's is no scope of a user's.
+        "managed" => "hookctl uninstall --managed".to_string(),
+        scope => format!("hookctl uninstall --scope {scope}"),
     }
 }
 

@@ -37,7 +37,15 @@ const OFF_LINE: &str = "const OFF = ";
 fn plugin_content(form: &PluginForm, wanted: &WantedEntries) -> String {
     let command = std::iter::once(wanted.command.clone()).chain(wanted.arguments(None));
     let command = Value::from(command.collect::<Vec<_>>());
-    let off = Value::from(wanted.off.clone());
+    // What is not asked for is not told either.
+    let all = crate::agent::by_id(wanted.agent).map(|agent| agent.events()).unwrap_or_default();
+    let mut off = wanted.off.clone();
+    for spec in all.iter().filter(|spec| spec.by_default) {
+        if wanted.event_named(spec.name).is_none() && !off.iter().any(|name| name == spec.name) {
+            off.push(spec.name.to_string());
+        }
+    }
+    let off = Value::from(off);
     let made = [(form.line, command), (OFF_LINE, off)];
     let line = |line: &str| match made.iter().find(|(start, _)| line.starts_with(start)) {
         Some((start, value)) => format!("{start}{value}\n"),

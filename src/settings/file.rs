@@ -63,8 +63,20 @@ impl SettingsTarget {
         match files::read(&self.real, LARGEST) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(Refusal::Absent) => Ok(None),
-            Err(refusal) => Err(Error::io_error("read", &self.real, refusal.into())),
+            Err(Refusal::System(error)) => {
+                Err(Error::io_error("read", &self.real, error).known_as(self))
+            }
+            Err(refusal) => Err(Error::Unfit {
+                path: self.named.clone(),
+                behind: self.behind(),
+                why: refusal.to_string(),
+            }),
         }
+    }
+
+    /// Where it leads, if that is not where its name lies: a link of the file's own, or of a directory on the way.
+    pub(super) fn behind(&self) -> Option<PathBuf> {
+        (self.real != self.named).then(|| self.real.clone())
     }
 
     /// The directory that holds it.
@@ -173,18 +185,19 @@ pub fn exchange_content(
     match new {
         Some(bytes) => {
             let like = fs::metadata(&target.real).ok();
-            let temporary = prepare_temporary(&target.real, bytes, Some(like.as_ref()))?;
+            let temporary = prepare_temporary(&target.real, bytes, Some(like.as_ref()))
+                .map_err(|error| error.known_as(target))?;
             if !unchanged()? {
                 return Ok(false);
             }
-            persist_temporary(temporary, &target.real)?;
+            persist_temporary(temporary, &target.real).map_err(|error| error.known_as(target))?;
         }
         None => {
             if !unchanged()? {
                 return Ok(false);
             }
             fs::remove_file(&target.real)
-                .map_err(|error| Error::io_error("remove", &target.real, error))?;
+                .map_err(|error| Error::io_error("remove", &target.real, error).known_as(target))?;
         }
     }
     Ok(true)
@@ -207,7 +220,7 @@ fn prepare_temporary(
     like: Option<Option<&fs::Metadata>>,
 ) -> Result<tempfile::NamedTempFile, Error> {
     let dir = path.parent().unwrap_or(Path::new("/"));
-    let fail = |error| Error::io_error("write in", dir, error);
+    let fail = |error| Error::io_error("write", path, error);
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(".tmp");
     #[cfg(unix)]

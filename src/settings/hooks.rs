@@ -558,12 +558,46 @@ pub fn strip_hooks(
     created: Option<&Created>,
     form: &'static EntryForm,
 ) -> Result<Vec<Change>, JsonFault> {
+    strip_going(doc, Going::of(role), created, form)
+}
+
+/// Which of our entries go.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Going<'g> {
+    /// Those of that role; none = of any.
+    pub role: Option<Role>,
+    /// But not those that are wired to one of these agents, which have the file as well.
+    pub spared: &'g [&'static str],
+    /// A member that [`super::pin_member`] put beside them goes as well, where it is still the same.
+    pub pinned: Option<(&'g str, &'g Value)>,
+}
+
+impl Going<'_> {
+    /// All of that role.
+    pub fn of(role: Option<Role>) -> Going<'static> {
+        Going { role, ..Going::default() }
+    }
+
+    /// Does this one go?
+    pub fn takes(&self, own: &Own) -> bool {
+        own.option_value("--agent").is_none_or(|agent| !self.spared.contains(&agent))
+    }
+}
+
+/// The same for the entries that go.
+pub(super) fn strip_going(
+    doc: &mut Doc,
+    going: Going<'_>,
+    created: Option<&Created>,
+    form: &'static EntryForm,
+) -> Result<Vec<Change>, JsonFault> {
     let mut changes = Vec::new();
     let next = |doc: &Doc| {
         let survey = survey_hooks(doc, form);
         let roles = [Role::Guard, Role::Bridge].into_iter();
-        let roles = roles.filter(|one| role.is_none_or(|role| role == *one));
-        roles.flat_map(|role| survey.entries_for(role)).next().cloned()
+        let roles = roles.filter(|one| going.role.is_none_or(|role| role == *one));
+        let mut all = roles.flat_map(|role| survey.entries_for(role));
+        all.find(|own| going.takes(own)).cloned()
     };
     while let Some(own) = next(doc) {
         remove_own(doc, &own, created, form)?;
@@ -582,10 +616,20 @@ fn strip_top(doc: &mut Doc, created: Option<&Created>, form: &EntryForm) -> Resu
         let by_us = created.is_none_or(|created| created.top.iter().any(|name| name == key));
         by_us && wanted.is_some_and(|(_, it)| constant_value(*it) == value.to_value())
     };
+    // An object for hooks that is known to have been there says nothing where it holds none.
+    let is_bare = |key: &str, value: &Node| {
+        let list = |event: &Node| event.items().is_some_and(<[Node]>::is_empty);
+        let events = value.members();
+        created.is_some_and(|created| !created.hooks)
+            && form.hooks == Some(key)
+            && events.is_some_and(|events| events.iter().all(|event| list(&event.value)))
+    };
     let members = doc.root().members().unwrap_or_default();
-    if members.iter().all(|member| ours(&member.key, &member.value)) {
-        for _ in 0..members.len() {
-            doc.remove(&[0])?;
+    if members.iter().all(|one| ours(&one.key, &one.value) || is_bare(&one.key, &one.value)) {
+        let at: Vec<usize> =
+            (0..members.len()).filter(|at| ours(&members[*at].key, &members[*at].value)).collect();
+        for at in at.into_iter().rev() {
+            doc.remove(&[at])?;
         }
     }
     Ok(())

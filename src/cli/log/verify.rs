@@ -3,17 +3,17 @@
 //! Every line is held against the one before, across rotated files, and the end against the head.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, anyhow};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::super::{Context, Exit, display_path, print, print_json, print_stderr};
 use super::{LONGEST_LINE, rotated_journals};
-use crate::files;
-use crate::journal::chain::{HEADLESS, Head, Link, Reached};
+use crate::files::{self, Refusal};
+use crate::journal::chain::{HEADLESS, Head, Link, Reached, hash_earlier};
 
 /// So many findings are told one by one.
 const MOST_TOLD: usize = 50;
@@ -24,7 +24,7 @@ const MOST_TOLD: usize = 50;
 /// Where it cannot be read.
 pub(super) fn run(context: &Context, json: bool) -> Result<Exit> {
     let journal = context.paths.journal();
-    let (files, reached) = open_files(&journal);
+    let (files, reached) = open_files(&journal)?;
     if files.is_empty() && reached.is_none() {
         let why = format!("no decision yet: {} is not there", display_path(context, &journal));
         print_stderr(&why);
@@ -33,7 +33,8 @@ pub(super) fn run(context: &Context, json: bool) -> Result<Exit> {
     let first = reached.map_or(0, |reached| reached.first);
     let mut check = Check { first, ..Check::default() };
     for (path, file, size) in files {
-        check.read_file(&display_path(context, &path), file.take(size))?;
+        let read = check.read_file(&display_path(context, &path), file.take(size));
+        read.with_context(|| format!("cannot read {}", path.display()))?;
     }
     check.check_end(&display_path(context, &journal), reached);
     match json {
@@ -43,16 +44,36 @@ pub(super) fn run(context: &Context, json: bool) -> Result<Exit> {
     Ok(if check.faults.is_empty() { Exit::Ok } else { Exit::Found })
 }
 
+/// A file of the journal, and how many of its bytes count.
+type Part = (PathBuf, File, u64);
+
 /// The files, oldest first, each with the bytes that count, and how far the chain has come: all of one moment, as no line is added
 /// while the head is held.
-fn open_files(journal: &Path) -> (Vec<(PathBuf, File, u64)>, Option<Reached>) {
+///
+/// # Errors
+/// Where one is there and cannot be read: nothing can be said of its lines then.
+fn open_files(journal: &Path) -> Result<(Vec<Part>, Option<Reached>)> {
     let head = Head::path(journal).exists().then(|| Head::lock(journal)).flatten();
-    let paths = rotated_journals(journal).into_iter().chain([journal.to_path_buf()]);
-    let open = |path: PathBuf| {
-        let (file, meta) = files::open(&path, files::LONG).ok()?;
-        Some((path, file, meta.len()))
+    let reached = match (&head, Head::path(journal)) {
+        (Some(head), _) => head.reached,
+        (None, path) => match Head::look(journal) {
+            Ok(reached) => reached,
+            Err(Refusal::System(error)) if error.kind() == ErrorKind::PermissionDenied => {
+                return Err(anyhow!(Refusal::System(error).describe_for(&path)));
+            }
+            // Gone, or something else in its place.
+            Err(_) => None,
+        },
     };
-    (paths.filter_map(open).collect(), head.and_then(|head| head.reached))
+    let mut found = Vec::new();
+    for path in rotated_journals(journal).into_iter().chain([journal.to_path_buf()]) {
+        match files::open(&path, files::LONG) {
+            Ok((file, meta)) => found.push((path, file, meta.len())),
+            Err(Refusal::Absent) => {}
+            Err(refusal) => return Err(anyhow!(refusal.describe_for(&path))),
+        }
+    }
+    Ok((found, reached))
 }
 
 /// Says the line that its writer found no head?
@@ -82,6 +103,9 @@ struct Check {
     first: u64,
     #[serde(skip)]
     last: Option<Link>,
+    /// What stands in the file that is read before the first line of the chain; none once that is there.
+    #[serde(skip)]
+    before_chain: Option<Vec<u8>>,
     /// Lines in the chain.
     linked: u64,
     /// Lines from before there was a chain.
@@ -103,14 +127,22 @@ impl Check {
     fn read_file(&mut self, name: &str, file: impl std::io::Read) -> Result<()> {
         let mut reader = BufReader::new(file);
         let (mut line, mut number) = (Vec::new(), 0u64);
+        self.before_chain = self.last.is_none().then(Vec::new);
+        // What is longer than a line of the journal comes in pieces, of which the first stands for all.
+        let mut is_rest = false;
         loop {
             line.clear();
-            // What is longer comes in pieces, which are no lines.
             if reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
                 return Ok(());
             }
-            number += 1;
-            self.check_line(&format!("{name}:{number}"), &line);
+            if !is_rest {
+                number += 1;
+                self.check_line(&format!("{name}:{number}"), &line);
+            }
+            is_rest = !line.ends_with(b"\n");
+            if let Some(before) = &mut self.before_chain {
+                before.extend_from_slice(&line);
+            }
         }
     }
 
@@ -123,6 +155,9 @@ impl Check {
                     self.fault(place, "this line was edited: its hash is not that of its text");
                 }
                 self.check_link(place, &link);
+                if let Some(before) = self.before_chain.take().filter(|_| link.number == 1) {
+                    self.check_start(place, &link, &before);
+                }
                 if is_headless(text) {
                     self.fault(
                         place,
@@ -194,6 +229,31 @@ impl Check {
                     link.number, last.number
                 ),
             ),
+        }
+    }
+
+    /// The first line of all says what was there before it.
+    fn check_start(&mut self, place: &str, link: &Link, before: &[u8]) {
+        if link.begins_all() {
+            if self.earlier > 0 {
+                self.fault(
+                    place,
+                    &format!(
+                        "lines before this one, which is the first: {}; they were added by hand, or are of \
+                         a version that did not note them",
+                        self.earlier
+                    ),
+                );
+            }
+            return;
+        }
+        // Behind half a line its writer began one of its own.
+        let ended = before.strip_suffix(b"\n").unwrap_or(before);
+        if link.before != hash_earlier(before) && link.before != hash_earlier(ended) {
+            self.fault(
+                place,
+                "what stands before this line, from before the chain, is not what was there when it was written",
+            );
         }
     }
 
