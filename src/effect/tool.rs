@@ -128,9 +128,14 @@ fn powershell(text: &str, place: &Place) -> Analysis {
     analysis
 }
 
+/// The call's own text does that as well: it stands before what the files do that the call runs.
 fn add(analysis: &mut Analysis, more: Emitter<'_>) {
     let more = more.finish();
-    analysis.effects.extend(more.effects);
+    let at = analysis.own_effects().len();
+    if let Some(led) = &mut analysis.led {
+        led.effects += more.effects.len();
+    }
+    analysis.effects.splice(at..at, more.effects);
     analysis.notes.extend(more.notes);
 }
 
