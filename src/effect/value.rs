@@ -269,9 +269,10 @@ impl Value {
         self.open().is_some_and(|unknown| unknown.split == Split::Name)
     }
 
-    /// May what is not known of it lead anywhere, by a slash and `..`?
+    /// May what a program prints, or a file holds, lead anywhere from there, by a slash and `..`?
     pub fn may_lead_out(&self) -> bool {
         self.open().is_some_and(|unknown| !matches!(unknown.split, Split::Name | Split::Below))
+            && self.by() >= Printer::File
     }
 
     /// May it become any number of words?
