@@ -112,7 +112,9 @@ fn several_servers_are_asked_at_once_each_once_and_the_strictest_wins() {
 fn sx_11_two_registrations_ask_once() {
     let server =
         Server::start(vec![Play::Slow(300, r#"{"decision":"deny","reason":"once"}"#.into())]);
-    let home = Home::new(&forward(&server.url, "").replace("400", "4000"));
+    // Of the whole text a port might hold those digits.
+    let times = TIMES.replace("400", "4000");
+    let home = Home::new(&forward(&server.url, "").replace(TIMES, &times));
     let children: Vec<_> = (0..2).map(|_| home.command(&["hook"]).spawn().unwrap()).collect();
     let payload = bash("ls").to_string();
     for output in children
