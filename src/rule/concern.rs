@@ -411,6 +411,19 @@ mod tests {
     }
 
     #[test]
+    fn text_around_brackets_tells_a_pattern() {
+        for (pattern, needle) in [
+            ("audi[t]-*.jsonl", "*.jsonl"),
+            ("rubygems_plugi[n].rb", "*rubygems_plugi"),
+            ("./x/[]a]bcd/*", "./x*bcd"),
+            ("a[b", "*a"),
+            ("[ab]", "*"),
+        ] {
+            assert_eq!(needle::path_needle(pattern), needle, "{pattern}");
+        }
+    }
+
+    #[test]
     fn what_is_cut_of_a_needle_says_less_and_nothing_else() {
         for name in 118..132 {
             let path = format!("/{}/.ssh/keys/{}/k", "x".repeat(name), "y".repeat(200));

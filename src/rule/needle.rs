@@ -33,11 +33,18 @@ pub fn path_needle(pattern: &str) -> String {
     }
     let run = rest
         .iter()
-        .filter(|part| !part.contains(['[', '\\']))
+        .filter(|part| !part.contains('\\'))
+        .flat_map(|part| around_brackets(part))
         .flat_map(|part| part.split(['*', '?']))
         .max_by_key(|run| run.len())
         .unwrap_or_default();
     format!("{start}*{run}")
+}
+
+/// What stands before the first bracket of a part, and behind the last: whatever the brackets hold, that is text.
+fn around_brackets(part: &str) -> [&str; 2] {
+    let (before, rest) = part.split_once('[').unwrap_or((part, ""));
+    [before, rest.rsplit_once(']').map_or("", |(_, behind)| behind)]
 }
 
 /// Needles, one behind the other: of each how long its beginning is, and what stands behind its `*`, as an ASCII character,
