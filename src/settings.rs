@@ -548,7 +548,7 @@ fn remove_entries(
     form: &'static EntryForm,
 ) -> Result<Vec<Change>, JsonFault> {
     let created = record.map(|record| &record.created);
-    let mut changes = hooks::strip_going(doc, going, created, form)?;
+    let mut changes = hooks::strip_hooks(doc, going, created, form)?;
     if !survey_hooks(doc, form).is_ours() && brings_back(going.role, record) {
         let taken = record.map(|record| record.taken.as_slice()).unwrap_or_default();
         changes.extend(others::put_back(doc, taken, back)?);

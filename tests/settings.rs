@@ -388,7 +388,7 @@ proptest! {
             want = want.replacen('{', "{ \"zz\":\t[1, 2 ] ,", 1);
         }
         let mut doc = Doc::new(&now).unwrap();
-        hooks::strip_hooks(&mut doc, None, Some(&created), &ENTRIES).unwrap();
+        hooks::strip_hooks(&mut doc, hooks::Going::default(), Some(&created), &ENTRIES).unwrap();
         prop_assert_eq!(doc.text(), want);
     }
 
@@ -747,7 +747,7 @@ fn the_examples_become_what_is_written_beside_them() {
             fs::write(&output, doc.text()).unwrap();
         }
         assert_eq!(doc.text(), fs::read_to_string(&output).unwrap(), "{}", input.display());
-        hooks::strip_hooks(&mut doc, None, Some(&created), &ENTRIES).unwrap();
+        hooks::strip_hooks(&mut doc, hooks::Going::default(), Some(&created), &ENTRIES).unwrap();
         assert_eq!(doc.text(), before, "{}", input.display());
     }
     assert!(inputs.len() >= 8, "{}", inputs.len());

@@ -142,10 +142,7 @@ fn add(analysis: &mut Analysis, more: Emitter<'_>) {
 /// Is the command to run outside of the sandbox that others of the agent run in? Whoever allows a command speaks of
 /// the command.
 fn leaves_sandbox(input: &Json) -> bool {
-    let plain = |key: &str| -> String {
-        let letters = key.chars().filter(char::is_ascii_alphanumeric);
-        letters.map(|c| c.to_ascii_lowercase()).collect()
-    };
+    let plain = |key: &str| fields::bare_name(key).to_ascii_lowercase();
     let set = |value: &Json| !matches!(value, Json::Null | Json::Bool(false));
     let fields = input.as_object().into_iter().flatten();
     fields.into_iter().any(|(key, value)| set(value) && UNBOXED.contains(&plain(key).as_str()))

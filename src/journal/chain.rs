@@ -40,7 +40,7 @@ pub struct Link {
     /// Its number; the first is 1.
     pub number: u64,
     /// The hash of the line before. Of the first line: zeros where nothing was there, else the hash of what stood before it
-    /// in its file, from before there was a chain ([`hash_earlier`]).
+    /// in its file, from before there was a chain ([`hash_bytes`]).
     pub before: Hash,
     /// Its own.
     pub own: Hash,
@@ -65,7 +65,7 @@ impl Link {
         let (rest, number) = rest.split_at(rest.len() - digits);
         rest.strip_suffix(NUMBER.as_bytes())?;
         let number = std::str::from_utf8(number).ok()?.parse().ok()?;
-        Some((Link { number, before, own }, hash_text(text) == own))
+        Some((Link { number, before, own }, hash_bytes(text) == own))
     }
 }
 
@@ -74,12 +74,8 @@ fn split_hash(text: &[u8]) -> Option<(&[u8], Hash)> {
     hash.iter().all(u8::is_ascii_hexdigit).then_some((rest, *hash))
 }
 
-fn hash_text(text: &[u8]) -> Hash {
-    hash_earlier(text)
-}
-
-/// What the first line of a chain says of the bytes before it.
-pub fn hash_earlier(bytes: &[u8]) -> Hash {
+/// The hash by which the chain knows bytes: a line, or what stood before its first one.
+pub fn hash_bytes(bytes: &[u8]) -> Hash {
     let mut out = [0; 32];
     let digest = Blake2b::<U16>::digest(bytes);
     for (pair, byte) in out.chunks_exact_mut(2).zip(digest) {
@@ -181,7 +177,7 @@ impl Head {
             bytes.extend_from_slice(part);
         }
         bytes.push(b'"');
-        let own = hash_text(&bytes[start..]);
+        let own = hash_bytes(&bytes[start..]);
         for part in [OWN.as_bytes(), &own, b"\"}\n"] {
             bytes.extend_from_slice(part);
         }
@@ -217,7 +213,7 @@ fn bind_earlier(journal: &Path, size: u64) -> Hash {
         // What cannot be read now is told by whoever verifies.
         let _ = file.take(size).read_to_end(&mut earlier);
     }
-    hash_earlier(&earlier)
+    hash_bytes(&earlier)
 }
 
 /// The last line that has a place, where the head does not say how the journal ends, and whether it ends with a whole line. What

@@ -547,20 +547,6 @@ pub fn created_by_install(bare: &Doc, doc: &Doc, wanted: Shaped<'_>) -> Created 
     Created { hooks: hooks.is_none(), events, top: top.map(|(key, _)| (*key).into()).collect() }
 }
 
-/// Takes every entry of ours out, of that role if one is named, and nothing else. Without a record of what we created,
-/// containers that become empty go as well: an empty list of hooks says nothing.
-///
-/// # Errors
-/// Only where the document's own edits fail.
-pub fn strip_hooks(
-    doc: &mut Doc,
-    role: Option<Role>,
-    created: Option<&Created>,
-    form: &'static EntryForm,
-) -> Result<Vec<Change>, JsonFault> {
-    strip_going(doc, Going::of(role), created, form)
-}
-
 /// Which of our entries go.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Going<'g> {
@@ -584,8 +570,12 @@ impl Going<'_> {
     }
 }
 
-/// The same for the entries that go.
-pub(super) fn strip_going(
+/// Takes every entry of ours out that goes, and nothing else. Without a record of what we created,
+/// containers that become empty go as well: an empty list of hooks says nothing.
+///
+/// # Errors
+/// Only where the document's own edits fail.
+pub fn strip_hooks(
     doc: &mut Doc,
     going: Going<'_>,
     created: Option<&Created>,
@@ -768,7 +758,7 @@ mod tests {
         assert!(after.starts_with(r#"{"hooks":{"Stop":[]},"hooks":{"Stop":[{"#), "{after}");
         assert!(after.contains(r#""PreToolUse":[],"PreToolUse":[{"#), "{after}");
         let mut doc = Doc::new(&after).unwrap();
-        strip_hooks(&mut doc, None, Some(&Created::default()), &ENTRIES).unwrap();
+        strip_hooks(&mut doc, Going::default(), Some(&Created::default()), &ENTRIES).unwrap();
         assert_eq!(doc.text(), text);
     }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::super::{Context, Exit, display_path, print, print_json, print_stderr};
 use super::{LONGEST_LINE, rotated_journals};
 use crate::files::{self, Refusal};
-use crate::journal::chain::{HEADLESS, Head, Link, Reached, hash_earlier};
+use crate::journal::chain::{HEADLESS, Head, Link, Reached, hash_bytes};
 
 /// So many findings are told one by one.
 const MOST_TOLD: usize = 50;
@@ -249,7 +249,7 @@ impl Check {
         }
         // Behind half a line its writer began one of its own.
         let ended = before.strip_suffix(b"\n").unwrap_or(before);
-        if link.before != hash_earlier(before) && link.before != hash_earlier(ended) {
+        if link.before != hash_bytes(before) && link.before != hash_bytes(ended) {
             self.fault(
                 place,
                 "what stands before this line, from before the chain, is not what was there when it was written",

@@ -157,7 +157,7 @@ impl Walker<'_> {
         self.make_uncertain(stmt, mark);
         // `cd x < file`: where the file cannot be opened, `cd` has not run.
         let opens = |one: &Redirect| self.slice(one.span).contains('<');
-        if self.changes_directory(stmt) && stmt.redirects.iter().any(opens) {
+        if stmt.redirects.iter().any(opens) && self.changes_directory(stmt) {
             self.set_astray(true);
         }
         if !stmt.redirects.is_empty() {
@@ -463,9 +463,12 @@ impl Walker<'_> {
 
     /// What a `cd` that may have failed leaves nobody sure of: where a plain command works.
     fn doubt_directory(&mut self, stmt: &Stmt) {
-        let works = matches!(stmt.command, Command::Simple(_)) && !self.changes_directory(stmt);
         // Where no directory is known, no path is.
-        if works && self.astray() && self.cwd().is_some() {
+        if self.astray()
+            && self.cwd().is_some()
+            && matches!(stmt.command, Command::Simple(_))
+            && !self.changes_directory(stmt)
+        {
             self.emit_uncovered("a directory that `cd` may not have reached", stmt.span);
         }
     }

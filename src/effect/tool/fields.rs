@@ -348,9 +348,14 @@ fn mentions_guard(line: &str, guards: &[&str]) -> bool {
     line.contains(guarded::NAME) || guards.iter().any(named)
 }
 
+/// The letters and digits of a field's name: `skip-permissions` is `skip_permissions`.
+pub fn bare_name(key: &str) -> String {
+    key.chars().filter(char::is_ascii_alphanumeric).collect()
+}
+
 /// Does the field start an agent without its guards?
 fn disables_guards(key: &str, value: &Json) -> bool {
-    let key: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
+    let key = bare_name(key);
     match value {
         Json::Bool(true) => UNGUARDED.contains(&key.as_str()),
         Json::String(text) => {
