@@ -430,9 +430,12 @@ impl Walker<'_> {
         assigns && stmt.redirects.is_empty() && !stmt.negated
     }
 
-    /// Is it a plain `cd`?
+    /// Is it a plain `cd`, whose success says that it is done? That of `! cd x` says that it is not.
     fn changes_directory(&self, stmt: &Stmt) -> bool {
         let Command::Simple(simple) = &stmt.command else { return false };
+        if stmt.negated {
+            return false;
+        }
         let name = simple.name.try_static_text(&self.frame.source);
         name.is_some_and(|name| matches!(name.as_ref(), "cd" | "pushd"))
     }
@@ -448,11 +451,12 @@ impl Walker<'_> {
         }
     }
 
-    /// Does the shell, or the function, end there: `exit 1`, `{ echo no; return; }`?
+    /// Does the shell end there: `exit 1`, `{ echo no; exit; }`? Behind `return` whoever called goes on.
     fn ends_here(&self, stmt: &Stmt) -> bool {
         match &stmt.command {
             Command::Builtin(builtin) => {
-                matches!(builtin, BuiltinCommand::Exit(_) | BuiltinCommand::Return(_))
+                let function = StateKey::Function("exit".to_string());
+                matches!(builtin, BuiltinCommand::Exit(_)) && self.state.get(&function).is_none()
             }
             Command::Compound(CompoundCommand::BraceGroup(seq)) => {
                 seq.stmts.last().is_some_and(|last| self.ends_here(last))

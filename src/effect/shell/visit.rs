@@ -58,13 +58,21 @@ impl Walker<'_> {
             }
             let before = self.substitutions;
             self.visit_part(&part.kind, part.span);
-            let raw = self.slice(part.span);
-            if raw.starts_with("${") && self.substitutions == before && runs_in_operand(raw) {
-                self.emit_unseen("an expansion that no table knows", part.span);
-            } else if raw.starts_with("${") && raw[2..].contains("${(") {
-                // zsh: flags in an expansion of an expansion, of which one evaluates.
-                self.emit_unseen("a zsh parameter expansion", part.span);
-            }
+            self.doubt_expansion(part.span, before);
+        }
+    }
+
+    /// An expansion whose commands were not walked: nothing of it has run since so many substitutions.
+    fn doubt_expansion(&mut self, span: Span, before: usize) {
+        let raw = self.slice(span);
+        if !raw.starts_with("${") {
+            return;
+        }
+        if self.substitutions == before && runs_in_operand(raw) {
+            self.emit_unseen("an expansion that no table knows", span);
+        } else if raw[2..].contains("${(") {
+            // zsh: flags in an expansion of an expansion, of which one evaluates.
+            self.emit_unseen("a zsh parameter expansion", span);
         }
     }
 
@@ -398,6 +406,7 @@ impl Walker<'_> {
             if self.visit_braces(part.span) {
                 continue;
             }
+            let before = self.substitutions;
             match &part.kind {
                 HeredocBodyPart::Literal(_) | HeredocBodyPart::Variable(_) => {}
                 HeredocBodyPart::CommandSubstitution { body, syntax } => {
@@ -417,6 +426,7 @@ impl Walker<'_> {
                 },
                 HeredocBodyPart::Parameter(parameter) => self.visit_parameter(parameter, part.span),
             }
+            self.doubt_expansion(part.span, before);
         }
     }
 }
