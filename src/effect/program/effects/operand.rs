@@ -324,6 +324,11 @@ fn changes(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
         let (word, extent) = match kind {
             Role::Delete => return out.emit_deletion(value, operand_extent(call)),
             Role::DeletePathspec => {
+                // All that git knows here.
+                if matches!(value.plain_text(), Some("*" | "**" | "**/*")) {
+                    let here = Value::known(".", value.span.clone());
+                    return out.emit_deletion(&here, Extent::Tree);
+                }
                 let files = globbed_by_git(value);
                 return out.emit_deletion(files.as_ref().unwrap_or(value), operand_extent(call));
             }

@@ -8,7 +8,7 @@ use crate::effect::path::split;
 use crate::effect::value::Value;
 use crate::effect::{Effect, Grade, Source, Word};
 use crate::names::stage::{
-    ASKERS, DEVELOPING, DEVELOPMENT, FORCING, PRODUCTION, SCRATCH, VARIABLES, WHO,
+    ASKERS, DEVELOPING, DEVELOPMENT, FORCING, PRODUCTION, SCRATCH, SERVERS, VARIABLES, WHO,
 };
 
 const DROP: Word = Word::Named("database.drop");
@@ -16,6 +16,8 @@ const ALL: Word = Word::Named("database.delete-all");
 const GRANT: Word = Word::Named("database.grant");
 /// `AWS_ENDPOINT_URL`, and the same of one service: `AWS_ENDPOINT_URL_S3`.
 const AWS_ADDRESS: &str = "AWS_ENDPOINT_URL";
+/// With it aws passes over those variables.
+const AWS_ADDRESSES_OFF: &str = "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS";
 
 /// What a name says of the place that it is of; the later one is the more careful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +33,7 @@ pub fn is_watched(variable: &str) -> bool {
         || FORCING.contains(&variable)
         || variable.starts_with("TF_CLI_ARGS")
         || variable.starts_with(AWS_ADDRESS)
+        || variable == AWS_ADDRESSES_OFF
         || crate::names::added::VARIABLES.contains(&variable)
 }
 
@@ -121,7 +124,12 @@ fn develops(out: &Emitter, call: &Call) -> bool {
 /// The stage of the files of databases that an inline program opens, if it talks to no server; the worst of several.
 fn stage_of_files(out: &Emitter, call: &Call) -> Option<Stage> {
     let own = || out.analysis.effects.iter().filter(|effect| effect.command == out.command);
-    if is_client(call) || own().any(|effect| effect.word == Word::Network) {
+    let texts = || call.args.iter().map(|arg| arg.known_start().to_ascii_lowercase());
+    let names_server = |text: String| SERVERS.iter().any(|server| text.contains(server));
+    if is_client(call)
+        || own().any(|effect| effect.word == Word::Network)
+        || texts().any(names_server)
+    {
         return None;
     }
     let opened = own().filter(|effect| effect.word == Word::Write && effect.source == Source::Code);
@@ -130,7 +138,7 @@ fn stage_of_files(out: &Emitter, call: &Call) -> Option<Stage> {
         stage_of(if file.starts_with("/tmp/") { file } else { split(file).1 })
     });
     // What is in memory has no file.
-    let memory = || call.args.iter().any(|arg| arg.known_start().contains(":memory:"));
+    let memory = || texts().any(|text| text.contains(":memory:"));
     let stages = files.collect::<Option<Vec<_>>>()?;
     stages.into_iter().max().or_else(|| memory().then_some(Stage::Scratch))
 }
@@ -292,14 +300,18 @@ pub fn settle_drops(out: &mut Emitter, call: &Call, from: usize) {
 /// Is the cloud one that this machine plays itself: `aws --endpoint-url http://localhost:4566`?
 fn is_emulated(out: &Emitter, call: &Call) -> bool {
     let here = |address: &str| address.contains("://") && !names_another_host(address);
-    let option = call.parsed.options.iter().find(|o| &*o.name == "--endpoint-url");
-    if let Some(option) = option {
-        return option.value.as_ref().and_then(Value::text).is_some_and(here);
+    let options = call.parsed.options.iter().filter(|o| &*o.name == "--endpoint-url");
+    let mut options = options.map(|option| option.value.as_ref().and_then(Value::text)).peekable();
+    if options.peek().is_some() {
+        return options.all(|address| address.is_some_and(here));
     }
-    let mut set = out.variables.iter().filter(|(name, _)| name.starts_with(AWS_ADDRESS)).peekable();
+    let named =
+        |start: &'static str| out.variables.iter().filter(move |(name, _)| name.starts_with(start));
+    let mut set = named(AWS_ADDRESS).peekable();
     call.name == "aws"
         && set.peek().is_some()
         && set.all(|(_, value)| value.as_deref().is_some_and(here))
+        && named(AWS_ADDRESSES_OFF).next().is_none()
 }
 
 /// What is changed in a cloud that this machine plays is as good as a file of its own.
