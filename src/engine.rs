@@ -1,15 +1,16 @@
 //! The judgement: which rules speak of an event, and what they amount to together.
 //!
-//! Pure: no I/O, no clock. What has to be run for an answer (`when.run`, `run`, `hook`) is asked
-//! in between by `act.rs`, which says what came of each command.
+//! No clock and no program: what has to be run for an answer (`when.run`, `run`, `hook`) is asked in between by `act.rs`,
+//! which says what came of each command. The disk is asked for one thing: what lies below a directory (`effect/look.rs`).
 
 mod autopilot;
 
 use memchr::memmem;
 
-use crate::effect::{Effect, Extent, Grade, Source, SubCommand, Target, Word};
+use crate::effect::{Effect, Extent, Grade, Source, SubCommand, Target, Word, look};
 use crate::event::{Event, Kind};
 use crate::limits;
+use crate::names;
 use crate::rule::condition::{Conditions, Subject};
 use crate::rule::{Certainty, Layer, Profile, Rule, Severity, Truth, Verdict};
 use crate::verdict::Verb;
@@ -124,12 +125,7 @@ pub struct RuleContext<'a> {
     pub subject: Subject<'a>,
     /// How much is asked.
     pub profile: Profile,
-    /// Looks below a directory: see [`crate::effect::look::list_below`].
-    pub look: Look,
 }
-
-/// What lies at and below a target, where that can be told.
-pub type Look = fn(&Target) -> Option<Vec<Target>>;
 
 impl RuleContext<'_> {
     /// Does the rule speak of the case, and of what in it?
@@ -232,6 +228,8 @@ impl RuleContext<'_> {
     /// Does a rule that speaks so of the effect fire on it?
     fn fires(&self, rule: &Rule, effect: &Effect, truth: Truth) -> bool {
         match (effect.grade, truth) {
+            // What a glob names may have the rule's name, or lie where the rule says, which its text does not tell.
+            (Grade::Certain, Truth::No) => is_glob(effect) && self.takes_along(rule, effect),
             (_, Truth::No) => false,
             (Grade::Certain, Truth::Yes) => true,
             (Grade::Certain, Truth::Maybe) if self.takes_along(rule, effect) => true,
@@ -242,18 +240,25 @@ impl RuleContext<'_> {
         }
     }
 
-    /// Does a directory that goes with all in it take along what one's own rule names, further down? What lies there, the disk tells.
+    /// Does a change of much touch what one's own rule names: a directory that goes with all in it, or a glob of the shell?
+    /// What lies there, the disk tells.
     fn takes_along(&self, rule: &Rule, effect: &Effect) -> bool {
-        let whole = |target: &&Target| matches!(target.extent, Extent::Tree | Extent::Children);
-        let Some(target) = effect.path.as_ref().filter(whole) else { return false };
-        effect.word == Word::Delete
-            && rule.layer() != Layer::Pack
+        let Some(target) = effect.path.as_ref().filter(|_| rule.layer() != Layer::Pack) else {
+            return false;
+        };
+        let hits = |place: Target| {
+            let one = Effect { path: Some(place), ..effect.clone() };
+            limits::spend_steps(EFFECT)
+                && rule.conditions.match_effect(&self.subject, &one) == Truth::Yes
+        };
+        let goes = effect.word == Word::Delete
+            && matches!(target.extent, Extent::Tree | Extent::Children)
             && rule.conditions.places_in(target, self.subject.bases).into_iter().any(|place| {
                 let there = Target { extent: Extent::Exact, ..place.clone() };
-                let one = Effect { path: Some(place), ..effect.clone() };
-                rule.conditions.match_effect(&self.subject, &one) == Truth::Yes
-                    && (self.look)(&there).is_some_and(|found| !found.is_empty())
-            })
+                hits(place) && look::list_below(&there).is_some_and(|found| !found.is_empty())
+            });
+        goes || look::list_touched(effect.word, target)
+            .is_some_and(|found| found.into_iter().any(|one| !is_installed(&one) && hits(one)))
     }
 
     fn fires_on_possible(&self, rule: &Rule, effect: &Effect) -> bool {
@@ -419,7 +424,7 @@ impl RuleContext<'_> {
         first.as_ref()?;
         // What a write would add cannot be seen.
         let seen = match (&effect.path, effect.word) {
-            (Some(target), Word::Read | Word::Delete | Word::Permission) => (self.look)(target),
+            (Some(target), Word::Read | Word::Delete | Word::Permission) => look::list_below(target),
             _ => None,
         };
         match seen {
@@ -468,6 +473,16 @@ impl RuleContext<'_> {
             && rule.conditions.match_effect(s, effect) != Truth::No
             && self.relief(rule, Some(effect)) != Relief::Sure
     }
+}
+
+/// Is it on what a glob of the shell names?
+fn is_glob(effect: &Effect) -> bool {
+    effect.path.as_ref().is_some_and(|target| target.extent == Extent::Glob)
+}
+
+/// Was it put there by a package manager, which makes it again?
+fn is_installed(target: &Target) -> bool {
+    target.lexical.split('/').any(|name| names::installed::DIRECTORIES.contains(&name))
 }
 
 /// Is the effect the affair of what these allows speak of, whatever other rules say?

@@ -597,7 +597,7 @@ impl<'a> Judge<'a> {
 
     fn rule_context<'c>(&'c self, event: &'c Event, analysis: &'c Analysis) -> RuleContext<'c> {
         let subject = Subject { event, analysis, bases: self.bases, place: self.place };
-        RuleContext { subject, profile: self.config.profile, look: effect::look::list_below }
+        RuleContext { subject, profile: self.config.profile }
     }
 
     /// Is there a deny that depends on nothing that would have to be run?

@@ -20,6 +20,8 @@ use crate::names::guard::INSTRUCTIONS;
 
 /// Why no allow on a directory covers a path of which only the beginning is known.
 const PARTLY_KNOWN: &str = "a path whose end is known only at run time";
+/// Links in the directories of a glob are not all seen.
+const UNSEEN_LINKS: &str = "a glob that may name what links lead to";
 
 /// Where a value leads.
 #[derive(Debug, Clone, PartialEq)]
@@ -497,6 +499,9 @@ impl<'a> Emitter<'a> {
                 if word == Word::Write && source == Source::Code {
                     self.emit_emptying(value);
                 }
+                if word != Word::Read {
+                    self.follow_glob(word, &target, grade, source, &value.span);
+                }
                 self.push_effect(word, grade, Some(target), None, source, value.span.clone());
                 // A program's own text is put together of names; a word of the shell may be anything.
                 if value.may_lead_out() && source == Source::Operand {
@@ -608,6 +613,42 @@ impl<'a> Emitter<'a> {
                 one = self.resolver.resolve_target(&one.lexical, "/", extent);
             }
             self.push_effect(Word::Read, grade, Some(one), None, source, span.clone());
+        }
+    }
+
+    /// A change of what a glob names through links, each by itself: the glob's own text tells nothing of where these lead.
+    fn follow_glob(
+        &mut self,
+        word: Word,
+        target: &Target,
+        grade: Grade,
+        source: Source,
+        span: &Range<usize>,
+    ) {
+        // What is deleted is the link itself.
+        let last = word != Word::Delete;
+        if !look::may_follow_links(target, last) {
+            return;
+        }
+        let made = self.analysis.effects.iter().any(|e| {
+            e.grade == Grade::Unknown && e.word.is_grave()
+                || matches!(e.word, Word::Remote | Word::Code)
+        });
+        let found = match made || self.resolver.made_links() {
+            true => None,
+            false => look::list_named(target),
+        };
+        let Some(found) = found else { return self.emit_uncovered(UNSEEN_LINKS, span.clone()) };
+        for one in found {
+            let (dir, name) = path::split(&one.lexical);
+            let resolved = match last {
+                true => self.resolver.resolve(&one.lexical, "/"),
+                false => format!("{}/{name}", self.resolver.resolve(dir, "/").trim_end_matches('/')),
+            };
+            if resolved != one.resolved {
+                let led = Target { resolved, ..one };
+                self.push_effect(word, grade, Some(led), None, source, span.clone());
+            }
         }
     }
 

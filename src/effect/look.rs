@@ -6,13 +6,59 @@
 use std::fs;
 use std::io::ErrorKind;
 
-use super::{Extent, Target, path};
+use super::{Extent, Target, Word, path};
 use crate::files;
 use crate::glob;
 use crate::limits;
 
 /// The files that a glob names now; None where that cannot be told.
 pub fn expand_glob(target: &Target) -> Option<Vec<Target>> {
+    expand_up_to(target, limits::GLOB_NAMES)
+}
+
+/// Could what the glob names lie behind a link that the glob does not show? `last` = a link by the last name is followed, too.
+pub fn may_follow_links(target: &Target, last: bool) -> bool {
+    match target.extent {
+        Extent::Glob if last => true,
+        Extent::Glob => glob::has_active(path::split(&target.lexical).0),
+        Extent::Children => last,
+        _ => false,
+    }
+}
+
+/// What such a target names now, as [`expand_glob`], of a directory that is not there nothing.
+pub fn list_named(target: &Target) -> Option<Vec<Target>> {
+    if target.extent == Extent::Children {
+        return list_entries(target);
+    }
+    let head = target.resolved.split('/').take_while(|part| !glob::has_active(part));
+    let head = head.collect::<Vec<_>>().join("/");
+    match is_gone(&head) {
+        true => Some(Vec::new()),
+        false => expand_up_to(target, limits::DIR_ENTRIES),
+    }
+}
+
+/// What lies in a directory by a name that is not hidden.
+fn list_entries(dir: &Target) -> Option<Vec<Target>> {
+    if is_gone(&dir.resolved) {
+        return Some(Vec::new());
+    }
+    let at = |dir: &str, name: &str| path::normalise_path(&format!("{dir}/{name}"));
+    let one = |name: &String| Target {
+        lexical: at(&dir.lexical, name),
+        resolved: at(&dir.resolved, name),
+        extent: Extent::Exact,
+    };
+    Some(matching_names(&dir.resolved, "*")?.iter().map(one).collect())
+}
+
+/// Is nothing there?
+fn is_gone(path: &str) -> bool {
+    fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}
+
+fn expand_up_to(target: &Target, names: usize) -> Option<Vec<Target>> {
     let lexical: Vec<&str> = target.lexical.split('/').collect();
     let resolved: Vec<&str> = target.resolved.split('/').collect();
     let first = lexical.iter().position(|part| glob::has_active(part))?;
@@ -40,7 +86,7 @@ pub fn expand_glob(target: &Target) -> Option<Vec<Target>> {
                 next.push(below(part));
             }
         }
-        if next.len() > limits::GLOB_NAMES {
+        if next.len() > names {
             return None;
         }
         found = next;
@@ -110,10 +156,7 @@ fn matching_names(dir: &str, glob: &str) -> Option<Vec<String>> {
 /// where there is nothing.
 pub fn list_below(target: &Target) -> Option<Vec<Target>> {
     let mut found: Vec<Target> = Vec::new();
-    let gone = |path: &str| {
-        fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
-    };
-    if target.extent != Extent::Glob && gone(&target.resolved) {
+    if target.extent != Extent::Glob && is_gone(&target.resolved) {
         return Some(found);
     }
     // A name at any depth, hidden directories included.
@@ -172,6 +215,22 @@ pub fn list_below(target: &Target) -> Option<Vec<Target>> {
         found.push(exact(lexical, resolved));
     }
     Some(found)
+}
+
+/// Each path that such a change of the target touches for certain, as the disk has it now: all of a tree that goes or whose
+/// modes change, and what a glob of the shell names. None where that cannot be told.
+pub fn list_touched(word: Word, target: &Target) -> Option<Vec<Target>> {
+    match (word, target.extent) {
+        (Word::Delete | Word::Permission, Extent::Tree | Extent::Glob) => list_below(target),
+        (Word::Delete | Word::Permission, Extent::Children) => {
+            let mut found = list_below(target)?;
+            found.retain(|one| one.lexical != target.lexical);
+            Some(found)
+        }
+        (Word::Write, Extent::Glob) => expand_glob(target),
+        (Word::Write, Extent::Children) => list_entries(target),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

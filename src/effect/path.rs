@@ -149,6 +149,11 @@ impl Resolver {
         }
     }
 
+    /// Did the call make or remove any?
+    pub fn made_links(&self) -> bool {
+        !self.made.is_empty()
+    }
+
     /// Where a component leads, if it is a link. `missing` is set once nothing below can exist.
     fn read_link(&mut self, path: &str, missing: &mut bool) -> Option<String> {
         // Hashing the path at every component is what costs most of a long one.

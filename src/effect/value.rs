@@ -342,6 +342,19 @@ impl Value {
         if text == token {
             return Value { span: self.span.clone(), ..item.clone() };
         }
+        // As `"dir/$(cmd)"` is: who prints the item stays known. Text with blanks is a command's.
+        if item.may_lead_out() && !text.contains(char::is_whitespace) {
+            let outline = text.replace(token, &format!("{}{BLANK}", item.known_start()));
+            let prefix = outline.split(BLANK).next().filter(|prefix| !prefix.is_empty());
+            let unknown = Unknown {
+                prefix: prefix.map(str::to_string),
+                outline: Some(outline.clone()),
+                split: Split::Never,
+                by: item.by(),
+            };
+            let secrets = self.secrets | item.secrets;
+            return Value { text: Text::Unknown(unknown), span: self.span.clone(), secrets };
+        }
         let open = if item.text().is_some() { String::new() } else { BLANK.to_string() };
         let mut filled =
             self.map(|text| text.replace(token, &format!("{}{open}", item.known_start())));

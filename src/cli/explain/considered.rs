@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::report::Explanation;
 use crate::cli::flatten_lines;
 use crate::config::standing::Standing;
-use crate::effect::{self, Effect, Grade, Word};
+use crate::effect::{Effect, Grade, Word};
 use crate::engine::{Match, RuleContext};
 use crate::rule::condition::Subject;
 use crate::rule::{Action, Rule, Truth, Verdict, shipped};
@@ -38,7 +38,7 @@ impl Explanation<'_> {
             bases: &self.dry.bases,
             place: &self.dry.place,
         };
-        RuleContext { subject, profile: self.config.profile, look: effect::look::list_below }
+        RuleContext { subject, profile: self.config.profile }
     }
 
     /// Every rule on this kind of event, those that matched first.
