@@ -424,7 +424,9 @@ impl RuleContext<'_> {
         first.as_ref()?;
         // What a write would add cannot be seen.
         let seen = match (&effect.path, effect.word) {
-            (Some(target), Word::Read | Word::Delete | Word::Permission) => look::list_below(target),
+            (Some(target), Word::Read | Word::Delete | Word::Permission) => {
+                look::list_below(target)
+            }
             _ => None,
         };
         match seen {

@@ -643,7 +643,9 @@ impl<'a> Emitter<'a> {
             let (dir, name) = path::split(&one.lexical);
             let resolved = match last {
                 true => self.resolver.resolve(&one.lexical, "/"),
-                false => format!("{}/{name}", self.resolver.resolve(dir, "/").trim_end_matches('/')),
+                false => {
+                    format!("{}/{name}", self.resolver.resolve(dir, "/").trim_end_matches('/'))
+                }
             };
             if resolved != one.resolved {
                 let led = Target { resolved, ..one };

@@ -19,6 +19,8 @@ pub fn expand_glob(target: &Target) -> Option<Vec<Target>> {
 /// Could what the glob names lie behind a link that the glob does not show? `last` = a link by the last name is followed, too.
 pub fn may_follow_links(target: &Target, last: bool) -> bool {
     match target.extent {
+        // At any depth no link to a directory is followed.
+        Extent::Glob if target.lexical.split('/').any(|part| part == "**") => false,
         Extent::Glob if last => true,
         Extent::Glob => glob::has_active(path::split(&target.lexical).0),
         Extent::Children => last,

@@ -286,6 +286,8 @@ mod tests {
             ("/p/../q/f", "Write(/q/*)"),
             ("/p/.gitignore", "Write(*.gitignore)"),
             ("", "Write(*)"),
+            ("..", "Write(*)"),
+            ("../..", "Write(*)"),
         ] {
             assert_eq!(of("Write", json!({ "file_path": path })), pattern, "{path}");
         }

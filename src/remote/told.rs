@@ -244,3 +244,24 @@ fn stdin_fault(input: &Input) -> Option<InputFault> {
         InputEnd::Closed => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_do_not_come_as_a_whole_are_told_as_the_bridge_does() {
+        let told = |oversized, end| {
+            let fault = stdin_fault(&Input { bytes: vec![b' '; 2 << 20], oversized, end });
+            fault.map(|fault| (fault.context, fault.message))
+        };
+        let fault = |context: &str, message: &str| Some((context.into(), message.into()));
+        assert_eq!(told(false, InputEnd::Closed), None);
+        assert_eq!(
+            told(true, InputEnd::Closed),
+            fault("hook_fatal_error", "stdin is larger than 2 MiB")
+        );
+        assert_eq!(told(true, InputEnd::Open), fault("hook_fatal_error", "Timeout reading stdin"));
+        assert_eq!(told(false, InputEnd::Failed("no".into())), fault("stdin_read_error", "no"));
+    }
+}

@@ -418,6 +418,8 @@ mod tests {
             ("./x/[]a]bcd/*", "./x*bcd"),
             ("a[b", "*a"),
             ("[ab]", "*"),
+            ("id_rsa", "*id_rsa"),
+            ("secrets/id_rsa", "*secrets"),
         ] {
             assert_eq!(needle::path_needle(pattern), needle, "{pattern}");
         }
