@@ -10,7 +10,6 @@ use std::rc::Rc;
 
 use hookctl::config::{Config, LayerFile};
 use hookctl::dry;
-use hookctl::effect;
 use hookctl::engine::{RuleContext, strongest_match};
 use hookctl::event::Kind;
 use hookctl::paths::Paths;
@@ -204,8 +203,7 @@ fn an_allow_changes_no_stop_and_what_matched_is_the_verdict() {
                 bases: &judged.bases,
                 place: &judged.place,
             };
-            let case =
-                RuleContext { subject, profile: config.profile, look: effect::look::list_below };
+            let case = RuleContext { subject, profile: config.profile };
             let matched: Vec<_> = rules
                 .iter()
                 .filter_map(|rule| case.test_rule(rule))

@@ -70,11 +70,7 @@ impl Judge {
         let analysis = effect::analyse_event(&event, place);
         let bases = Bases::new(&place.home, &place.project);
         let subject = Subject { event: &event, analysis: &analysis, bases: &bases, place };
-        let case = RuleContext {
-            subject,
-            profile: rule::Profile::default(),
-            look: effect::look::list_below,
-        };
+        let case = RuleContext { subject, profile: rule::Profile::default() };
         let call = Concerned { event: &event, analysis: &analysis, place, deep: false };
         let matches: Vec<_> = shipped::concerned_rules(&call, |_| false)
             .filter_map(|one| case.test_rule(self.rules.get(one.id)?))
