@@ -382,6 +382,7 @@ impl Walker<'_> {
             Feed::Stream(_) if loads_dumps(lang) => {
                 let word = Word::Named("database.write");
                 self.out.push(word, Grade::Possible, Source::Code, span);
+                self.hold_unread(index);
             }
             Feed::File(file) => match self.out.locate_value(&file, Extent::Exact, false) {
                 // `sh < /dev/null`
@@ -390,6 +391,7 @@ impl Walker<'_> {
                 Spot::At(target) => {
                     let text = self.out.written.get(&target.resolved).cloned();
                     if loads_dumps(lang) && text == Some(None) {
+                        self.hold_unread(index);
                         self.load_dump(&target.resolved, span);
                     } else {
                         self.run_content(text, &file, Some(lang), index, own, words);
@@ -466,6 +468,11 @@ impl Walker<'_> {
         } else {
             self.in_child_shell(Vec::new(), |w| w.walk_nested(text, span, Some(index)));
         }
+    }
+
+    /// What a client does with commands that nobody has read is told by none of its other effects.
+    fn hold_unread(&mut self, index: usize) {
+        self.out.analysis.commands[index].transparent = false;
     }
 
     /// A program text, and what it runs in turn.
@@ -576,6 +583,9 @@ impl Walker<'_> {
                 self.run_sketch(&text, lang, span, index, own);
             }
             None => {
+                if lang.is_some_and(loads_dumps) {
+                    self.hold_unread(index);
+                }
                 self.lead_into(file, lang, index, own, words);
                 if own {
                     // What a sourced file does to this shell nobody knows.
