@@ -7,6 +7,18 @@ use crate::effect::program::table::{self, Class};
 use crate::effect::value::{Printer, Text, Value};
 use crate::effect::{Extent, Word};
 
+/// Does jq make other text of what it reads than stands there?
+fn decodes(args: &[Value]) -> bool {
+    let words = ["@base64", "implode", "explode", "$ENV", "env", "input", "include", "import"];
+    args.iter().any(|arg| match arg.plain_text() {
+        Some(text) => {
+            words.iter().any(|word| text.contains(word))
+                || matches!(text, "-f" | "-L" | "--from-file")
+        }
+        None => true,
+    })
+}
+
 impl Walker<'_> {
     /// Who prints what a program prints.
     pub(super) fn find_printer(&mut self, words: &[Value]) -> Printer {
@@ -38,6 +50,7 @@ impl Walker<'_> {
         });
         by = by.max(match name {
             "helm" if self.is_local_chart(args) => Printer::Local,
+            "jq" if !decodes(args) => Printer::Local,
             _ if stranger => Printer::Stranger,
             "echo" | "printf" | "true" | ":" => Printer::Nobody,
             // A filter without files says nothing of its own.

@@ -122,6 +122,27 @@ impl Printing<'_> {
                 self.args.iter().all(|a| a.plain_text().is_some_and(|t| t.parse::<f64>().is_ok()))
             }
             "id" => self.has(&["-u", "-g"]),
+            // Seconds since 1970, and parts of one.
+            "date" => {
+                let clock =
+                    |a: &Value| matches!(a.plain_text(), Some("+%s" | "+%N" | "+%s%N" | "+%s.%N"));
+                self.args.len() == 1 && self.args.iter().all(clock)
+            }
+            "stat" => match self.args {
+                [option, format, _] => {
+                    let format = format.plain_text();
+                    let of_gnu =
+                        matches!(option.plain_text(), Some("-c" | "--format" | "--printf"));
+                    let of_bsd = option.plain_text() == Some("-f");
+                    of_gnu && matches!(format, Some("%s" | "%Y" | "%X" | "%Z" | "%a" | "%h" | "%i"))
+                        || of_bsd && matches!(format, Some("%z" | "%m" | "%a" | "%c"))
+                }
+                [option, _] => matches!(
+                    option.plain_text(),
+                    Some("-c%s" | "-c%Y" | "-f%z" | "-f%m" | "--format=%s" | "--printf=%s")
+                ),
+                _ => false,
+            },
             _ => false,
         }
     }
@@ -311,6 +332,11 @@ impl Walker<'_> {
                     .cwd()
                     .is_some_and(|cwd| cwd == project || cwd.starts_with(&format!("{project}/")));
                 (inside && !project.is_empty()).then_some(Feed::Text(project))
+            }
+            ["rev-list", ref rest @ ..]
+                if rest.contains(&"--count") && !rest.contains(&"--left-right") =>
+            {
+                Some(Feed::Numbers)
             }
             // Names of commits and branches hold no `..`.
             ["rev-parse", ref rest @ ..]
