@@ -497,17 +497,17 @@ fn emit_search(out: &mut Emitter, event: &Event) {
         if let Some(dir) = dir {
             let whole = format!("{}/{dir}", base.text().unwrap_or("."));
             let text = if path::is_absolute(dir) { dir.to_string() } else { whole };
-            out.emit_path(
-                Word::Read,
-                &Value::known(text, 0..0),
-                extent,
-                Grade::Certain,
-                Source::Tool,
-            );
-            return;
+            return emit_listing(out, &Value::known(text, 0..0), extent);
         }
     }
-    out.emit_path(Word::Read, &base, extent, Grade::Certain, Source::Tool);
+    emit_listing(out, &base, extent);
+}
+
+/// Names alone are told: outside of the project those in the directory, whose files stay unread.
+fn emit_listing(out: &mut Emitter, dir: &Value, extent: Extent) {
+    let elsewhere = out.locate_exact(dir).is_some_and(|target| out.is_elsewhere(&target));
+    let extent = if elsewhere { Extent::Exact } else { extent };
+    out.emit_path(Word::Read, dir, extent, Grade::Certain, Source::Tool);
 }
 
 /// May what stands behind a pattern's first sign lead out of the directory before it: `{../..,x}/*`, `@(src|..)/*`, `{/etc,x}`?
