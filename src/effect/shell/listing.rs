@@ -1,8 +1,11 @@
 //! Commands that print paths: what every line of theirs is known to lie below.
 
 use super::Feed;
-use crate::effect::program::special;
+use super::filter::{self, Handed};
+use crate::effect::program::table::{Program, mark};
+use crate::effect::program::{Parsed, parse_arguments, special};
 use crate::effect::value::Value;
+use crate::limits;
 
 /// Something below the directory.
 pub(super) fn anything_below() -> Feed {
@@ -28,8 +31,34 @@ pub fn stays_below(args: &[Value]) -> bool {
     })
 }
 
+/// find's words, with a test in place of each program that it starts; None where that may print anything.
+fn without_runs(args: &[Value], own: &'static [Program]) -> Option<Vec<Value>> {
+    let (mut words, mut at) = (Vec::new(), 0);
+    while let Some(arg) = args.get(at) {
+        at += 1;
+        if arg.plain_text() != Some("-exec") {
+            words.push(arg.clone());
+            continue;
+        }
+        let ends = |arg: &Value| matches!(arg.plain_text(), Some(";" | "+"));
+        let length = args[at..].iter().position(ends)?;
+        if !keeps_names(&args[at..at + length], own) {
+            return None;
+        }
+        words.push(Value::known("-executable", arg.span.clone()));
+        at += length + 1;
+    }
+    Some(words)
+}
+
+/// Does a program that is given what find found print some of it, or nothing?
+fn keeps_names(run: &[Value], own: &'static [Program]) -> bool {
+    matches!(filter::handed_on(run, Some("{}"), own), Some(Handed::Paths | Handed::Nothing))
+}
+
 /// find prints what lies below its one start.
-pub(super) fn find_listing(args: &[Value]) -> Option<Feed> {
+pub(super) fn find_listing(args: &[Value], own: &'static [Program]) -> Option<Feed> {
+    let args = &without_runs(args, own)?[..];
     let mut at = 0;
     while args.get(at).is_some_and(|a| {
         matches!(a.plain_text(), Some("-H" | "-L" | "-P")) || a.known_start().starts_with("-O")
@@ -37,7 +66,7 @@ pub(super) fn find_listing(args: &[Value]) -> Option<Feed> {
         at += 1;
     }
     let other = |a: &Value| {
-        ["-printf", "-exec", "-ls", "-fls", "-files0", "-D"]
+        ["-printf", "-execdir", "-ls", "-fls", "-files0", "-D"]
             .iter()
             .any(|o| a.known_start().starts_with(o))
     };
@@ -45,11 +74,18 @@ pub(super) fn find_listing(args: &[Value]) -> Option<Feed> {
         return None;
     }
     let starts: Vec<&Value> =
-        args[at..].iter().take_while(|a| !a.known_start().starts_with(['-', '(', '!'])).collect();
+        args[at..].iter().take_while(|a| is_start(a)).collect();
     let start = match starts[..] {
         [] => Value::known(".", 0..0),
         [one] => one.clone(),
-        _ => return None,
+        // Of several that is known which lie below the directory.
+        _ => {
+            let apart = |start: &&Value| !start.known_start().trim_matches(['.', '/']).is_empty();
+            let named = special::named_globs(&Value::known(".", 0..0), args);
+            let starts: Vec<Value> = starts.into_iter().filter(apart).cloned().collect();
+            let count = args[at..].iter().take_while(|a| is_start(a)).count();
+            return files_below(&starts, named).filter(|_| starts.len() == count);
+        }
     };
     let mut tests = args[at..].iter().filter(|a| a.known_start().starts_with(['-', '(', '!']));
     let plain = ["-print", "-print0", "-depth", "-d", "-xdev", "-mount"];
@@ -67,20 +103,109 @@ pub(super) fn find_listing(args: &[Value]) -> Option<Feed> {
     })
 }
 
-/// `grep -l`, `rg --files`: prints the names of files.
-pub fn names_files(program: &str, args: &[Value]) -> bool {
-    args.iter().any(|a| {
-        let text = a.known_start();
-        text.starts_with("--files-with")
-            || program == "rg" && text == "--files"
-            || text.starts_with('-') && !text.starts_with("--") && text.contains('l')
+/// Is it no test of find's?
+fn is_start(arg: &Value) -> bool {
+    !arg.known_start().starts_with(['-', '(', '!'])
+}
+
+/// What a search prints by its options: `grep -l`, `rg -n`, `git grep -l`.
+pub struct Search<'a> {
+    name: &'a str,
+    parsed: Parsed,
+    /// Where it looks.
+    pub paths: Vec<&'a Value>,
+}
+
+impl<'a> Search<'a> {
+    /// The search that a program's arguments ask for.
+    pub fn read(name: &'a str, args: &'a [Value], own: &'static [Program]) -> Option<Search<'a>> {
+        let parsed = parse_arguments(name, args, own);
+        let first = parsed.subs + usize::from(!parsed.has_mark(mark::NO_FIRST));
+        let paths = parsed.operands.iter().skip(first).map(|at| &args[*at]).collect();
+        parsed.program?;
+        Some(Search { name, parsed, paths })
+    }
+
+    fn has(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.parsed.find_option(name).is_some())
+    }
+
+    /// Are all of its options such as the table has?
+    pub fn is_known(&self) -> bool {
+        self.parsed.options.iter().all(|option| option.spec.is_some())
+    }
+
+    /// Does it print the names of files, and nothing else?
+    pub fn lists(&self) -> bool {
+        match self.name {
+            // There `-L` follows links.
+            "rg" => self.has(&["-l", "--files-without-match", "--files"]),
+            _ => self.has(&["-l", "-L", "--name-only"]),
+        }
+    }
+
+    /// Does it print nothing?
+    pub fn is_quiet(&self) -> bool {
+        self.has(&["-q"])
+    }
+
+    /// Has every line a number in front, behind the name if there is one?
+    pub fn is_numbered(&self) -> bool {
+        self.has(&["-n"])
+    }
+
+    /// Do its lines begin with the file's name and a colon, where there is a name?
+    pub fn may_begin_with_names(&self) -> bool {
+        let other = match self.name {
+            "rg" => &["-I", "-A", "-B", "-C", "-0", "--json", "--heading", "-p", "--passthru"][..],
+            "git" => &["-h", "-A", "-B", "-C", "-z", "--heading", "--break", "-p", "-W"],
+            _ => &["-h", "-A", "-B", "-C", "-Z", "-T", "-v"],
+        };
+        self.is_known() && !self.is_quiet() && !self.has(other)
+    }
+
+    /// Is it sure that a name, or a number, stands in front? Of one file alone none is printed.
+    pub fn names_files(&self, fed: &Feed, mut is_dir: impl FnMut(&Value) -> bool) -> bool {
+        // Without a path these read what they are fed.
+        let reads = self.paths.is_empty() && !matches!(fed, Feed::None);
+        let trees = matches!(self.name, "rg" | "ag") && !reads || self.has(&["-r", "-R"]);
+        self.may_begin_with_names()
+            && (self.name == "git"
+                || self.has(&["-H", "-n"])
+                || trees && self.paths.iter().all(|path| is_dir(path)))
+    }
+
+    /// Something below of where it looks.
+    pub fn below(&self) -> Option<Value> {
+        let below = |path: &&Value| stays_below(std::slice::from_ref(*path));
+        match &self.paths[..] {
+            paths if paths.iter().all(below) => Some(Value::known(".", 0..0).unknown_below()),
+            [one] if one.plain_text().is_some() => Some(one.unknown_below()),
+            _ => None,
+        }
+    }
+}
+
+/// Does printf print each of its words, and between them nothing but what ends a name?
+pub fn prints_each(format: &str) -> bool {
+    let end = format.strip_prefix("%s").unwrap_or_default();
+    matches!(end, "\\n" | "\\0" | "\\000" | "\n" | " ")
+}
+
+/// The words that a program prints one by one, where some of them are globs.
+pub fn printed_words(words: &[Value]) -> Option<Feed> {
+    let (first, rest) = words.split_first()?;
+    let told = |word: &Value| word.is_glob() || word.plain_text().is_some() || word.is_found();
+    (rest.len() <= limits::VALUES && words.iter().all(told)).then(|| match rest {
+        [] => Feed::Lines(first.clone()),
+        _ => Feed::Found(first.clone(), rest.to_vec()),
     })
 }
 
 /// Does a filter print lines of its input as they are, and nothing else?
 pub fn whole_lines(program: &str, args: &[Value], operands: &[&Value]) -> bool {
     let allowed = match program {
-        "grep" | "egrep" | "rg" => "viEFxwmaPe0123456789",
+        "grep" | "egrep" | "rg" => "viEFGxwmaPsze0123456789",
         "sort" => "nruzfkthVgds0123456789.,:",
         "uniq" => "duiz",
         "head" | "tail" => "nqz0123456789",
@@ -97,5 +222,12 @@ pub fn whole_lines(program: &str, args: &[Value], operands: &[&Value]) -> bool {
         o.plain_text()
             .is_none_or(|t| t.len() > 1 && t.trim_start_matches('+').parse::<i64>().is_err())
     });
-    options && files.count() <= usize::from(matches!(program, "grep" | "egrep" | "rg"))
+    let searches = matches!(program, "grep" | "egrep" | "rg");
+    let patterns = args.iter().filter(|a| is_pattern_option(a.known_start())).count();
+    options && files.count() <= if searches { patterns.max(1) } else { 0 }
+}
+
+/// `-e`, `-ve`: the next word is a pattern.
+fn is_pattern_option(text: &str) -> bool {
+    text.starts_with('-') && !text.starts_with("--") && text.ends_with('e')
 }

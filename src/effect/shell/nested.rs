@@ -56,6 +56,14 @@ impl Walker<'_> {
 
     /// Runs what a program runs in turn.
     pub(super) fn run_next(&mut self, next: Next, index: usize, assigns: bool) {
+        let feeds = matches!(next, Next::Words { feeds: true, .. } | Next::Each { .. });
+        if feeds && let Some(items) = self.file_of_items(index) {
+            return self.fed_with(items, |w| w.run_fed(next, index, assigns));
+        }
+        self.run_fed(next, index, assigns);
+    }
+
+    fn run_fed(&mut self, next: Next, index: usize, assigns: bool) {
         match next {
             Next::Maybe(next) => self.try_out(*next, index),
             Next::Words { words, cwd, feeds } => {
@@ -187,11 +195,11 @@ impl Walker<'_> {
     fn tried(&mut self, run: impl FnOnce(&mut Self)) {
         let (from, commands) = (self.out.analysis.effects.len(), self.out.analysis.commands.len());
         let (notes, names) = (self.out.analysis.notes.len(), self.out.analysis.environment.len());
-        let written = self.out.written.clone();
+        let (written, listed) = (self.out.written.clone(), self.listed.clone());
         let mark = self.state.mark();
         run(self);
         self.state.rollback(mark);
-        self.out.written = written;
+        (self.out.written, self.listed) = (written, listed);
         if self.room.stopped {
             return;
         }
@@ -364,7 +372,8 @@ impl Walker<'_> {
         let parallel = self.out.analysis.commands.get(index).is_some_and(|c| c.name == "parallel");
         match outer.clone() {
             // Its lines are commands that nobody has seen.
-            Feed::None | Feed::File(_) | Feed::Lines(_) | Feed::Tree(_) if parallel => {
+            Feed::None | Feed::File(_) | Feed::Lines(_) | Feed::Found(..) | Feed::Tree(_)
+                if parallel => {
                 self.out.emit_unknown("commands that standard input names", span);
             }
             Feed::None => {}
@@ -408,7 +417,8 @@ impl Walker<'_> {
             | Feed::Tree(_)
             | Feed::Here
             | Feed::Names
-            | Feed::Numbers => {
+            | Feed::Numbers
+            | Feed::Columns(_) => {
                 self.emit_unread(Printer::Local, true, own, &span);
             }
         }

@@ -58,6 +58,11 @@ impl Walker<'_> {
             Command::Simple(simple) => {
                 let words = self.without_choosing(|w| w.words_of(simple));
                 let words = skip_wrappers(&words, self.out.place.programs);
+                let reads = |r: &shuck_ast::Redirect| r.kind == RedirectKind::Input;
+                if words.is_empty() && stmt.redirects.iter().any(reads) {
+                    // `$(< FILE)`
+                    return fed;
+                }
                 let several = self.several;
                 let product = self.product_of(words, &fed, several);
                 self.several = several;
@@ -106,15 +111,13 @@ impl Walker<'_> {
         text.map_or(Feed::Stream(by), Feed::Text)
     }
 
-    /// The text that a statement prints, if all of it is known.
-    pub(super) fn printed_text(&mut self, stmt: &Stmt) -> Option<String> {
+    /// What a statement prints into its own redirection, if that is known.
+    pub(super) fn printed_feed(&mut self, stmt: &Stmt) -> Option<Feed> {
         match &stmt.command {
             Command::Simple(_) => {
                 let fed = self.redirect_feed(stmt).unwrap_or_else(|| self.feed.clone());
-                match self.printed_by(stmt, fed) {
-                    Feed::Text(text) if !self.several => Some(text),
-                    _ => None,
-                }
+                let printed = self.printed_by(stmt, fed);
+                (!self.several).then_some(printed)
             }
             _ => None,
         }
