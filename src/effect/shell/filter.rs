@@ -1,8 +1,9 @@
 //! Filters of lists: which of the paths that lines hold are left, and in which column of a line a path stands.
 
 use super::Feed;
-use super::listing::{self, Search};
+use super::listing;
 use crate::effect::program::parse_arguments;
+use crate::effect::program::special::Search;
 use crate::effect::program::table::Program;
 use crate::effect::value::Value;
 

@@ -2,8 +2,8 @@
 
 use super::Feed;
 use super::filter::{self, Handed};
-use crate::effect::program::table::{Program, mark};
-use crate::effect::program::{Parsed, parse_arguments, special};
+use crate::effect::program::special::{self, stays_below};
+use crate::effect::program::table::Program;
 use crate::effect::value::Value;
 use crate::limits;
 
@@ -21,14 +21,6 @@ pub(super) fn files_below(args: &[Value], named: Vec<Value>) -> Option<Feed> {
 /// The files of lasting data that a program is to name.
 pub(super) fn lasting(args: &[Value]) -> Vec<Value> {
     args.iter().filter_map(|pattern| special::lasting_glob(".", pattern)).collect()
-}
-
-/// Does no argument lead out of the directory?
-pub fn stays_below(args: &[Value]) -> bool {
-    args.iter().all(|a| {
-        a.text()
-            .is_some_and(|t| !t.starts_with(['/', '~']) && !t.contains("=/") && !t.contains(".."))
-    })
 }
 
 /// find's words, with a test in place of each program that it starts; None where that may print anything.
@@ -106,84 +98,6 @@ pub(super) fn find_listing(args: &[Value], own: &'static [Program]) -> Option<Fe
 /// Is it no test of find's?
 fn is_start(arg: &Value) -> bool {
     !arg.known_start().starts_with(['-', '(', '!'])
-}
-
-/// What a search prints by its options: `grep -l`, `rg -n`, `git grep -l`.
-pub struct Search<'a> {
-    name: &'a str,
-    parsed: Parsed,
-    /// Where it looks.
-    pub paths: Vec<&'a Value>,
-}
-
-impl<'a> Search<'a> {
-    /// The search that a program's arguments ask for.
-    pub fn read(name: &'a str, args: &'a [Value], own: &'static [Program]) -> Option<Search<'a>> {
-        let parsed = parse_arguments(name, args, own);
-        let first = parsed.subs + usize::from(!parsed.has_mark(mark::NO_FIRST));
-        let paths = parsed.operands.iter().skip(first).map(|at| &args[*at]).collect();
-        parsed.program?;
-        Some(Search { name, parsed, paths })
-    }
-
-    fn has(&self, names: &[&str]) -> bool {
-        names.iter().any(|name| self.parsed.find_option(name).is_some())
-    }
-
-    /// Are all of its options such as the table has?
-    pub fn is_known(&self) -> bool {
-        self.parsed.options.iter().all(|option| option.spec.is_some())
-    }
-
-    /// Does it print the names of files, and nothing else?
-    pub fn lists(&self) -> bool {
-        match self.name {
-            // There `-L` follows links.
-            "rg" => self.has(&["-l", "--files-without-match", "--files"]),
-            _ => self.has(&["-l", "-L", "--name-only"]),
-        }
-    }
-
-    /// Does it print nothing?
-    pub fn is_quiet(&self) -> bool {
-        self.has(&["-q"])
-    }
-
-    /// Has every line a number in front, behind the name if there is one?
-    pub fn is_numbered(&self) -> bool {
-        self.has(&["-n"])
-    }
-
-    /// Do its lines begin with the file's name and a colon, where there is a name?
-    pub fn may_begin_with_names(&self) -> bool {
-        let other = match self.name {
-            "rg" => &["-I", "-A", "-B", "-C", "-0", "--json", "--heading", "-p", "--passthru"][..],
-            "git" => &["-h", "-A", "-B", "-C", "-z", "--heading", "--break", "-p", "-W"],
-            _ => &["-h", "-A", "-B", "-C", "-Z", "-T", "-v"],
-        };
-        self.is_known() && !self.is_quiet() && !self.has(other)
-    }
-
-    /// Is it sure that a name, or a number, stands in front? Of one file alone none is printed.
-    pub fn names_files(&self, fed: &Feed, mut is_dir: impl FnMut(&Value) -> bool) -> bool {
-        // Without a path these read what they are fed.
-        let reads = self.paths.is_empty() && !matches!(fed, Feed::None);
-        let trees = matches!(self.name, "rg" | "ag") && !reads || self.has(&["-r", "-R"]);
-        self.may_begin_with_names()
-            && (self.name == "git"
-                || self.has(&["-H", "-n"])
-                || trees && self.paths.iter().all(|path| is_dir(path)))
-    }
-
-    /// Something below of where it looks.
-    pub fn below(&self) -> Option<Value> {
-        let below = |path: &&Value| stays_below(std::slice::from_ref(*path));
-        match &self.paths[..] {
-            paths if paths.iter().all(below) => Some(Value::known(".", 0..0).unknown_below()),
-            [one] if one.plain_text().is_some() => Some(one.unknown_below()),
-            _ => None,
-        }
-    }
 }
 
 /// Does printf print each of its words, and between them nothing but what ends a name?

@@ -2,7 +2,6 @@
 
 use super::super::state::StateKey;
 use super::super::filter::{self, Columns, Handed, Sign};
-use super::super::listing::Search;
 use super::super::{Feed, Walker, listing};
 use crate::effect::Extent;
 use crate::effect::decode;
@@ -322,9 +321,7 @@ impl Walker<'_> {
             ["grep", ref rest @ ..] if !rest.iter().any(|a| a.starts_with("--no-index")) => {
                 self.searched("git", args, &Feed::None)
             }
-            ["diff" | "diff-tree" | "diff-index" | "show" | "log" | "stash", ref rest @ ..]
-                if !rest.contains(&"--no-index") =>
-            {
+            ["diff" | "diff-tree" | "diff-index" | "show" | "log" | "stash", ref rest @ ..] => {
                 names_changed(plain[0], rest)
             }
             ["status", ref rest @ ..] => {
@@ -358,7 +355,7 @@ impl Walker<'_> {
 
     /// What `grep -l` and its like print: names, or lines that begin with them.
     fn searched(&mut self, name: &str, args: &[Value], fed: &Feed) -> Option<Feed> {
-        let search = Search::read(name, args, self.out.place.programs)?;
+        let search = special::Search::read(name, args, self.out.place.programs)?;
         if search.lists() {
             let below = search.below()?;
             let lasting = listing::lasting(args);
@@ -370,7 +367,7 @@ impl Walker<'_> {
         let is_dir = |path: &Value| {
             self.out.locate_exact(path).is_some_and(|at| self.out.resolver.is_dir(&at.resolved))
         };
-        let named = search.names_files(fed, is_dir);
+        let named = search.names_files(!matches!(fed, Feed::None), is_dir);
         let path = search.below().filter(|_| named)?;
         Some(Feed::Columns(Columns { sign: Sign::Colon, at: &[1], path }))
     }
@@ -458,7 +455,7 @@ impl Walker<'_> {
             }
             [one] => match self.out.locate_exact(one) {
                 Some(target) if self.out.resolver.is_dir(&target.resolved) => Some(Feed::Names),
-                _ => listing::stays_below(args).then(listing::anything_below),
+                _ => special::stays_below(args).then(listing::anything_below),
             },
             _ => None,
         }
@@ -522,16 +519,13 @@ fn columns(sign: Sign, at: &'static [usize]) -> Feed {
     Feed::Columns(Columns { sign, at, path: Value::known(".", 0..0).unknown_below() })
 }
 
-/// `git diff --name-only`, and what stands in columns; `git show` tells of the commit as well, unless it is told not to.
+/// `git diff --name-only`, and what stands in columns.
 fn names_changed(verb: &str, rest: &[&str]) -> Option<Feed> {
-    let silent = ["--format=", "--pretty=", "--format=format:", "--pretty=format:"];
-    let alone = !matches!(verb, "show" | "log") || rest.iter().any(|a| silent.contains(a));
-    let shown = |names: &[&str]| alone && rest.iter().any(|a| names.contains(a));
+    let shown = |option: &str| special::shows_only(verb, rest, option);
     match () {
-        () if verb == "stash" && rest.first() != Some(&"show") => None,
-        () if shown(&["--name-only"]) => Some(listing::anything_below()),
-        () if shown(&["--name-status"]) => Some(columns(Sign::Tab, &[2, 3])),
-        () if shown(&["--numstat"]) => Some(columns(Sign::Tab, &[3])),
+        () if shown("--name-only") => Some(listing::anything_below()),
+        () if shown("--name-status") => Some(columns(Sign::Tab, &[2, 3])),
+        () if shown("--numstat") => Some(columns(Sign::Tab, &[3])),
         () => None,
     }
 }
