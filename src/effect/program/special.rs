@@ -6,7 +6,6 @@ mod containers;
 mod files;
 mod forge;
 mod git;
-mod listed;
 mod lookalike;
 mod machine;
 mod network;
@@ -28,7 +27,6 @@ pub use files::{
 };
 pub use forge::emit_forge;
 pub use git::{names_git, redirects_git, spare_throwaway};
-pub use listed::{Search, listed_below, shows_only, stays_below};
 pub use stage::{is_client, is_watched, settle, settle_drops};
 pub use wrap::fill_row;
 

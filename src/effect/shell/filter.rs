@@ -2,8 +2,8 @@
 
 use super::Feed;
 use super::listing;
+use crate::effect::program::listed::Search;
 use crate::effect::program::parse_arguments;
-use crate::effect::program::special::Search;
 use crate::effect::program::table::Program;
 use crate::effect::value::Value;
 

@@ -2,7 +2,8 @@
 
 use super::Feed;
 use super::filter::{self, Handed};
-use crate::effect::program::special::{self, stays_below};
+use crate::effect::program::listed::stays_below;
+use crate::effect::program::special;
 use crate::effect::program::table::Program;
 use crate::effect::value::Value;
 use crate::limits;
@@ -65,8 +66,7 @@ pub(super) fn find_listing(args: &[Value], own: &'static [Program]) -> Option<Fe
     if args[at..].iter().any(other) {
         return None;
     }
-    let starts: Vec<&Value> =
-        args[at..].iter().take_while(|a| is_start(a)).collect();
+    let starts: Vec<&Value> = args[at..].iter().take_while(|a| is_start(a)).collect();
     let start = match starts[..] {
         [] => Value::known(".", 0..0),
         [one] => one.clone(),

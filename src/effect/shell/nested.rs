@@ -374,7 +374,8 @@ impl Walker<'_> {
         match outer.clone() {
             // Its lines are commands that nobody has seen.
             Feed::None | Feed::File(_) | Feed::Lines(_) | Feed::Found(..) | Feed::Tree(_)
-                if parallel => {
+                if parallel =>
+            {
                 self.out.emit_unknown("commands that standard input names", span);
             }
             Feed::None => {}

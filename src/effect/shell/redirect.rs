@@ -2,10 +2,10 @@
 
 use shuck_ast::{Command, Redirect, RedirectKind, RedirectTarget, Stmt, Word};
 
-use super::{Feed, Walker, filter};
 use super::marks::has_bare;
 use super::nested::is_feeder;
 use super::state::{Delta, StateKey};
+use super::{Feed, Walker, filter};
 use crate::effect::emitter::Spot;
 use crate::effect::path::{join, normalise_path};
 use crate::effect::program::effects::is_directory;
@@ -230,7 +230,9 @@ impl Walker<'_> {
             self.listed.remove(&target.resolved);
             let text = match content {
                 Some(Feed::Text(text)) => Some(text),
-                Some(list) if target.extent == Extent::Exact && filter::some_of(&list).is_some() => {
+                Some(list)
+                    if target.extent == Extent::Exact && filter::some_of(&list).is_some() =>
+                {
                     let now = self.out.analysis.effects.len();
                     self.listed.insert(target.resolved.clone(), (list, now));
                     None

@@ -5,7 +5,7 @@ use super::scan::{CallArg, Scan, fill_template, module_name};
 use super::sql;
 use super::val::Val;
 use crate::effect::program::Next;
-use crate::effect::program::special;
+use crate::effect::program::listed;
 use crate::effect::program::table::{self, Class};
 use crate::effect::value::{BLANK, Value};
 use crate::effect::{Extent, Grade, Source, Word};
@@ -15,6 +15,8 @@ mod emit;
 mod name;
 mod role;
 
+/// A name of the directory that the program is in, whichever.
+const ANY_NAME: &str = "./\u{10fffe}";
 /// What argparse makes of the program's arguments, as a name that no language can spell.
 const ARGUMENTS: &str = "(arguments)";
 /// What a shell reads as more than words.
@@ -143,8 +145,7 @@ impl Scan<'_, '_> {
             (Val::List(_, items), "join") => join_items(items, &first.unwrap_or_default()),
             // A list that a program prints, or a directory's names.
             (Val::Text(text), "split" | "splitlines")
-                if text.ends_with(BLANK)
-                    && (args.is_empty() || first.as_deref() == Some("\n")) =>
+                if text.ends_with(BLANK) && (args.is_empty() || first.as_deref() == Some("\n")) =>
             {
                 from.clone()
             }
@@ -310,7 +311,9 @@ impl Scan<'_, '_> {
     fn resolved_url(&self, call: &CallArguments) -> Val {
         let own = self.own_place("import.meta.url");
         match (call.at(0).to_text(), own) {
-            (Some(text), Some(own)) if call.at(1) == own && !text.contains([':', '%', '\\', '?']) => {
+            (Some(text), Some(own))
+                if call.at(1) == own && !text.contains([':', '%', '\\', '?']) =>
+            {
                 Val::path(parent_directory(&own).join(&call.at(0), "/"))
             }
             _ => Val::Unknown,
@@ -341,7 +344,7 @@ impl Scan<'_, '_> {
             }),
         };
         let below = words.filter(|_| call.find_option("cwd").is_none());
-        match below.and_then(|words| special::listed_below(&words, self.out.place.programs)) {
+        match below.and_then(|words| listed::listed_below(&words, self.out.place.programs)) {
             Some(dir) => Val::text(&format!("{}/{BLANK}", dir.trim_end_matches('/'))),
             None => self.stored(&call.at(0)),
         }
@@ -447,15 +450,13 @@ fn made(kind: &str, call: &CallArguments) -> Val {
         },
         "chain" => Val::list(call.pos.iter().map(Val::loop_element).collect()),
         "flat" => Val::list(vec![first.loop_element().loop_element()]),
-        "tuples" => {
-            Val::list(vec![Val::list(call.pos.iter().map(Val::loop_element).collect())])
-        }
+        "tuples" => Val::list(vec![Val::list(call.pos.iter().map(Val::loop_element).collect())]),
         "collect" if call.pos.is_empty() => Val::list(Vec::new()),
         "collect" => first,
         "table" if call.pos.is_empty() => Val::dict(call.opts.clone()),
         "table" if matches!(first, Val::Dict(..)) => first,
         // Without their directory, they are names of the one that the program is in.
-        "names" => Val::text(&format!("./{BLANK}")),
+        "names" => Val::text(ANY_NAME),
         _ => Val::Unknown,
     }
 }
@@ -575,7 +576,9 @@ fn parent_directory(val: &Val) -> Val {
         Some(text) if text.starts_with('/') && text.trim_end_matches('/').is_empty() => {
             Val::text("/")
         }
-        Some(text) if text.trim_end_matches('/').ends_with("/..") => Val::text(&format!("{text}/..")),
+        Some(text) if text.trim_end_matches('/').ends_with("/..") => {
+            Val::text(&format!("{text}/.."))
+        }
         Some(text) if !text.ends_with(BLANK) => match text.trim_end_matches('/').rsplit_once('/') {
             Some(("", _)) => Val::text("/"),
             Some((dir, _)) => Val::text(dir),

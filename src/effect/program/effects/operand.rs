@@ -51,7 +51,6 @@ pub fn emit_operands(out: &mut Emitter, call: &Call, program: &Program, next: &m
             Role::Target => emit_target(out, call, &values, value),
             Role::Code => {
                 out.arguments = values[i + 1..].to_vec();
-                out.bare = out.arguments.is_empty();
                 code::emit_inline(out, program.language(), value, next);
             }
             kind => {
@@ -447,7 +446,6 @@ fn runs(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Ve
     next.push(match kind {
         Role::Code => {
             out.arguments = call.operands();
-            out.bare = out.arguments.is_empty();
             return code::emit_inline(out, lang.unwrap_or(Language::Other), value, next);
         }
         Role::Inline => return emit_inline_or_file(out, value, next),

@@ -1,14 +1,14 @@
 //! What single programs print: the text itself, or the shape of its lines.
 
-use super::super::state::StateKey;
 use super::super::filter::{self, Columns, Handed, Sign};
+use super::super::state::StateKey;
 use super::super::{Feed, Walker, listing};
 use crate::effect::Extent;
 use crate::effect::decode;
 use crate::effect::emitter::Spot;
 use crate::effect::guarded;
 use crate::effect::path::{join, normalise_path, split};
-use crate::effect::program::{code, parse_arguments, special};
+use crate::effect::program::{code, listed, parse_arguments, special};
 use crate::effect::value::{Printer, Text, Value};
 use crate::glob;
 use crate::limits::{self, Cap};
@@ -355,7 +355,7 @@ impl Walker<'_> {
 
     /// What `grep -l` and its like print: names, or lines that begin with them.
     fn searched(&mut self, name: &str, args: &[Value], fed: &Feed) -> Option<Feed> {
-        let search = special::Search::read(name, args, self.out.place.programs)?;
+        let search = listed::Search::read(name, args, self.out.place.programs)?;
         if search.lists() {
             let below = search.below()?;
             let lasting = listing::lasting(args);
@@ -386,15 +386,21 @@ impl Walker<'_> {
         };
         let some = match &fed {
             Feed::Text(text) => {
-                let items: Vec<Value> =
-                    text.split([' ', '\t', '\n', '\0']).filter(|item| !item.is_empty()).map(|item| Value::known(item, 0..0)).take(limits::VALUES + 2).collect();
+                let items: Vec<Value> = text
+                    .split([' ', '\t', '\n', '\0'])
+                    .filter(|item| !item.is_empty())
+                    .map(|item| Value::known(item, 0..0))
+                    .take(limits::VALUES + 2)
+                    .collect();
                 listing::printed_words(&items)?
             }
             fed => filter::some_of(fed)?,
         };
         let Some(at) = parsed.operands.first() else { return Some(some) };
         let token = ["-I", "-i", "-J"].iter().find_map(|name| value(name));
-        let token = token.map(|value| value.map_or(Some("{}".to_string()), |value| value.plain_text().map(str::to_string)));
+        let token = token.map(|value| {
+            value.map_or(Some("{}".to_string()), |value| value.plain_text().map(str::to_string))
+        });
         let token = match token {
             Some(None) => return None,
             Some(token) => token,
@@ -412,7 +418,8 @@ impl Walker<'_> {
 
     /// What fd prints where it starts a program that prints names.
     fn fd_runs(&mut self, args: &[Value]) -> Option<Feed> {
-        let runs = |arg: &Value| matches!(arg.known_start(), "-x" | "-X" | "--exec" | "--exec-batch");
+        let runs =
+            |arg: &Value| matches!(arg.known_start(), "-x" | "-X" | "--exec" | "--exec-batch");
         let at = args.iter().position(runs)?;
         let own = self.out.place.programs;
         let run = &args[at + 1..];
@@ -455,7 +462,7 @@ impl Walker<'_> {
             }
             [one] => match self.out.locate_exact(one) {
                 Some(target) if self.out.resolver.is_dir(&target.resolved) => Some(Feed::Names),
-                _ => special::stays_below(args).then(listing::anything_below),
+                _ => listed::stays_below(args).then(listing::anything_below),
             },
             _ => None,
         }
@@ -521,7 +528,7 @@ fn columns(sign: Sign, at: &'static [usize]) -> Feed {
 
 /// `git diff --name-only`, and what stands in columns.
 fn names_changed(verb: &str, rest: &[&str]) -> Option<Feed> {
-    let shown = |option: &str| special::shows_only(verb, rest, option);
+    let shown = |option: &str| listed::shows_only(verb, rest, option);
     match () {
         () if shown("--name-only") => Some(listing::anything_below()),
         () if shown("--name-status") => Some(columns(Sign::Tab, &[2, 3])),

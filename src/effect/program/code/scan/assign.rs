@@ -13,7 +13,9 @@ impl Scan<'_, '_> {
         let Some((name, method)) = name.rsplit_once('.') else { return };
         let Some(Val::List(_, items)) = self.env.get(name) else { return };
         let added: Vec<Val> = match (method, args) {
-            ("append" | "add" | "appendleft", [one]) | ("insert", [_, one]) => vec![one.val.clone()],
+            ("append" | "add" | "appendleft", [one]) | ("insert", [_, one]) => {
+                vec![one.val.clone()]
+            }
             ("extend" | "update", [one]) => match &one.val {
                 Val::List(_, more) => more.to_vec(),
                 one => vec![one.loop_element()],

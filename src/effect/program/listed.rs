@@ -1,7 +1,7 @@
 //! Programs that list files: what their words say of where these lie.
 
-use super::super::options::{Parsed, parse_arguments};
-use super::super::table::{Program, mark};
+use super::options::{Parsed, parse_arguments};
+use super::table::{Program, mark};
 use crate::effect::value::Value;
 
 /// Does no argument lead out of the directory?
