@@ -55,6 +55,10 @@ pub struct Emitter<'a> {
     pub variables: Vec<(String, Option<String>)>,
     /// What the next text of a program is given: the operands of whoever runs it.
     pub arguments: Vec<Value>,
+    /// It is surely given nothing.
+    pub bare: bool,
+    /// The file that it stands in; None where it stands in none, or where nobody knows in which.
+    pub script: Option<Option<String>>,
     /// Standard input of the next program is what somebody prints whose text nobody knows.
     pub unread: bool,
     /// Standard input of the next program says yes to whatever it asks.
@@ -112,6 +116,8 @@ impl<'a> Emitter<'a> {
             fetched: Vec::new(),
             variables: Vec::new(),
             arguments: Vec::new(),
+            bare: false,
+            script: None,
             unread: false,
             answered: false,
             copies: std::collections::BTreeMap::new(),

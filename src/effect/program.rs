@@ -7,6 +7,7 @@ pub mod call;
 pub mod code;
 pub mod effects;
 pub mod guess;
+pub mod listed;
 pub mod options;
 pub mod recipe;
 pub mod row;

@@ -16,6 +16,7 @@ mod doubt;
 mod evaluate;
 pub mod fault;
 mod files;
+mod filter;
 mod fish;
 mod frame;
 mod group;
@@ -44,6 +45,7 @@ mod word;
 mod world;
 mod zsh;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -84,6 +86,8 @@ enum Feed {
     Names,
     /// Numbers.
     Numbers,
+    /// Lines in which a path is a column (`grep -n`).
+    Columns(filter::Columns),
     /// This file's text.
     File(Value),
     /// What somebody prints.
@@ -231,6 +235,8 @@ struct Walker<'a> {
     substitutions: usize,
     /// Texts that a decoder has made in the call.
     decodings: Vec<String>,
+    /// Files that hold lists which the call has written there, and how many effects there were by then.
+    listed: BTreeMap<String, (Feed, usize)>,
     /// What the pipes of `<(cmd)` give.
     pipes: Vec<Feed>,
     /// What runs at the end.
@@ -288,6 +294,7 @@ impl<'a> Walker<'a> {
             decodings: Vec::new(),
             found: Vec::new(),
             several: false,
+            listed: BTreeMap::new(),
             pipes: Vec::new(),
             traps: Vec::new(),
             hooks: Vec::new(),

@@ -269,6 +269,12 @@ impl Value {
         self.open().is_some_and(|unknown| unknown.split == Split::Name)
     }
 
+    /// Is it what a search for files found, which begins as it says?
+    pub fn is_found(&self) -> bool {
+        let found = |unknown: &Unknown| unknown.split == Split::Below && unknown.prefix.is_some();
+        self.open().is_some_and(found) && self.by() == Printer::Nobody
+    }
+
     /// May what a program prints, or a file holds, lead anywhere from there, by a slash and `..`?
     pub fn may_lead_out(&self) -> bool {
         self.open().is_some_and(|unknown| !matches!(unknown.split, Split::Name | Split::Below))

@@ -42,6 +42,7 @@ const NUMBER: &str = "[-0-9]*";
 pub fn emit_inline(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Next>) {
     emit_program(out, lang, value, next);
     out.arguments.clear();
+    (out.bare, out.script) = (false, None);
 }
 
 fn emit_program(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Next>) {

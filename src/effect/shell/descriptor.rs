@@ -115,7 +115,7 @@ impl Walker<'_> {
                         let feed = self.path_feed(&value, &Feed::Stream(Printer::Stranger));
                         Some(feed.unwrap_or(Feed::Stream(Printer::Stranger)))
                     }
-                    _ => Some(Feed::File(value)),
+                    _ => Some(self.listed_in(&value).unwrap_or(Feed::File(value))),
                 }
             }
             (RedirectKind::DupInput, target) => {

@@ -11,6 +11,18 @@ use crate::effect::value::{Printer, Value};
 use crate::limits::{self, Cap};
 
 impl Walker<'_> {
+    /// `xargs -a FILE`: what that file holds takes the place of standard input.
+    pub(super) fn file_of_items(&mut self, index: usize) -> Option<Feed> {
+        let command = self.out.analysis.commands.get(index).filter(|c| c.name == "xargs")?;
+        let option =
+            command.options.iter().find(|o| o.name == "-a" || o.aliases.contains(&"-a"))?;
+        let file = match option.value.as_ref().and_then(|value| value.text.clone()) {
+            Some(text) => Value::known(text, command.span.clone()),
+            None => Value::unknown(command.span.clone()),
+        };
+        self.file_text(&file)
+    }
+
     /// The commands that xargs makes of standard input.
     pub(super) fn xargs_batches(&mut self, words: Vec<Value>, index: usize) -> Vec<Vec<Value>> {
         let command = &self.out.analysis.commands[index];

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::call::Start;
 use super::frame::Frame;
 use super::state::{StateKey, StateValue};
+use super::word::quoted_atoms;
 use super::{Feed, Trap, Walker};
 use crate::effect::emitter::Spot;
 use crate::effect::path::{is_rooted, join};
@@ -56,6 +57,14 @@ impl Walker<'_> {
 
     /// Runs what a program runs in turn.
     pub(super) fn run_next(&mut self, next: Next, index: usize, assigns: bool) {
+        let feeds = matches!(next, Next::Words { feeds: true, .. } | Next::Each { .. });
+        if feeds && let Some(items) = self.file_of_items(index) {
+            return self.fed_with(items, |w| w.run_fed(next, index, assigns));
+        }
+        self.run_fed(next, index, assigns);
+    }
+
+    fn run_fed(&mut self, next: Next, index: usize, assigns: bool) {
         match next {
             Next::Maybe(next) => self.try_out(*next, index),
             Next::Words { words, cwd, feeds } => {
@@ -187,11 +196,11 @@ impl Walker<'_> {
     fn tried(&mut self, run: impl FnOnce(&mut Self)) {
         let (from, commands) = (self.out.analysis.effects.len(), self.out.analysis.commands.len());
         let (notes, names) = (self.out.analysis.notes.len(), self.out.analysis.environment.len());
-        let written = self.out.written.clone();
+        let (written, listed) = (self.out.written.clone(), self.listed.clone());
         let mark = self.state.mark();
         run(self);
         self.state.rollback(mark);
-        self.out.written = written;
+        (self.out.written, self.listed) = (written, listed);
         if self.room.stopped {
             return;
         }
@@ -364,7 +373,9 @@ impl Walker<'_> {
         let parallel = self.out.analysis.commands.get(index).is_some_and(|c| c.name == "parallel");
         match outer.clone() {
             // Its lines are commands that nobody has seen.
-            Feed::None | Feed::File(_) | Feed::Lines(_) | Feed::Tree(_) if parallel => {
+            Feed::None | Feed::File(_) | Feed::Lines(_) | Feed::Found(..) | Feed::Tree(_)
+                if parallel =>
+            {
                 self.out.emit_unknown("commands that standard input names", span);
             }
             Feed::None => {}
@@ -372,9 +383,10 @@ impl Walker<'_> {
                 self.run_sketch(&text, lang, span, index, own);
             }
             Feed::Text(text) if lang == Language::Shell => {
-                self.text_with(&text, span, index, own, words)
+                self.text_with(&text, span, index, own, words, None)
             }
             Feed::Text(text) => {
+                self.out.bare = words.len() == 1;
                 self.out.arguments = words.into_iter().skip(1).collect();
                 self.run_inline(lang, &Value::known(text, span), index);
             }
@@ -410,7 +422,8 @@ impl Walker<'_> {
             | Feed::Tree(_)
             | Feed::Here
             | Feed::Names
-            | Feed::Numbers => {
+            | Feed::Numbers
+            | Feed::Columns(_) => {
                 self.emit_unread(Printer::Local, true, own, &span);
             }
         }
@@ -430,7 +443,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Shell text that runs with these words from `$0` on; `own` = in this very shell.
+    /// Shell text that runs with these words from `$0` on; `own` = in this very shell, `file` = it stands in that one.
     fn text_with(
         &mut self,
         text: &str,
@@ -438,15 +451,24 @@ impl Walker<'_> {
         index: usize,
         own: bool,
         words: Vec<Value>,
+        file: Option<&str>,
     ) {
+        let key = StateKey::Var("BASH_SOURCE".to_string());
+        let name = file.map(|file| StateValue::Var(vec![vec![quoted_atoms(file)]]));
         if !own {
-            return self.in_child_shell(words, |w| w.walk_nested(text, span, Some(index)));
+            return self.in_child_shell(words, |w| {
+                w.state.set(key, name);
+                w.walk_nested(text, span, Some(index));
+            });
         }
+        let outer = self.state.get(&key).cloned();
+        self.state.set(key.clone(), name);
         // `source FILE a b`: its own words while it runs; without any it sees this shell's.
         match words.len() > 1 {
             true => self.with_positionals(words, |w| w.walk_nested(text, span, Some(index))),
             false => self.walk_nested(text, span, Some(index)),
         }
+        self.state.set(key, outer);
     }
 
     /// A program's text of which parts are not known.
@@ -567,7 +589,19 @@ impl Walker<'_> {
     ) {
         let span = file.span.clone();
         // A file that runs itself is not followed again.
-        let running = match (self.out.locate_value(file, Extent::Exact, false), &text) {
+        let spot = self.out.locate_value(file, Extent::Exact, false);
+        // Where a copy, a link or a new name stands, its own place may be another.
+        let place = match &spot {
+            Spot::At(target)
+                if target.lexical == target.resolved
+                    && target.extent == Extent::Exact
+                    && !self.out.copies.contains_key(&target.resolved) =>
+            {
+                Some(target.resolved.clone())
+            }
+            _ => None,
+        };
+        let running = match (spot, &text) {
             (Spot::At(target), Some(Some(_))) => self.out.written.remove_entry(&target.resolved),
             _ => None,
         };
@@ -592,8 +626,13 @@ impl Walker<'_> {
                     self.state.forget_all();
                 }
             }
-            Some(Some(text)) if shell(&text) => self.text_with(&text, span, index, own, words),
+            Some(Some(text)) if shell(&text) => {
+                let name = file.plain_text().filter(|_| place.is_some());
+                self.text_with(&text, span, index, own, words, name);
+            }
             Some(Some(text)) => {
+                self.out.script = Some(place);
+                self.out.bare = words.len() == 1;
                 self.out.arguments = words.into_iter().skip(1).collect();
                 self.run_inline(lang.unwrap_or(Language::Other), &Value::known(text, span), index);
             }

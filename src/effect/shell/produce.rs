@@ -2,9 +2,10 @@
 
 use shuck_ast::{BinaryOp, Command, CompoundCommand, RedirectKind, Stmt, StmtSeq};
 
+use super::state::StateKey;
 use super::word::{Atom, Blank, Quote, atoms_of, push_unknown_number, quoted_atoms};
 use super::{Feed, Walker};
-use crate::effect::path::split;
+use crate::effect::path::{join, normalise_path, split};
 use crate::effect::program::options;
 use crate::effect::program::table::{self, Program, Role, Special, mark};
 use crate::effect::value::{Printer, Split, Value};
@@ -58,6 +59,11 @@ impl Walker<'_> {
             Command::Simple(simple) => {
                 let words = self.without_choosing(|w| w.words_of(simple));
                 let words = skip_wrappers(&words, self.out.place.programs);
+                let reads = |r: &shuck_ast::Redirect| r.kind == RedirectKind::Input;
+                if words.is_empty() && stmt.redirects.iter().any(reads) {
+                    // `$(< FILE)`
+                    return fed;
+                }
                 let several = self.several;
                 let product = self.product_of(words, &fed, several);
                 self.several = several;
@@ -83,9 +89,40 @@ impl Walker<'_> {
             Command::Compound(
                 CompoundCommand::BraceGroup(seq) | CompoundCommand::Subshell(seq),
             ) => self.fed_with(fed, |w| w.list_output(seq)),
+            Command::Binary(binary) if binary.op == BinaryOp::And => {
+                let place = self.place_behind(&binary.left, &binary.right);
+                place.unwrap_or(Feed::Stream(Printer::Stranger))
+            }
             Command::Decl(_) | Command::Builtin(_) => Feed::Stream(Printer::Nobody),
             _ => Feed::Stream(Printer::Stranger),
         }
+    }
+
+    /// `cd DIR && pwd`: where that is.
+    fn place_behind(&mut self, left: &Stmt, right: &Stmt) -> Option<Feed> {
+        let (Command::Simple(moves), Command::Simple(prints)) = (&left.command, &right.command)
+        else {
+            return None;
+        };
+        let words = self.without_choosing(|w| w.words_of(moves));
+        let several = self.several;
+        let prints = self.without_choosing(|w| w.words_of(prints));
+        let flag = |word: &&Value| !matches!(word.plain_text(), Some("--" | "-P" | "-L"));
+        let [cd, rest @ ..] = &words[..] else { return None };
+        let mut dirs = rest.iter().filter(flag);
+        let dir = dirs.next()?.plain_text().filter(|dir| !dir.is_empty() && *dir != "-")?;
+        let told = cd.plain_text() == Some("cd")
+            && dirs.next().is_none()
+            && !several
+            && self.state.find_variable("CDPATH").is_none()
+            && !left.negated
+            && prints.first().and_then(Value::plain_text) == Some("pwd")
+            && prints[1..].iter().find(flag).is_none()
+            && !["cd", "pwd"]
+                .iter()
+                .any(|name| self.state.is_set(&StateKey::Function(name.to_string())));
+        let place = normalise_path(&join(&self.cwd()?, dir));
+        told.then(|| Feed::Text(format!("{place}\n")))
     }
 
     /// What a list prints.
@@ -106,15 +143,13 @@ impl Walker<'_> {
         text.map_or(Feed::Stream(by), Feed::Text)
     }
 
-    /// The text that a statement prints, if all of it is known.
-    pub(super) fn printed_text(&mut self, stmt: &Stmt) -> Option<String> {
+    /// What a statement prints into its own redirection, if that is known.
+    pub(super) fn printed_feed(&mut self, stmt: &Stmt) -> Option<Feed> {
         match &stmt.command {
             Command::Simple(_) => {
                 let fed = self.redirect_feed(stmt).unwrap_or_else(|| self.feed.clone());
-                match self.printed_by(stmt, fed) {
-                    Feed::Text(text) if !self.several => Some(text),
-                    _ => None,
-                }
+                let printed = self.printed_by(stmt, fed);
+                (!self.several).then_some(printed)
             }
             _ => None,
         }

@@ -2,15 +2,15 @@
 
 use shuck_ast::{Command, Redirect, RedirectKind, RedirectTarget, Stmt, Word};
 
-use super::Walker;
 use super::marks::has_bare;
 use super::nested::is_feeder;
 use super::state::{Delta, StateKey};
+use super::{Feed, Walker, filter};
 use crate::effect::emitter::Spot;
 use crate::effect::path::{join, normalise_path};
 use crate::effect::program::effects::is_directory;
 use crate::effect::value::Value;
-use crate::effect::{Extent, Grade, Source, Word as Kind, windows};
+use crate::effect::{Effect, Extent, Grade, Source, Word as Kind, windows};
 
 /// May what a redirection names be impossible to open?
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -119,7 +119,7 @@ impl Walker<'_> {
             matches!(r.kind, RedirectKind::Output | RedirectKind::Clobber)
         };
         let content =
-            if stmt.redirects.iter().any(writing) { self.printed_text(stmt) } else { None };
+            if stmt.redirects.iter().any(writing) { self.printed_feed(stmt) } else { None };
         for redirect in stmt.redirects.iter() {
             let RedirectTarget::Word(word) = &redirect.target else { continue };
             if let Some(name) = &redirect.fd_var {
@@ -223,12 +223,36 @@ impl Walker<'_> {
     }
 
     /// Remembers what a file holds from here on.
-    fn note_written(&mut self, value: &Value, content: &Option<String>) {
+    fn note_written(&mut self, value: &Value, content: &Option<Feed>) {
         if let Spot::At(target) = self.out.locate_value(value, Extent::Exact, true) {
             let again = self.out.written.contains_key(&target.resolved);
             let content = if again { None } else { content.clone() };
-            self.out.written.insert(target.resolved, content);
+            self.listed.remove(&target.resolved);
+            let text = match content {
+                Some(Feed::Text(text)) => Some(text),
+                Some(list)
+                    if target.extent == Extent::Exact && filter::some_of(&list).is_some() =>
+                {
+                    let now = self.out.analysis.effects.len();
+                    self.listed.insert(target.resolved.clone(), (list, now));
+                    None
+                }
+                _ => None,
+            };
+            self.out.written.insert(target.resolved, text);
         }
+    }
+
+    /// The list that the call has written into that file, if nothing else has changed it since.
+    pub(super) fn list_in(&self, path: &str) -> Option<Feed> {
+        let (list, from) = self.listed.get(path)?;
+        let later = self.out.analysis.effects.get(*from..)?;
+        let changes = |effect: &Effect| {
+            let changed = effect.path.as_ref().is_some_and(|target| target.resolved == path);
+            changed && effect.word != Kind::Read
+        };
+        let kept = self.out.written.get(path) == Some(&None) && !later.iter().any(changes);
+        kept.then(|| list.clone())
     }
 
     fn emit_redirect(&mut self, value: &Value, reads: bool, writes: bool, dup: bool) {

@@ -5,13 +5,22 @@ use super::scan::{CallArg, Scan, fill_template, module_name};
 use super::sql;
 use super::val::Val;
 use crate::effect::program::Next;
+use crate::effect::program::listed;
 use crate::effect::program::table::{self, Class};
 use crate::effect::value::{BLANK, Value};
 use crate::effect::{Extent, Grade, Source, Word};
+use crate::limits;
 
 mod emit;
 mod name;
 mod role;
+
+/// A name of the directory that the program is in, whichever.
+const ANY_NAME: &str = "./\u{10fffe}";
+/// What argparse makes of the program's arguments, as a name that no language can spell.
+const ARGUMENTS: &str = "(arguments)";
+/// What a shell reads as more than words.
+const SHELL_SIGNS: [char; 9] = ['|', ';', '&', '<', '>', '$', '`', '\n', '\\'];
 
 /// What a query without a condition selects, as a member that no language can spell.
 const EVERY_ROW: &str = "(every row)";
@@ -98,8 +107,12 @@ impl Scan<'_, '_> {
             let made = self.call_value(function.val.clone(), vec![each]);
             return Val::list(vec![made]);
         }
+        let kept = match (&args[..], name, self.lang) {
+            ([_, items], "filter", Lang::Python) => items.val.clone(),
+            _ => Val::Unknown,
+        };
         self.call_callbacks(None, args);
-        Val::Unknown
+        kept
     }
 
     /// Calls a method of a value.
@@ -130,6 +143,16 @@ impl Scan<'_, '_> {
             (Val::Dict(..), "keys" | "values") => from.members(method),
             (Val::List(..), "slice") => from.clone(),
             (Val::List(_, items), "join") => join_items(items, &first.unwrap_or_default()),
+            // A list that a program prints, or a directory's names.
+            (Val::Text(text), "split" | "splitlines")
+                if text.ends_with(BLANK) && (args.is_empty() || first.as_deref() == Some("\n")) =>
+            {
+                from.clone()
+            }
+            (Val::Text(text), "splitlines") => Val::list(text.lines().map(Val::text).collect()),
+            (Val::Text(text), "split") if first.as_deref() == Some("\n") => {
+                Val::list(text.split('\n').map(Val::text).collect())
+            }
             (Val::Text(text), "split") if args.is_empty() || first.as_deref() == Some(" ") => {
                 Val::list(text.split_whitespace().map(Val::text).collect())
             }
@@ -267,6 +290,10 @@ impl Scan<'_, '_> {
                     Val::Unknown
                 }
             },
+            "resolved" => self.resolved_url(call),
+            "default" => self.added_argument(call),
+            "arguments" if self.bare && self.arguments.is_empty() => Val::name(ARGUMENTS),
+            "printed" => self.printed(call),
             "env" => self.environment_value(&call.at(0)),
             "expand" | "home" | "homepath" => self.at_home(kind, call.at(0)),
             "shift" => self.env.get("@_").map_or(Val::Unknown, Val::loop_element),
@@ -277,6 +304,49 @@ impl Scan<'_, '_> {
                 _ => Val::Unknown,
             },
             _ => made(kind, call),
+        }
+    }
+
+    /// `new URL("../x", import.meta.url)`: a file beside the program's own.
+    fn resolved_url(&self, call: &CallArguments) -> Val {
+        let own = self.own_place("import.meta.url");
+        match (call.at(0).to_text(), own) {
+            (Some(text), Some(own))
+                if call.at(1) == own && !text.contains([':', '%', '\\', '?']) =>
+            {
+                Val::path(parent_directory(&own).join(&call.at(0), "/"))
+            }
+            _ => Val::Unknown,
+        }
+    }
+
+    /// `add_argument("-o", "--out", default="x")`: what the option is where the call gives none.
+    fn added_argument(&mut self, call: &CallArguments) -> Val {
+        let names: Vec<_> = call.pos.iter().filter_map(Val::known_text).collect();
+        let long = names.iter().find(|name| name.starts_with("--")).or(names.last());
+        let own = call.find_option("dest").and_then(|dest| dest.known_text());
+        if let Some(name) = own.as_ref().or(long).filter(|name| name.len() < limits::NAME) {
+            let name = format!("{ARGUMENTS}.{}", name.trim_start_matches('-').replace('-', "_"));
+            let default = call.find_option("default").unwrap_or(Val::Scalar);
+            self.env.insert(name, default);
+        }
+        Val::Unknown
+    }
+
+    /// What a program prints: where it lists files, these.
+    fn printed(&mut self, call: &CallArguments) -> Val {
+        let words: Option<Vec<String>> = match call.at(0) {
+            Val::List(_, words) => {
+                words.iter().map(|word| Some(word.known_text()?.to_string())).collect()
+            }
+            one => one.known_text().filter(|text| !text.contains(SHELL_SIGNS)).map(|text| {
+                text.split_whitespace().map(|word| word.trim_matches(['\'', '"']).into()).collect()
+            }),
+        };
+        let below = words.filter(|_| call.find_option("cwd").is_none());
+        match below.and_then(|words| listed::listed_below(&words, self.out.place.programs)) {
+            Some(dir) => Val::text(&format!("{}/{BLANK}", dir.trim_end_matches('/'))),
+            None => self.stored(&call.at(0)),
         }
     }
 
@@ -376,8 +446,17 @@ fn made(kind: &str, call: &CallArguments) -> Val {
                 let pair = |item: &Val| Val::list(vec![Val::Scalar, item.clone()]);
                 Val::list(items.iter().map(pair).collect())
             }
-            _ => Val::Unknown,
+            first => Val::list(vec![Val::list(vec![Val::Scalar, first.loop_element()])]),
         },
+        "chain" => Val::list(call.pos.iter().map(Val::loop_element).collect()),
+        "flat" => Val::list(vec![first.loop_element().loop_element()]),
+        "tuples" => Val::list(vec![Val::list(call.pos.iter().map(Val::loop_element).collect())]),
+        "collect" if call.pos.is_empty() => Val::list(Vec::new()),
+        "collect" => first,
+        "table" if call.pos.is_empty() => Val::dict(call.opts.clone()),
+        "table" if matches!(first, Val::Dict(..)) => first,
+        // Without their directory, they are names of the one that the program is in.
+        "names" => Val::text(ANY_NAME),
         _ => Val::Unknown,
     }
 }
@@ -445,7 +524,9 @@ fn join_items(items: &[Val], between: &str) -> Val {
 /// The files that a pattern names.
 fn glob_value(val: &Val) -> Val {
     match val {
-        Val::List(_, items) => Val::any_of(items.iter().map(glob_value).collect()),
+        Val::List(_, items) | Val::Any(_, items) => {
+            Val::any_of(items.iter().map(glob_value).collect())
+        }
         _ => match val.to_text() {
             Some(text) if !text.contains(BLANK) => {
                 // Outside of a shell nothing expands braces or a tilde.
@@ -491,6 +572,13 @@ fn parent_directory(val: &Val) -> Val {
         };
     }
     match val.to_text() {
+        // The root is its own, and one more step up is not one less.
+        Some(text) if text.starts_with('/') && text.trim_end_matches('/').is_empty() => {
+            Val::text("/")
+        }
+        Some(text) if text.trim_end_matches('/').ends_with("/..") => {
+            Val::text(&format!("{text}/.."))
+        }
         Some(text) if !text.ends_with(BLANK) => match text.trim_end_matches('/').rsplit_once('/') {
             Some(("", _)) => Val::text("/"),
             Some((dir, _)) => Val::text(dir),

@@ -43,6 +43,8 @@ enum GroupEnd {
     Line,
     /// At the bracket that closes this one.
     Bracket(u8),
+    /// Where the loops begin of a comprehension in these brackets.
+    Part(u8),
 }
 
 /// What an assignment writes to.
@@ -52,6 +54,8 @@ enum AssignTarget {
     Name(String),
     /// The names between these tokens.
     Group(usize, usize),
+    /// An entry of the table of that name.
+    Entry(String, Val),
 }
 
 /// The state of one expression or statement.
@@ -141,6 +145,8 @@ pub struct Scan<'a, 'p> {
     pub count: usize,
     /// What the program is given, where the call says it.
     pub arguments: Vec<Val>,
+    /// It is surely given nothing.
+    pub bare: bool,
     /// What the program's own functions are called with.
     pub calls: BTreeMap<String, Vec<Val>>,
     /// The class that is being defined.
@@ -171,6 +177,7 @@ impl<'a, 'p> Scan<'a, 'p> {
         let arguments = out.arguments.iter().map(given).collect();
         Scan {
             arguments,
+            bare: out.bare,
             out,
             next,
             span,
@@ -229,6 +236,36 @@ impl<'a, 'p> Scan<'a, 'p> {
 
     /// Tokens up to where the group ends; `params` is what a function among them is called with.
     fn scan_group(&mut self, c: &mut Cursor, stop: GroupEnd, params: &Val) -> Vec<CallArg> {
+        match stop {
+            GroupEnd::Bracket(open) if self.lang == Lang::Python => match loops_in(c) {
+                Some(loops) => self.comprehension(c, open, loops, params),
+                None => self.scan_tokens(c, stop, params),
+            },
+            _ => self.scan_tokens(c, stop, params),
+        }
+    }
+
+    /// `[p for p in x if y]`: what the loops run over is told first, then what is made of it.
+    fn comprehension(
+        &mut self,
+        c: &mut Cursor,
+        open: u8,
+        loops: usize,
+        params: &Val,
+    ) -> Vec<CallArg> {
+        let from = std::mem::replace(&mut c.at, loops);
+        self.scan_tokens(c, GroupEnd::Bracket(open), params);
+        let end = loops - usize::from(c.tokens[loops - 1].text == "async");
+        let mut made = Cursor { tokens: &c.tokens[..end], at: from };
+        let mut args = self.scan_tokens(&mut made, GroupEnd::Part(open), params);
+        if let (b'(', [one]) = (open, &mut args[..]) {
+            // A generator: whoever takes it runs over what it makes.
+            one.val = Val::list(vec![one.val.clone()]);
+        }
+        args
+    }
+
+    fn scan_tokens(&mut self, c: &mut Cursor, stop: GroupEnd, params: &Val) -> Vec<CallArg> {
         let mut args = Vec::new();
         let mut line = StatementState::new();
         if self.depth >= limits::CODE_DEPTH {
@@ -300,7 +337,7 @@ impl<'a, 'p> Scan<'a, 'p> {
     ) {
         let inside = match stop {
             GroupEnd::Bracket(b'{') => matches!(self.lang, Lang::Python | Lang::Lua),
-            GroupEnd::Bracket(_) => true,
+            GroupEnd::Bracket(_) | GroupEnd::Part(_) => true,
             _ => false,
         };
         let folds = inside || line.op.is_some() || matches!(self.lang, Lang::Perl | Lang::Php);
@@ -411,6 +448,21 @@ impl<'a, 'p> Scan<'a, 'p> {
             }
         }
     }
+}
+
+/// Where the loops begin, if the bracket at whose start the cursor stands holds a comprehension.
+fn loops_in(c: &Cursor) -> Option<usize> {
+    let mut depth = 0;
+    for (at, token) in c.tokens.iter().enumerate().skip(c.at) {
+        match token.kind {
+            TokenKind::Open => depth += 1,
+            TokenKind::Close if depth == 0 => return None,
+            TokenKind::Close => depth -= 1,
+            TokenKind::Name if depth == 0 && token.text == "for" && at > c.at => return Some(at),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Does a dot stand before the cursor?

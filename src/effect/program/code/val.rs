@@ -161,6 +161,19 @@ impl Val {
         }
     }
 
+    /// As the key of a table: a text, or how one begins.
+    pub fn as_key(&self) -> String {
+        match self {
+            Val::Path(inner) => inner.as_key(),
+            Val::Glob(pattern) => {
+                let known = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
+                let dir = pattern[..known].rfind('/').map_or("./", |at| &pattern[..=at]);
+                format!("{dir}{BLANK}")
+            }
+            other => other.to_text().map_or_else(|| BLANK.to_string(), |text| text.to_string()),
+        }
+    }
+
     /// What a table holds, as a list: its `keys`, its `values`, or pairs of both.
     pub fn members(&self, which: &str) -> Val {
         let Val::Dict(_, items) = self else { return Val::Unknown };

@@ -312,7 +312,7 @@ pub(super) fn run_xargs(i: &mut Invocation) {
         return run_parallel(i);
     }
     let call = i.call;
-    let mut words = std::mem::take(&mut i.values);
+    let words = std::mem::take(&mut i.values);
     if words.is_empty() {
         return;
     }
@@ -320,15 +320,6 @@ pub(super) fn run_xargs(i: &mut Invocation) {
     let token = token
         .map(|o| o.value.as_ref().and_then(Value::plain_text).unwrap_or("{}").to_string())
         .filter(|t| !t.is_empty());
-    if call.has("-a") {
-        // The items stand in a file, not on standard input.
-        let item = Value::unknown(call.span.clone());
-        match &token {
-            Some(token) => words = words.iter().map(|w| w.replace_token(token, &item)).collect(),
-            None => words.push(item),
-        }
-        return i.next.push(Next::words(words));
-    }
     i.next.push(match token {
         Some(_) => Next::Each { words, token },
         None => Next::Words { words, cwd: None, feeds: true },

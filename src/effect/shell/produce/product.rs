@@ -1,5 +1,6 @@
 //! What single programs print: the text itself, or the shape of its lines.
 
+use super::super::filter::{self, Columns, Handed, Sign};
 use super::super::state::StateKey;
 use super::super::{Feed, Walker, listing};
 use crate::effect::Extent;
@@ -7,15 +8,19 @@ use crate::effect::decode;
 use crate::effect::emitter::Spot;
 use crate::effect::guarded;
 use crate::effect::path::{join, normalise_path, split};
-use crate::effect::program::{code, parse_arguments, special};
+use crate::effect::program::{code, listed, parse_arguments, special};
 use crate::effect::value::{Printer, Text, Value};
 use crate::glob;
-use crate::limits::Cap;
+use crate::limits::{self, Cap};
 
 /// Arguments as text; what is not known is empty.
 fn known_texts(args: &[Value]) -> Vec<String> {
     args.iter().map(|a| a.text().unwrap_or_default().to_string()).collect()
 }
+
+/// What reads its last operand, or where that is missing its standard input.
+const FILTERS: &[&str] =
+    &["awk", "cat", "cut", "egrep", "grep", "head", "rg", "sed", "sort", "tac", "tail", "uniq"];
 
 /// A call whose output is asked for.
 struct Printing<'a> {
@@ -61,13 +66,7 @@ impl Printing<'_> {
             Feed::Here | Feed::Whole(..) if self.has(&["-v", "-vE", "-Ev", "--invert-match"]) => {
                 Some(self.fed.clone())
             }
-            Feed::Here => Some(Feed::Names),
-            Feed::Whole(some, _) => Some(Feed::Lines(some.clone())),
-            Feed::Tree(start) => Some(Feed::Lines(start.unknown_below())),
-            Feed::Lines(_) | Feed::Found(..) | Feed::Names | Feed::Numbers => {
-                Some(self.fed.clone())
-            }
-            _ => None,
+            fed => filter::some_of(fed),
         }
     }
 
@@ -171,7 +170,7 @@ fn is_root(text: &str) -> bool {
 impl Walker<'_> {
     /// What find prints, with the guarded files that are surely among it.
     fn found_by(&mut self, args: &[Value]) -> Option<Feed> {
-        let feed = listing::find_listing(args)?;
+        let feed = listing::find_listing(args, self.out.place.programs)?;
         if self.frame.only_looked_at {
             return Some(feed);
         }
@@ -207,6 +206,13 @@ impl Walker<'_> {
     ) -> Option<Feed> {
         let (first, args) = words.split_first()?;
         let name = first.plain_text()?.rsplit('/').next()?;
+        // `sort LIST`: a list that the call has written is as good as one that is piped.
+        if let Some((file, rest)) = args.split_last().filter(|_| FILTERS.contains(&name))
+            && let Some(list) = self.listed_in(file)
+        {
+            let words: Vec<Value> = [first].into_iter().chain(rest).cloned().collect();
+            return self.product_of(&words, &list, several);
+        }
         let operands = args.iter().filter(|a| !a.known_start().starts_with('-')).collect();
         let printed = self.feed_of(&Printing { name, args, operands, fed, several });
         printed.filter(|_| !self.state.is_set(&StateKey::Function(name.to_string())))
@@ -217,8 +223,13 @@ impl Walker<'_> {
         match p.name {
             "echo" => decode::echo_output(args).map(Feed::Text),
             "printf" if args.first().and_then(Value::plain_text) == Some("-v") => known(""),
-            "printf" => decode::printf_output(args).map(Feed::Text),
+            "printf" => decode::printf_output(args).map(Feed::Text).or_else(|| {
+                let (format, words) = args.split_first()?;
+                let each = listing::prints_each(format.known_start());
+                listing::printed_words(words).filter(|_| each)
+            }),
             "xargs" if args.is_empty() => passed_through(p.fed),
+            "xargs" => self.handed_list(args, p.fed),
             "cat" | "tee" => self.copied_output(p),
             "yes" => {
                 let said = known_texts(args).join(" ");
@@ -236,19 +247,30 @@ impl Walker<'_> {
             name if code::passes_objects(name) => {
                 matches!(p.fed, Feed::Lines(_)).then(|| p.fed.clone())
             }
+            // What it starts may print anything.
+            "fd" | "fdfind" if p.has(&["-x", "-X", "--exec", "--exec-batch"]) => self.fd_runs(args),
             "fd" | "fdfind" => {
                 let own = parse_arguments(p.name, args, self.out.place.programs);
                 listing::files_below(args, special::lasting_found(&own, args))
             }
             "git" => self.git_prints(args),
             "ls" => self.ls_prints(args, &p.operands),
-            "grep" | "rg" | "egrep" | "ag" if listing::names_files(p.name, args) => {
-                listing::files_below(&args[1..], listing::lasting(args))
+            // What it names is the pull request's, below the project.
+            "gh" if args.len() > 2 && p.has(&["--name-only"]) && is_pull_request(args) => {
+                Some(listing::anything_below())
             }
             _ if p.prints_numbers() => Some(Feed::Numbers),
-            "sort" | "uniq" | "head" | "tail" | "grep" | "egrep" | "rg" | "shuf" | "tac" => {
-                p.chosen_lines()
+            "cut" | "awk" | "sed" | "tr" => {
+                filter::filtered(p.name, args, p.fed, self.out.place.programs)
             }
+            "sort" | "uniq" | "head" | "tail" | "grep" | "egrep" | "rg" | "shuf" | "tac" => {
+                let programs = self.out.place.programs;
+                let cut = || filter::filtered(p.name, args, p.fed, programs);
+                let kept = p.chosen_lines().or_else(cut);
+                let searches = matches!(p.name, "grep" | "egrep" | "rg");
+                kept.or_else(|| self.searched(p.name, args, p.fed).filter(|_| searches))
+            }
+            "ag" | "fgrep" => self.searched(p.name, args, p.fed),
             "id" if !p.has(&["-un"]) => None,
             "whoami" | "logname" | "id" => Some(self.user_name_feed()),
             _ if p.prints_name() => Some(Feed::Names),
@@ -317,14 +339,18 @@ impl Walker<'_> {
                 listing::files_below(args, named.chain(listing::lasting(args)).collect())
             }
             // `git grep -l PATTERN`
-            ["grep", ref rest @ ..]
-                if listing::names_files("grep", &args[1..])
-                    && !rest.iter().any(|a| a.starts_with("--no-index")) =>
-            {
-                Some(listing::anything_below())
+            ["grep", ref rest @ ..] if !rest.iter().any(|a| a.starts_with("--no-index")) => {
+                self.searched("git", args, &Feed::None)
             }
-            ["diff", ..] if plain.contains(&"--name-only") && !plain.contains(&"--no-index") => {
-                Some(listing::anything_below())
+            ["diff" | "diff-tree" | "diff-index" | "show" | "log" | "stash", ref rest @ ..] => {
+                names_changed(plain[0], rest)
+            }
+            ["status", ref rest @ ..] => {
+                let short = |a: &&str| {
+                    matches!(*a, "--short" | "--porcelain" | "--porcelain=v1" | "--porcelain=1")
+                        || a.starts_with("-s")
+                };
+                rest.iter().any(short).then(|| columns(Sign::Blank, &[2]))
             }
             ["rev-parse", "--show-toplevel"] => {
                 let project = self.out.place.project.clone();
@@ -351,6 +377,81 @@ impl Walker<'_> {
             ["branch", "--show-current"] | ["describe", ..] => Some(Feed::Names),
             _ => None,
         }
+    }
+
+    /// What `grep -l` and its like print: names, or lines that begin with them.
+    fn searched(&mut self, name: &str, args: &[Value], fed: &Feed) -> Option<Feed> {
+        let search = listed::Search::read(name, args, self.out.place.programs)?;
+        if search.lists() {
+            let below = search.below()?;
+            let lasting = listing::lasting(args);
+            return Some(match lasting.is_empty() {
+                true => Feed::Lines(below),
+                false => Feed::Found(below, lasting),
+            });
+        }
+        let is_dir = |path: &Value| {
+            self.out.locate_exact(path).is_some_and(|at| self.out.resolver.is_dir(&at.resolved))
+        };
+        let named = search.names_files(!matches!(fed, Feed::None), is_dir);
+        let path = search.below().filter(|_| named)?;
+        Some(Feed::Columns(Columns { sign: Sign::Colon, at: &[1], path }))
+    }
+
+    /// What a program prints that xargs hands a list.
+    fn handed_list(&mut self, args: &[Value], fed: &Feed) -> Option<Feed> {
+        let own = self.out.place.programs;
+        let parsed = parse_arguments("xargs", args, own);
+        if parsed.options.iter().any(|option| option.spec.is_none()) {
+            return None;
+        }
+        let value = |name: &str| parsed.find_option(name).map(|option| option.value.clone());
+        let fed = match value("-a") {
+            Some(file) => self.file_text(&file?)?,
+            None => fed.clone(),
+        };
+        let some = match &fed {
+            Feed::Text(text) => {
+                let items: Vec<Value> = text
+                    .split([' ', '\t', '\n', '\0'])
+                    .filter(|item| !item.is_empty())
+                    .map(|item| Value::known(item, 0..0))
+                    .take(limits::VALUES + 2)
+                    .collect();
+                listing::printed_words(&items)?
+            }
+            fed => filter::some_of(fed)?,
+        };
+        let Some(at) = parsed.operands.first() else { return Some(some) };
+        let token = ["-I", "-i", "-J"].iter().find_map(|name| value(name));
+        let token = token.map(|value| {
+            value.map_or(Some("{}".to_string()), |value| value.plain_text().map(str::to_string))
+        });
+        let token = match token {
+            Some(None) => return None,
+            Some(token) => token,
+            None => None,
+        };
+        match (filter::handed_on(&args[*at..], token.as_deref(), own)?, some) {
+            (Handed::Paths, some) => Some(some),
+            (Handed::Names, _) => Some(Feed::Names),
+            (Handed::Lines, Feed::Lines(path)) => {
+                Some(Feed::Columns(Columns { sign: Sign::Colon, at: &[1], path }))
+            }
+            _ => None,
+        }
+    }
+
+    /// What fd prints where it starts a program that prints names.
+    fn fd_runs(&mut self, args: &[Value]) -> Option<Feed> {
+        let runs =
+            |arg: &Value| matches!(arg.known_start(), "-x" | "-X" | "--exec" | "--exec-batch");
+        let at = args.iter().position(runs)?;
+        let own = self.out.place.programs;
+        let run = &args[at + 1..];
+        let token = run.iter().any(|arg| arg.plain_text() == Some("{}")).then_some("{}");
+        let keeps = matches!(filter::handed_on(run, token, own)?, Handed::Paths);
+        listing::files_below(&args[..at], Vec::new()).filter(|_| keeps)
     }
 
     /// The guarded paths of this directory that a pattern names.
@@ -380,9 +481,14 @@ impl Walker<'_> {
             // Of directories it lists what is in them.
             [one] if one.is_glob() && one.known_start().ends_with('/') => None,
             [one] if one.is_glob() => Some(Feed::Lines((*one).clone())),
+            [_, _, ..] if !itself && operands.iter().all(|one| one.is_glob()) => {
+                let files = operands.iter().all(|one| !one.known_start().ends_with('/'));
+                let words: Vec<Value> = operands.iter().map(|one| (*one).clone()).collect();
+                listing::printed_words(&words).filter(|_| files)
+            }
             [one] => match self.out.locate_exact(one) {
                 Some(target) if self.out.resolver.is_dir(&target.resolved) => Some(Feed::Names),
-                _ => listing::stays_below(args).then(listing::anything_below),
+                _ => listed::stays_below(args).then(listing::anything_below),
             },
             _ => None,
         }
@@ -411,10 +517,22 @@ impl Walker<'_> {
         }
     }
 
+    /// The list that the call itself has written into that file.
+    pub(in super::super) fn listed_in(&mut self, file: &Value) -> Option<Feed> {
+        if self.listed.is_empty() {
+            return None;
+        }
+        let target = self.out.locate_exact(file)?;
+        self.list_in(&target.resolved)
+    }
+
     /// The text of a file: known if the call wrote it itself.
-    fn file_text(&mut self, file: &Value) -> Option<Feed> {
+    pub(in super::super) fn file_text(&mut self, file: &Value) -> Option<Feed> {
         if let Text::Pipe(at) = file.text {
             return Some(self.pipe_feed(at));
+        }
+        if let Some(list) = self.listed_in(file) {
+            return Some(list);
         }
         match self.out.locate_value(file, Extent::Exact, false) {
             Spot::At(target) => match self.out.written.get(&target.resolved) {
@@ -427,6 +545,28 @@ impl Walker<'_> {
             Spot::Unknown => Some(Feed::Stream(Printer::File)),
         }
     }
+}
+
+/// Lines of which those columns are paths of the project.
+fn columns(sign: Sign, at: &'static [usize]) -> Feed {
+    Feed::Columns(Columns { sign, at, path: Value::known(".", 0..0).unknown_below() })
+}
+
+/// `git diff --name-only`, and what stands in columns.
+fn names_changed(verb: &str, rest: &[&str]) -> Option<Feed> {
+    let shown = |option: &str| listed::shows_only(verb, rest, option);
+    match () {
+        () if shown("--name-only") => Some(listing::anything_below()),
+        () if shown("--name-status") => Some(columns(Sign::Tab, &[2, 3])),
+        () if shown("--numstat") => Some(columns(Sign::Tab, &[3])),
+        () => None,
+    }
+}
+
+/// `gh pr diff`
+fn is_pull_request(args: &[Value]) -> bool {
+    let mut words = args.iter().map(Value::known_start);
+    words.next() == Some("pr") && words.next() == Some("diff")
 }
 
 /// The directory all of whose files `git ls-files` lists, or `git ls-tree -r HEAD`.

@@ -1,6 +1,7 @@
 //! Names: what they stand for, and what their members and elements are.
 
 use super::*;
+use crate::limits;
 use crate::names::scan::{GLOBALS, INNER};
 
 impl Scan<'_, '_> {
@@ -21,15 +22,45 @@ impl Scan<'_, '_> {
         Val::name(name)
     }
 
+    /// The file that the program stands in, or its directory, by the name that it has there.
+    pub(super) fn own_place(&self, name: &str) -> Option<Val> {
+        let file = match (self.lang, name) {
+            (Lang::Python, "__file__") | (Lang::Ruby, "__FILE__") => true,
+            (Lang::Js, "__filename" | "import.meta.filename" | "import.meta.path") => true,
+            (Lang::Js, "import.meta.url") => true,
+            (Lang::Js, "__dirname" | "import.meta.dirname" | "import.meta.dir") => false,
+            (Lang::Ruby, "__dir__") => false,
+            _ => return None,
+        };
+        if self.env.contains_key(name) {
+            return None;
+        }
+        match (&self.out.script, file) {
+            (Some(Some(script)), true) => Some(Val::text(script)),
+            (Some(Some(script)), false) => Some(parent_directory(&Val::text(script))),
+            // `node -e`
+            (None, false) if name == "__dirname" && !self.out.in_script => Some(Val::text(".")),
+            _ => None,
+        }
+    }
+
     /// What the call gives the program, by the name that it has there.
     fn given(&self, name: &str) -> Option<Val> {
+        if let Some(place) = self.own_place(name) {
+            return Some(place);
+        }
         let is = match self.lang {
             Lang::Python => name == "sys.argv",
             Lang::Js => name == "process.argv",
             Lang::Ruby => name == "ARGV",
             _ => false,
         };
-        (is && !self.arguments.is_empty()).then(|| Val::list(self.arguments.clone()))
+        match &self.arguments[..] {
+            _ if !is => None,
+            // Its own name, at most.
+            [] => self.bare.then(|| Val::list(vec![Val::Scalar])),
+            given => Some(Val::list(given.to_vec())),
+        }
     }
 
     /// A member of a value.
@@ -99,11 +130,13 @@ impl Scan<'_, '_> {
             Val::Member(inner) => match (&inner.0, inner.1.as_str()) {
                 (Val::Fed, _) => Val::Fed,
                 (Val::Stored, _) => Val::Stored,
+                // What a program has printed that lists files.
+                (Val::Text(text), "stdout") if text.ends_with(BLANK) => inner.0.clone(),
                 (Val::Path(path), "parent" | "dirname") => Val::path(parent_directory(path)),
                 (Val::Any(_, items), "parent") if inner.0.is_path() => {
                     Val::path(Val::any_of(items.iter().map(parent_directory).collect()))
                 }
-                (Val::Path(_), "path") => inner.0.clone(),
+                (Val::Path(_), "path" | "pathname") => inner.0.clone(),
                 (Val::Path(_), "name" | "stem" | "suffix" | "parts") => Val::Unknown,
                 (Val::List(..), "length" | "size" | "count") => Val::Scalar,
                 _ if calls
@@ -194,6 +227,23 @@ impl Scan<'_, '_> {
                 _ => Val::Unknown,
             },
         }
+    }
+
+    /// `Path(x).parents[n]`
+    pub(in super::super) fn ancestor(&self, val: &Val, number: &str) -> Option<Val> {
+        let Val::Member(inner) = val else { return None };
+        let (Val::Path(path), "parents") = (&inner.0, inner.1.as_str()) else { return None };
+        let count: usize = number.parse().ok().filter(|count| *count < limits::WRAPPERS)?;
+        let mut above = (**path).clone();
+        for _ in 0..=count {
+            let up = parent_directory(&above);
+            // There are not as many.
+            if up == above {
+                return Some(Val::Unknown);
+            }
+            above = up;
+        }
+        Some(Val::path(above))
     }
 
     /// An environment variable.

@@ -100,6 +100,10 @@ impl Scan<'_, '_> {
         if let Some((_, effects)) = PATHS.iter().find(|(own, _)| *own == kind) {
             let deep = matches!(kind, "delete" | "perm")
                 && ["recursive", "recurse", "r"].iter().any(|name| call.is_on(name));
+            // Each name of the directory, with all below it, is the whole directory.
+            let any = kind == "deletetree" && matches!(val, Val::Text(text) if **text == *ANY_NAME);
+            let whole = any.then(|| Val::Glob("*".into()));
+            let val = whole.as_ref().unwrap_or(val);
             for (word, extent) in *effects {
                 self.emit_path(*word, val, if deep { Extent::Tree } else { *extent });
             }

@@ -2,10 +2,41 @@
 
 use super::super::lex::{Token, TokenKind};
 use super::super::val::Val;
-use super::{AssignTarget, Scan};
+use super::{AssignTarget, CallArg, Scan};
 use crate::effect::value::BLANK;
+use crate::limits;
 
 impl Scan<'_, '_> {
+    /// `list.append(x)`, `set.add(x)`: what is known of it is in the list from then on.
+    pub(super) fn grow_list(&mut self, target: &AssignTarget, args: &[CallArg]) {
+        let AssignTarget::Name(name) = target else { return };
+        let Some((name, method)) = name.rsplit_once('.') else { return };
+        let Some(Val::List(_, items)) = self.env.get(name) else { return };
+        let added: Vec<Val> = match (method, args) {
+            ("append" | "add" | "appendleft", [one]) | ("insert", [_, one]) => {
+                vec![one.val.clone()]
+            }
+            ("extend" | "update", [one]) => match &one.val {
+                Val::List(_, more) => more.to_vec(),
+                one => vec![one.loop_element()],
+            },
+            _ => return,
+        };
+        // What nobody knows is left out: a list of results is no list of files.
+        let told = |val: &&Val| match val {
+            Val::Text(text) => !text.starts_with(BLANK),
+            Val::Path(inner) => inner.to_text().is_none_or(|text| !text.starts_with(BLANK)),
+            Val::Glob(_) | Val::List(..) | Val::Any(..) => true,
+            _ => false,
+        };
+        let new: Vec<Val> =
+            added.iter().filter(told).filter(|one| !items.contains(one)).cloned().collect();
+        if !new.is_empty() {
+            let all = Val::list(items.iter().cloned().chain(new).collect());
+            self.env.insert(name.to_string(), all);
+        }
+    }
+
     pub(super) fn bind_name(&mut self, name: &str, val: Val, merge: bool) {
         let val = match self.env.get(name) {
             Some(old) if merge && *old != val => Val::any_of(vec![old.clone(), val]),
@@ -24,6 +55,20 @@ impl Scan<'_, '_> {
         match target {
             AssignTarget::None => {}
             AssignTarget::Name(name) => self.bind_name(name, val.clone(), merge),
+            AssignTarget::Entry(name, key) => {
+                if let Some(key) = key.known_text().filter(|key| key.len() < limits::NAME) {
+                    self.bind_name(&format!("{name}.{key}"), val.clone(), merge);
+                }
+                if let Some(Val::Dict(_, items)) = self.env.get(name) {
+                    let entry = (key.as_key(), val.clone());
+                    if !items.contains(&entry) {
+                        let kept = items.iter().filter(|(own, _)| merge || *own != entry.0);
+                        let mut items: Vec<_> = kept.cloned().collect();
+                        items.push(entry);
+                        self.env.insert(name.clone(), Val::dict(items));
+                    }
+                }
+            }
             AssignTarget::Group(from, to) => {
                 // `{a, b: c} = x`, `[a, b] = x`, `($a, $b) = x`.
                 let (mut key, mut depth, mut index) = (None, 0, 0);

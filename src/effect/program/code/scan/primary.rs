@@ -174,6 +174,9 @@ impl Scan<'_, '_> {
     fn follow_args(&mut self, c: &mut Cursor, stop: GroupEnd, chain: &mut Chain) {
         let given = self.callback_argument(&chain.val);
         let args = self.scan_group(c, stop, &given);
+        if self.lang == Lang::Python {
+            self.grow_list(&chain.target, &args);
+        }
         let val = self.call_value(chain.val.clone(), args);
         let val = self.trailing_block(c, val, &given);
         chain.returned(val);
@@ -185,9 +188,24 @@ impl Scan<'_, '_> {
             return self.follow_words(c, token, chain);
         }
         c.at += 1;
+        let number = c.peek(0).filter(|t| t.kind == TokenKind::Number);
+        let number = number.filter(|_| c.is_token(1, TokenKind::Close, "]"));
+        let above = number.and_then(|number| self.ancestor(&chain.val, &number.text));
         let args = self.scan_group(c, GroupEnd::Bracket(b'['), &Val::Unknown);
-        chain.target = match args.first().map(|a| &a.val) {
-            Some(Val::Text(key)) => chain.part(key),
+        if let Some(above) = above {
+            chain.val = above;
+            chain.target = AssignTarget::None;
+            return true;
+        }
+        chain.target = match (args.first().map(|a| &a.val), &chain.target) {
+            (Some(key), AssignTarget::Name(name))
+                if self.lang == Lang::Python
+                    && matches!(self.env.get(name), Some(Val::Dict(..)))
+                    && matches!(chain.val, Val::Dict(..)) =>
+            {
+                AssignTarget::Entry(name.clone(), key.clone())
+            }
+            (Some(Val::Text(key)), _) => chain.part(key),
             _ => AssignTarget::None,
         };
         chain.val = self.resolve_index(chain.val.clone(), args);

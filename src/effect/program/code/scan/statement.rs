@@ -46,6 +46,8 @@ impl Scan<'_, '_> {
                     let old = self.env.get(name).cloned().unwrap_or(Val::Unknown);
                     old.join(if merge { &Val::Unknown } else { &val }, "")
                 }
+                // A count, most of the time.
+                AssignTarget::Entry(..) if line.append => continue,
                 _ => val.clone(),
             };
             self.assign_target(c.tokens, target, &val, merge);
@@ -79,7 +81,7 @@ impl Scan<'_, '_> {
         params: &Val,
     ) {
         let bracket = match stop {
-            GroupEnd::Bracket(b) => b,
+            GroupEnd::Bracket(b) | GroupEnd::Part(b) => b,
             _ => 0,
         };
         c.at += 1;
@@ -155,7 +157,7 @@ impl Scan<'_, '_> {
         line.noted = std::mem::replace(&mut line.last, AssignTarget::None);
         let cur = line.take_value();
         if matches!(bracket, b'{' | b'(') {
-            line.key = Some(key(cur, &line.noted));
+            line.key = Some(key(cur, &line.noted, self.lang));
         }
         if bracket == 0 && self.lang == Lang::Python {
             line.guarded = true;
@@ -166,7 +168,7 @@ impl Scan<'_, '_> {
     fn arrow(&mut self, c: &Cursor, line: &mut StatementState, params: &Val) {
         let target = std::mem::replace(&mut line.last, AssignTarget::None);
         if self.lang != Lang::Js {
-            line.key = Some(key(line.take_value(), &target));
+            line.key = Some(key(line.take_value(), &target, self.lang));
             return;
         }
         let val = match target {
@@ -191,9 +193,10 @@ impl Scan<'_, '_> {
 }
 
 /// The name of an entry: a text, or a name that stands for itself.
-fn key(val: Option<Val>, target: &AssignTarget) -> String {
+fn key(val: Option<Val>, target: &AssignTarget, lang: Lang) -> String {
     match (val, target) {
         (Some(Val::Text(text)), _) => text.to_string(),
+        (Some(val @ (Val::Path(_) | Val::Glob(_))), _) if lang == Lang::Python => val.as_key(),
         (_, AssignTarget::Name(name)) => name.clone(),
         _ => String::new(),
     }
