@@ -246,8 +246,9 @@ impl RuleContext<'_> {
         let Some(target) = effect.path.as_ref().filter(|_| rule.layer() != Layer::Pack) else {
             return false;
         };
-        let hits = |place: Target| {
-            let one = Effect { path: Some(place), ..effect.clone() };
+        let mut one = effect.clone();
+        let mut hits = |place: Target| {
+            one.path = Some(place);
             limits::spend_steps(EFFECT)
                 && rule.conditions.match_effect(&self.subject, &one) == Truth::Yes
         };
@@ -257,8 +258,11 @@ impl RuleContext<'_> {
                 let there = Target { extent: Extent::Exact, ..place.clone() };
                 hits(place) && look::list_below(&there).is_some_and(|found| !found.is_empty())
             });
-        goes || look::list_touched(effect.word, target)
-            .is_some_and(|found| found.into_iter().any(|one| !is_installed(&one) && hits(one)))
+        let touched = || self.subject.bases.touched.list(effect.word, target);
+        goes || !is_installed(target)
+            && touched().is_some_and(|found| {
+                found.iter().any(|one| !is_installed(one) && hits(one.clone()))
+            })
     }
 
     fn fires_on_possible(&self, rule: &Rule, effect: &Effect) -> bool {

@@ -171,6 +171,9 @@ bounds! {
     /// files and directories below a directory that are looked at
     /// anything may be there
     BELOW: usize = 2000;
+    /// paths that a change of much is compared with, for all rules of one's own together
+    /// what lies there is only possible
+    TOUCHED: usize = 10_000;
     /// levels of directories below one that are looked at
     /// anything may be there
     BELOW_DEPTH: usize = 24;

@@ -3,8 +3,10 @@
 //! A look settles what would otherwise be only possible. What it cannot see whole (too much, a link
 //! that leads elsewhere, no such directory) it leaves unsettled.
 
+use std::cell::{Cell, RefCell};
 use std::fs;
 use std::io::ErrorKind;
+use std::rc::Rc;
 
 use super::{Extent, Target, Word, path};
 use crate::files;
@@ -221,7 +223,7 @@ pub fn list_below(target: &Target) -> Option<Vec<Target>> {
 
 /// Each path that such a change of the target touches for certain, as the disk has it now: all of a tree that goes or whose
 /// modes change, and what a glob of the shell names. None where that cannot be told.
-pub fn list_touched(word: Word, target: &Target) -> Option<Vec<Target>> {
+fn list_touched(word: Word, target: &Target) -> Option<Vec<Target>> {
     match (word, target.extent) {
         (Word::Delete | Word::Permission, Extent::Tree | Extent::Glob) => list_below(target),
         (Word::Delete | Word::Permission, Extent::Children) => {
@@ -232,6 +234,33 @@ pub fn list_touched(word: Word, target: &Target) -> Option<Vec<Target>> {
         (Word::Write, Extent::Glob) => expand_glob(target),
         (Word::Write, Extent::Children) => list_entries(target),
         _ => None,
+    }
+}
+
+/// What [`list_touched`] has said in one event: each rule asks for it.
+#[derive(Debug, Clone, Default)]
+pub struct TouchedLists {
+    lists: RefCell<Vec<(Word, Target, Option<Rc<[Target]>>)>>,
+    /// Paths that were handed out.
+    asked: Cell<usize>,
+}
+
+impl TouchedLists {
+    /// The list for that change. None as well where the lists of the event are too long to be compared with rules.
+    pub fn list(&self, word: Word, target: &Target) -> Option<Rc<[Target]>> {
+        let known = self.lists.borrow();
+        let found = known.iter().find(|(own, of, _)| *own == word && of == target);
+        let list = match found {
+            Some((.., list)) => list.clone(),
+            None => {
+                drop(known);
+                let list = list_touched(word, target).map(Rc::from);
+                self.lists.borrow_mut().push((word, target.clone(), list.clone()));
+                list
+            }
+        }?;
+        self.asked.set(self.asked.get() + list.len());
+        (self.asked.get() <= limits::TOUCHED).then_some(list)
     }
 }
 
@@ -286,6 +315,21 @@ mod tests {
         assert_eq!(list_below(&target(&root, Extent::Tree)).map(|found| found.len()), Some(3));
         std::os::unix::fs::symlink("/etc", dir.path().join("link")).unwrap();
         assert_eq!(list_below(&target(dir.path(), Extent::Tree)), None);
+    }
+
+    #[test]
+    fn the_rules_of_an_event_look_at_so_much_at_most() {
+        let dir = tempfile::tempdir().unwrap();
+        for i in 0..99 {
+            fs::write(dir.path().join(format!("f{i}")), "").unwrap();
+        }
+        let (tree, lists) = (target(dir.path(), Extent::Tree), TouchedLists::default());
+        let looks = limits::TOUCHED / 100;
+        assert!(
+            (0..looks).all(|_| lists.list(Word::Delete, &tree).is_some_and(|l| l.len() == 100))
+        );
+        assert_eq!(lists.list(Word::Delete, &tree), None);
+        assert_eq!(lists.list(Word::Write, &tree), None, "what is written below is not told");
     }
 
     #[test]

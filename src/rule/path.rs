@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::path::Path;
 
+use crate::effect::look::TouchedLists;
 use crate::effect::path::{Resolver, behind, is_below};
 use crate::effect::{Extent, Place, Target, windows};
 use crate::limits;
@@ -61,6 +62,8 @@ pub struct Bases {
     project: BaseDir,
     other_roots: Vec<BaseDir>,
     rooted: OnceCell<bool>,
+    /// What lies where the event changes much.
+    pub touched: TouchedLists,
 }
 
 /// One such directory. The disk is only asked when a pattern starts from it.
