@@ -12,6 +12,17 @@ pub fn stays_below(args: &[Value]) -> bool {
     })
 }
 
+/// What lies at a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A directory.
+    Directory,
+    /// Anything else.
+    File,
+    /// Nobody knows.
+    Unknown,
+}
+
 /// What a search prints by its options: `grep -l`, `rg -n`, `git grep -l`.
 pub struct Search<'a> {
     name: &'a str,
@@ -68,15 +79,25 @@ impl<'a> Search<'a> {
         self.is_known() && !self.is_quiet() && !self.has(other)
     }
 
-    /// Is it sure that a name, or a number, stands in front? Of one file alone none is printed.
-    pub fn names_files(&self, fed: bool, mut is_dir: impl FnMut(&Value) -> bool) -> bool {
+    /// Is it sure that a name stands in front, or by a glob's will a number? Of one file alone none is printed.
+    pub fn names_files(&self, fed: bool, kind: impl FnMut(&Value) -> Place) -> bool {
         // Without a path these read what they are fed.
         let reads = self.paths.is_empty() && fed;
         let trees = matches!(self.name, "rg" | "ag") && !reads || self.has(&["-r", "-R"]);
+        let numbered = self.is_numbered();
+        let mut places = self.paths.iter().copied().map(kind);
+        let several = match self.paths[..] {
+            [one] => one.is_glob() && numbered,
+            _ => self.paths.len() > 1,
+        };
         self.may_begin_with_names()
             && (self.name == "git"
-                || self.has(&["-H", "-n"])
-                || trees && self.paths.iter().all(|path| is_dir(path)))
+                || self.has(&["-H"])
+                || several
+                || trees
+                    && places.all(|place| {
+                        place == Place::Directory || place == Place::Unknown && numbered
+                    }))
     }
 
     /// Something below of where it looks.

@@ -135,6 +135,17 @@ impl Scan<'_, '_> {
                     _ => Val::Unknown,
                 }
             }
+            (Val::Text(_) | Val::Glob(_) | Val::Any(..), "replace")
+                if self.lang == Lang::Python =>
+            {
+                match &args[..] {
+                    [old, new] => match (old.val.known_text(), new.val.known_text()) {
+                        (Some(old), Some(new)) => from.replaced(&old, &new),
+                        _ => Val::Unknown,
+                    },
+                    _ => Val::Unknown,
+                }
+            }
             (Val::Dict(_, items), "get") => {
                 let found = items.iter().find(|(key, _)| Some(key.as_str()) == first.as_deref());
                 found.map_or(Val::Unknown, |(_, val)| val.clone())
@@ -457,6 +468,13 @@ fn made(kind: &str, call: &CallArguments) -> Val {
         "table" if matches!(first, Val::Dict(..)) => first,
         // Without their directory, they are names of the one that the program is in.
         "names" => Val::text(ANY_NAME),
+        "stem" => Val::list(vec![first.cut_end()]),
+        "relative" => relative(&first, &call.at(1)),
+        "relativepath" => match relative(&first, &call.at(1)) {
+            // It is an error where the path does not lie there.
+            Val::Unknown => first,
+            inside => Val::path(inside),
+        },
         _ => Val::Unknown,
     }
 }
@@ -538,6 +556,22 @@ fn glob_value(val: &Val) -> Val {
     }
 }
 
+/// A path as it is seen from a directory, where it lies below that.
+fn relative(path: &Val, start: &Val) -> Val {
+    let (Some(start), Some(_)) = (start.known_text(), path.to_text()) else { return Val::Unknown };
+    let start = start.trim_end_matches('/');
+    let of_glob = |val: &Val| matches!(val, Val::Glob(_));
+    let glob = match path {
+        Val::Path(inner) => of_glob(inner),
+        other => of_glob(other),
+    };
+    let text = path.as_key();
+    match text.strip_prefix(start).and_then(|rest| rest.strip_prefix('/')) {
+        Some(rest) if !start.is_empty() && !glob => Val::text(&format!("./{rest}")),
+        _ => Val::Unknown,
+    }
+}
+
 /// A file beside another one; without its name, any.
 fn sibling(val: &Val, name: &Val) -> Val {
     let name = if *name == Val::Unknown { Val::text(&BLANK.to_string()) } else { name.clone() };
@@ -572,6 +606,17 @@ fn parent_directory(val: &Val) -> Val {
         };
     }
     match val.to_text() {
+        // Something below a directory lies in it or deeper.
+        Some(text) if text.find(BLANK).is_some_and(|at| text[at..].chars().count() == 1) => {
+            match text.rsplit_once('/') {
+                Some((dir, _)) => {
+                    let dir = if dir.is_empty() { "/" } else { dir };
+                    let deeper = Val::text(dir).join(&Val::text(&BLANK.to_string()), "/");
+                    Val::any_of(vec![Val::text(dir), deeper])
+                }
+                None => Val::Unknown,
+            }
+        }
         // The root is its own, and one more step up is not one less.
         Some(text) if text.starts_with('/') && text.trim_end_matches('/').is_empty() => {
             Val::text("/")

@@ -174,6 +174,48 @@ impl Val {
         }
     }
 
+    /// The directory and a name in it, or deeper, where a path is only partly known.
+    fn somewhere(&self) -> Option<String> {
+        let key = self.as_key();
+        let known = key.split(BLANK).next().unwrap_or_default();
+        known.rfind('/').map(|at| known[..=at].to_string())
+    }
+
+    /// With one text in place of another, as far as that is no other directory.
+    pub fn replaced(&self, old: &str, new: &str) -> Val {
+        if let Val::Any(_, items) = self {
+            return Val::any_of(items.iter().map(|item| item.replaced(old, new)).collect());
+        }
+        if let Some(text) = self.known_text() {
+            return if old.is_empty() { Val::Unknown } else { Val::text(&text.replace(old, new)) };
+        }
+        let leads = |text: &str| text.contains(['/', '\\']) || text.contains("..");
+        match self.somewhere() {
+            Some(dir) if !leads(new) && !leads(old) && !old.is_empty() => {
+                Val::text(&format!("{}{BLANK}", dir.replace(old, new)))
+            }
+            _ => Val::Unknown,
+        }
+    }
+
+    /// Without the end of the file's name.
+    pub fn cut_end(&self) -> Val {
+        match self {
+            Val::Any(_, items) => Val::any_of(items.iter().map(Val::cut_end).collect()),
+            Val::Path(inner) => inner.cut_end(),
+            Val::Text(_) | Val::Glob(_) => match (self.known_text(), self.somewhere()) {
+                (Some(text), _) => {
+                    let name = text.rfind('/').map_or(0, |at| at + 1);
+                    let dot = text[name..].rfind('.').filter(|at| *at > 0);
+                    Val::text(&text[..dot.map_or(text.len(), |at| name + at)])
+                }
+                (None, Some(dir)) => Val::text(&format!("{dir}{BLANK}")),
+                _ => Val::Unknown,
+            },
+            _ => Val::Unknown,
+        }
+    }
+
     /// What a table holds, as a list: its `keys`, its `values`, or pairs of both.
     pub fn members(&self, which: &str) -> Val {
         let Val::Dict(_, items) = self else { return Val::Unknown };

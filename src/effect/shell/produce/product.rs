@@ -8,6 +8,7 @@ use crate::effect::decode;
 use crate::effect::emitter::Spot;
 use crate::effect::guarded;
 use crate::effect::path::{join, normalise_path, split};
+use crate::effect::program::listed::Place;
 use crate::effect::program::{code, listed, parse_arguments, special};
 use crate::effect::value::{Printer, Text, Value};
 use crate::glob;
@@ -390,10 +391,12 @@ impl Walker<'_> {
                 false => Feed::Found(below, lasting),
             });
         }
-        let is_dir = |path: &Value| {
-            self.out.locate_exact(path).is_some_and(|at| self.out.resolver.is_dir(&at.resolved))
+        let kind = |path: &Value| match self.out.locate_exact(path) {
+            Some(at) if self.out.resolver.is_dir(&at.resolved) => Place::Directory,
+            Some(at) if self.out.resolver.exists(&at.resolved) => Place::File,
+            _ => Place::Unknown,
         };
-        let named = search.names_files(!matches!(fed, Feed::None), is_dir);
+        let named = search.names_files(!matches!(fed, Feed::None), kind);
         let path = search.below().filter(|_| named)?;
         Some(Feed::Columns(Columns { sign: Sign::Colon, at: &[1], path }))
     }

@@ -191,6 +191,12 @@ impl Scan<'_, '_> {
         let number = c.peek(0).filter(|t| t.kind == TokenKind::Number);
         let number = number.filter(|_| c.is_token(1, TokenKind::Close, "]"));
         let above = number.and_then(|number| self.ancestor(&chain.val, &number.text));
+        // `f[:-4]`: without the end of its name.
+        let text = |n: usize| c.peek(n).map_or("", |t| t.text.as_ref());
+        let short = text(2).parse().is_ok_and(|count: usize| count < 6);
+        let cuts = self.lang == Lang::Python && [text(0), text(1), text(3)] == [":", "-", "]"];
+        let partly = matches!(chain.val, Val::Glob(_)) || chain.val.known_text().is_none();
+        let above = above.or_else(|| (cuts && short && partly).then(|| chain.val.cut_end()));
         let args = self.scan_group(c, GroupEnd::Bracket(b'['), &Val::Unknown);
         if let Some(above) = above {
             chain.val = above;
