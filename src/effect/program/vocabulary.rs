@@ -104,6 +104,8 @@ vocabulary! {
     Prefix = "prefix",
     /// A file that is read and written.
     Edit = "edit",
+    /// A file that is read and written, or a directory in which files are looked for that are.
+    EditTree = "edit-tree",
     /// A file that is deleted.
     Delete = "delete",
     /// A path or a glob of git's own, whose files are deleted.

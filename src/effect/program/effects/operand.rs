@@ -83,7 +83,32 @@ fn is_looked_into(kind: Role) -> bool {
 fn emit_inplace(out: &mut Emitter, call: &Call, value: &Value) {
     if call.parsed.has_mark(mark::INPLACE) && !call.is_dry_run() && value.plain_text() != Some("-")
     {
-        emit_file_write(out, value);
+        emit_edited(out, call, value);
+    }
+}
+
+/// A file is written, or in a directory each that the program looks for there.
+fn emit_edited(out: &mut Emitter, call: &Call, value: &Value) {
+    let spot = out.locate_value(value, Extent::Exact, true);
+    let is_dir = match (&spot, value.plain_text()) {
+        (Spot::At(at), Some(text)) if at.extent == Extent::Exact => {
+            is_directory(text) || out.resolver.is_dir(&at.resolved)
+        }
+        _ => false,
+    };
+    if !is_dir {
+        return emit_file_write(out, value);
+    }
+    let files = call.parsed.program.map_or("", |program| program.files);
+    if files.is_empty() {
+        out.emit_path(Word::Write, value, Extent::Visible, Grade::Certain, Source::Operand);
+    }
+    let dir = value.known_start().trim_end_matches('/');
+    let below = if call.parsed.has_mark(mark::TREE) { "**/" } else { "" };
+    for name in files.split_whitespace() {
+        let below = if name.starts_with("**/") { "" } else { below };
+        let found = Value::glob(format!("{dir}/{below}{name}"), value.span.clone());
+        out.operand(Word::Write, &found);
     }
 }
 
@@ -219,12 +244,13 @@ pub fn emit_role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next
     unseen(out, call, kind, value);
     match kind {
         Role::Text | Role::Command | Role::OwnCommand | Role::Joined => {}
-        Role::Read | Role::Edit | Role::Write | Role::Upload if value.plain_text() == Some("-") => {
-        }
+        Role::Read | Role::Edit | Role::EditTree | Role::Write | Role::Upload
+            if value.plain_text() == Some("-") => {}
         Role::Write
         | Role::WriteInto
         | Role::Prefix
         | Role::Edit
+        | Role::EditTree
         | Role::Delete
         | Role::DeletePathspec
         | Role::DeleteTree
@@ -314,6 +340,9 @@ fn changes(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
         Role::Edit => {
             out.emit_path(Word::Read, value, operand_extent(call), Grade::Certain, Source::Operand)
         }
+        Role::EditTree => {
+            out.emit_path(Word::Read, value, Extent::Visible, Grade::Certain, Source::Operand);
+        }
         Role::Move => out.operand_tree(Word::Read, value),
         _ => {}
     }
@@ -333,6 +362,7 @@ fn changes(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
                 return out.emit_deletion(files.as_ref().unwrap_or(value), operand_extent(call));
             }
             Role::Prefix => return emit_installation(out, value),
+            Role::EditTree => return emit_edited(out, call, value),
             Role::DeleteTree => return out.emit_deletion(value, Extent::Tree),
             Role::Target => return emit_target(out, call, &call.operands(), value),
             Role::Device => return emit_file_write(out, value),
