@@ -20,24 +20,30 @@ pub fn with_twins(
     }
     let said: Vec<&str> =
         command.operands.iter().map_while(|at| command.args[*at].text.as_deref()).take(3).collect();
-    let named = |name: &&str| {
-        let mut count = 0;
-        let all = name.split(' ').all(|word| {
-            count += 1;
-            said.get(count - 1) == Some(&word)
-        });
-        all.then_some(count)
+    let known = parsed.subs > 0;
+    let named = |name: &str| {
+        let words = name.split(' ').enumerate();
+        // A word that could be anything is none that a row speaks of.
+        let fits = |(at, word): (usize, &str)| {
+            said.get(at).is_some_and(|own| *own == word || word == "*" && (at > 0 || !known))
+        };
+        words.clone().all(fits).then(|| words.count())
     };
-    // Of `image ls` and `image` the longer one is meant.
+    // Of `image ls` and `image` the longer one is meant, and of `run test` and `run *` the one that says more.
     let lines = synonyms.lines().flat_map(|line| {
-        line.split(',').filter_map(move |name| named(&name).map(|count| (count, name, line)))
+        let names = line.split(',');
+        names.filter_map(move |name| Some((named(name)?, !name.contains('*'), name, line)))
     });
     let mut twins = Vec::new();
-    if let Some((count, own, line)) = lines.max_by_key(|(count, ..)| *count) {
+    let found = lines.max_by_key(|(count, exact, ..)| (*count, *exact));
+    if let Some((count, _, own, line)) = found {
+        let any = own.split(' ').position(|word| word == "*").and_then(|at| said.get(at));
         for other in line.split(',').filter(|other| *other != own) {
-            let words: Vec<&str> = other.split(' ').collect();
-            let command = command.in_words(&command.name, count, &words);
-            twins.push(Twin { command, same: true });
+            let words = other.split(' ').map(|word| if word == "*" { any.unwrap_or(&word) } else { word });
+            let words: Vec<&str> = words.collect();
+            // `yarn build` runs the script of that name only where yarn has no such command.
+            let same = other != "*" && own != "*";
+            twins.push(Twin { command: command.in_words(&command.name, count, &words), same });
         }
     }
     // What is called so stands for its program, or for a sub-command of it.

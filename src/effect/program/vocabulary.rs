@@ -153,6 +153,8 @@ vocabulary! {
     /// A file, unless its first characters make it a text of the program's own: `|COMMAND`,
     /// `@FILE`, `\\macro`, `scheme:x`.
     Inline = "inline",
+    /// The same of what is written.
+    InlineTarget = "inline-target",
     /// A word that may be a path: read for certain, possibly written, if it looks like one.
     MaybePath = "maybe-path",
     /// A word that may be a path: read with what is not hidden below it, if it looks like one.

@@ -89,6 +89,16 @@ fn emit_inplace(out: &mut Emitter, call: &Call, value: &Value) {
 
 /// A file is written, or in a directory each that the program looks for there.
 fn emit_edited(out: &mut Emitter, call: &Call, value: &Value) {
+    if call.parsed.has_mark(mark::STDOUT) {
+        return;
+    }
+    // `go fmt ./...`
+    let tree = value.plain_text().and_then(|text| text.strip_suffix("...")).map(str::len);
+    let deep = tree.is_some() || call.parsed.has_mark(mark::TREE);
+    let value = &tree.map_or_else(
+        || value.clone(),
+        |len| Value::known(value.known_start()[..len].to_string(), value.span.clone()),
+    );
     let spot = out.locate_value(value, Extent::Exact, true);
     let is_dir = match (&spot, value.plain_text()) {
         (Spot::At(at), Some(text)) if at.extent == Extent::Exact => {
@@ -104,7 +114,7 @@ fn emit_edited(out: &mut Emitter, call: &Call, value: &Value) {
         out.emit_path(Word::Write, value, Extent::Visible, Grade::Certain, Source::Operand);
     }
     let dir = value.known_start().trim_end_matches('/');
-    let below = if call.parsed.has_mark(mark::TREE) { "**/" } else { "" };
+    let below = if deep { "**/" } else { "" };
     for name in files.split_whitespace() {
         let below = if name.starts_with("**/") { "" } else { below };
         let found = Value::glob(format!("{dir}/{below}{name}"), value.span.clone());
@@ -262,7 +272,8 @@ pub fn emit_role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next
             talks(out, call, kind, value);
         }
         Role::Jq => code::emit_inline(out, Language::Jq, value, next),
-        Role::Run | Role::Program | Role::Filter | Role::Script | Role::Code | Role::Inline => {
+        Role::Run | Role::Program | Role::Filter | Role::Script | Role::Code | Role::Inline
+        | Role::InlineTarget => {
             runs(out, call, kind, value, next);
         }
         _ => reads(out, call, kind, value),
@@ -479,6 +490,7 @@ fn runs(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Ve
             return code::emit_inline(out, lang.unwrap_or(Language::Other), value, next);
         }
         Role::Inline => return emit_inline_or_file(out, value, next),
+        Role::InlineTarget => return emit_inline_target(out, call, value, next),
         // `psql -f -`
         Role::Run if value.plain_text() == Some("-") => {
             Next::Stdin { lang: lang.unwrap_or(Language::Shell) }
@@ -515,6 +527,19 @@ fn emit_inline_or_file(out: &mut Emitter, value: &Value, next: &mut Vec<Next>) {
         Some(b'@') => out.operand(Word::Read, &value.skip_bytes(1)),
         _ if text.contains("://") => out.emit_contact(value, false, Source::Operand),
         _ => {}
+    }
+}
+
+/// The same of what is written: `|COMMAND`, or a file, be it with its format before the name (`png:x`).
+fn emit_inline_target(out: &mut Emitter, call: &Call, value: &Value, next: &mut Vec<Next>) {
+    let text = value.known_start();
+    if has_scheme(text) || text.starts_with(['|', '@', '\\', '&']) {
+        return emit_inline_or_file(out, value, next);
+    }
+    let format = text.split_once(':').map(|(scheme, _)| scheme.len() + 1);
+    let file = format.map_or_else(|| value.clone(), |skip| value.skip_bytes(skip));
+    if !matches!(file.plain_text(), Some("" | "-")) && !call.is_dry_run() {
+        emit_file_write(out, &file);
     }
 }
 
