@@ -336,7 +336,7 @@ impl SubCommand {
         let mut twin = SubCommand { twins: Vec::new(), ..self.clone() };
         twin.name = name.to_string();
         let span = match operands.checked_sub(1).and_then(|last| self.operands.get(last)) {
-            Some(last) => self.args[*last].span.clone(),
+            Some(last) => self.args.get(*last).map_or(0..0, |arg| arg.span.clone()),
             None => self.word.span.clone(),
         };
         // What is new stands behind all: options know their place among the arguments.

@@ -19,7 +19,7 @@ pub fn with_twins(
         return command;
     }
     let said: Vec<&str> =
-        command.operands.iter().map_while(|at| command.args[*at].text.as_deref()).take(3).collect();
+        command.operands.iter().map_while(|at| command.args.get(*at)?.text.as_deref()).take(3).collect();
     let known = parsed.subs > 0;
     let named = |name: &str| {
         let words = name.split(' ').enumerate();

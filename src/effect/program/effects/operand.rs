@@ -7,7 +7,7 @@ use super::{Call, Next, emit_file_write, note_written, sends_data};
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::path::{self, is_below, split};
 use crate::effect::value::{BLANK, Printer, Value};
-use crate::effect::{Extent, Grade, Source, Target, Word};
+use crate::effect::{Extent, Grade, Source, Target, Word, look};
 use crate::glob;
 use crate::names::imagemagick::SCHEMES;
 
@@ -59,15 +59,16 @@ pub fn emit_operands(out: &mut Emitter, call: &Call, program: &Program, next: &m
                 if program.through {
                     out.code_from_elsewhere(from);
                 }
-                if is_looked_into(kind) {
-                    emit_inplace(out, call, value);
+                if is_looked_into(kind) && is_inplace(call, value) {
+                    emit_edited(out, call, value);
                 }
             }
         }
     }
     // `cargo clippy --fix`: all that lies here.
-    if values.is_empty() && is_looked_into(program.repeat) {
-        emit_inplace(out, call, &Value::known(".", call.span.clone()));
+    let here = Value::known(".", call.span.clone());
+    if values.is_empty() && is_looked_into(program.repeat) && is_inplace(call, &here) {
+        emit_edited(out, call, &here);
     }
 }
 
@@ -79,46 +80,47 @@ fn is_looked_into(kind: Role) -> bool {
     )
 }
 
-/// What is read is written too, where an option says so.
-fn emit_inplace(out: &mut Emitter, call: &Call, value: &Value) {
-    if call.parsed.has_mark(mark::INPLACE) && !call.is_dry_run() && value.plain_text() != Some("-")
-    {
-        emit_edited(out, call, value);
-    }
+/// Is what is read written too, as an option says?
+fn is_inplace(call: &Call, value: &Value) -> bool {
+    call.parsed.has_mark(mark::INPLACE) && !call.is_dry_run() && value.plain_text() != Some("-")
 }
 
-/// A file is written, or in a directory each that the program looks for there.
+/// A file is written, or in a directory each that the program finds there. What nobody has to look for is named by the
+/// operand: an allow on the command means all of it, and a rule on one of the files has to hear of that one.
 fn emit_edited(out: &mut Emitter, call: &Call, value: &Value) {
     if call.parsed.has_mark(mark::STDOUT) {
         return;
     }
     // `go fmt ./...`
-    let tree = value.plain_text().and_then(|text| text.strip_suffix("...")).map(str::len);
-    let deep = tree.is_some() || call.parsed.has_mark(mark::TREE);
-    let value = &tree.map_or_else(
-        || value.clone(),
-        |len| Value::known(value.known_start()[..len].to_string(), value.span.clone()),
-    );
-    let spot = out.locate_value(value, Extent::Exact, true);
-    let is_dir = match (&spot, value.plain_text()) {
-        (Spot::At(at), Some(text)) if at.extent == Extent::Exact => {
-            is_directory(text) || out.resolver.is_dir(&at.resolved)
+    let text = value.plain_text().unwrap_or_default();
+    let dir = text.strip_suffix("/...").map(|dir| Value::known(dir, value.span.clone()));
+    let deep = dir.is_some() || call.parsed.has_mark(mark::TREE);
+    let value = dir.as_ref().unwrap_or(value);
+    emit_file_write(out, value);
+    let found = match out.locate_value(value, Extent::Exact, true) {
+        // `prettier --write 'src/**/*.ts'`: it is the program that looks.
+        Spot::At(_) if glob::has_active(text) => {
+            let names = Value::glob(text, value.span.clone());
+            match out.locate_value(&names, Extent::Glob, true) {
+                Spot::At(target) => look::expand_glob(&target),
+                _ => None,
+            }
         }
-        _ => false,
+        Spot::At(at) if at.extent == Extent::Exact && out.resolver.is_dir(&at.resolved) => {
+            let files = call.parsed.program.map_or("", |program| program.files);
+            let at_any_depth = |name: &str| match deep && !name.starts_with("**/") {
+                true => format!("**/{name}"),
+                false => name.to_string(),
+            };
+            let files: Vec<String> = files.split_whitespace().map(at_any_depth).collect();
+            Some(look::find_edited(&at, &files))
+        }
+        _ => None,
     };
-    if !is_dir {
-        return emit_file_write(out, value);
-    }
-    let files = call.parsed.program.map_or("", |program| program.files);
-    if files.is_empty() {
-        out.emit_path(Word::Write, value, Extent::Visible, Grade::Certain, Source::Operand);
-    }
-    let dir = value.known_start().trim_end_matches('/');
-    let below = if deep { "**/" } else { "" };
-    for name in files.split_whitespace() {
-        let below = if name.starts_with("**/") { "" } else { below };
-        let found = Value::glob(format!("{dir}/{below}{name}"), value.span.clone());
-        out.operand(Word::Write, &found);
+    for file in found.unwrap_or_default() {
+        let span = value.span.clone();
+        let source = Source::Operand;
+        out.push_effect(Word::Write, Grade::Certain, Some(file), None, source, span);
     }
 }
 
@@ -308,7 +310,9 @@ fn reads(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
             if call.parsed.has_mark(mark::LINKS) && !call.is_dry_run() {
                 out.emit_second_names(from);
             }
-            emit_inplace(out, call, value);
+            if is_inplace(call, value) {
+                emit_file_write(out, value);
+            }
         }
         Role::ReadTree => out.operand_tree(Word::Read, value),
         Role::Pathspec => emit_pathspec(out, call, value),
