@@ -322,8 +322,11 @@ impl SubCommand {
         let twins = self.twins.iter().filter(|twin| twin.same).map(|twin| {
             let SubCommand { name, args, operands, .. } = twin.command.clone();
             let mut scope = self.scope;
-            if scope.named > 0 {
-                scope.named = (scope.named + operands.len()).saturating_sub(self.operands.len());
+            // So many words more, or fewer, name it.
+            if scope.named > 0
+                && let Some(named) = scope.named.checked_add(operands.len())
+            {
+                scope.named = named.saturating_sub(self.operands.len());
             }
             let own = SubCommand { twins: Vec::new(), ..self.clone() };
             Cow::Owned(SubCommand { name, args, operands, scope, ..own })

@@ -13,9 +13,12 @@ pub fn with_twins(
     parsed: &Parsed,
     own: &'static [Program],
 ) -> SubCommand {
-    let synonyms = find_program(&command.name, own).map_or("", |row| row.synonyms);
-    let means = parsed.program.map_or("", |row| row.means);
-    if synonyms.is_empty() && means.is_empty() {
+    let Some(root) = find_program(&command.name, own) else { return command };
+    let synonyms = root.synonyms;
+    // The program has another name, or a sub-command of it is a program.
+    let sub = parsed.program.filter(|row| row.name != root.name && row.name.contains(' '));
+    let means = [Some(root), sub].into_iter().flatten().filter(|row| !row.means.is_empty());
+    if synonyms.is_empty() && means.clone().count() == 0 {
         return command;
     }
     let said: Vec<&str> =
@@ -46,14 +49,14 @@ pub fn with_twins(
             twins.push(Twin { command: command.in_words(&command.name, count, &words), same });
         }
     }
-    // What is called so stands for its program, or for a sub-command of it.
-    let row = parsed.program.map_or("", |row| row.name);
-    let subs = row.split(' ').skip(1).count().min(parsed.subs);
-    for other in means.split(',').filter(|other| !other.is_empty()) {
-        let mut words = other.split(' ');
-        let name = words.next().unwrap_or_default();
-        let words: Vec<&str> = words.collect();
-        twins.push(Twin { command: command.in_words(name, subs, &words), same: false });
+    for row in means {
+        let subs = row.name.split(' ').skip(1).count().min(parsed.subs);
+        for other in row.means.split(',') {
+            let mut words = other.split(' ');
+            let name = words.next().unwrap_or_default();
+            let words: Vec<&str> = words.collect();
+            twins.push(Twin { command: command.in_words(name, subs, &words), same: false });
+        }
     }
     command.twins = twins;
     command

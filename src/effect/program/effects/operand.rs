@@ -355,9 +355,7 @@ fn changes(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
         Role::Edit => {
             out.emit_path(Word::Read, value, operand_extent(call), Grade::Certain, Source::Operand)
         }
-        Role::EditTree => {
-            out.emit_path(Word::Read, value, Extent::Visible, Grade::Certain, Source::Operand);
-        }
+        Role::EditTree => out.operand(Word::Read, value),
         Role::Move => out.operand_tree(Word::Read, value),
         _ => {}
     }
