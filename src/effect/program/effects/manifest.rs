@@ -24,7 +24,9 @@ pub fn emit_writes(out: &mut Emitter, call: &Call, program: &Program) {
                 None if asks("there") => continue,
                 None => file,
             };
+            let from = out.analysis.effects.len();
             out.own_path(Word::Write, file, Extent::Exact, grade, call.span.clone());
+            out.keep(from);
         }
     }
 }

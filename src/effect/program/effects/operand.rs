@@ -117,11 +117,13 @@ fn emit_edited(out: &mut Emitter, call: &Call, value: &Value) {
         }
         _ => None,
     };
+    let from = out.analysis.effects.len();
     for file in found.unwrap_or_default() {
         let span = value.span.clone();
         let source = Source::Operand;
         out.push_effect(Word::Write, Grade::Certain, Some(file), None, source, span);
     }
+    out.keep(from);
 }
 
 /// Words that a shell reads as one line (ssh, watch, eval).
