@@ -179,13 +179,25 @@ fn emit_fetched(out: &mut Emitter, program: &Program, package: &Value) {
     let python = ["uv", "pipx"].iter().any(|name| program.name.starts_with(name));
     if !is_expected(out, program, package) {
         out.push(FOREIGN, Grade::Certain, Source::Operand, package.span.clone());
-    } else if !is_package(text)
+    } else if !always_fetches(program.name)
+        || !is_package(text)
         || python && text.starts_with(|c: char| c.is_ascii_digit())
         || !python && is_of_the_project(out, text, text.rsplit('/').next().unwrap_or_default())
     {
         return;
     }
     added::emit_package(out, program.name, &created(program, package), false);
+}
+
+/// Does that runner look in a registry whatever the project has? `npx tsc` starts what is installed, by a name that is none of
+/// a package.
+fn always_fetches(runner: &str) -> bool {
+    let words: Vec<&str> = runner.split(' ').collect();
+    match words.as_slice() {
+        ["uv" | "uvx" | "pipx" | "pnpx", ..] => true,
+        [.., last] => matches!(*last, "dlx" | "create" | "init" | "innit"),
+        [] => false,
+    }
 }
 
 /// Is it the name of a package, and no file, option or version of an interpreter?
