@@ -18,8 +18,8 @@ pub mod vocabulary;
 
 pub use call::{Call, Next};
 pub use options::{Parsed, parse_arguments};
-pub use twins::with_twins;
 pub use special::{is_watched, names_git, redirects_git, settle_drops};
+pub use twins::with_twins;
 
 use self::effects::{
     emit_elsewhere, emit_globbed_options, emit_opaque, emit_operands, emit_role, emit_writes,

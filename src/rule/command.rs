@@ -145,9 +145,9 @@ impl CommandPattern {
     /// Is the sub-command surely one that an allow or an `unless` on this pattern speaks of? One with
     /// a slash names that file, where a deny takes any program of its name.
     pub fn surely_means(&self, command: &SubCommand, bases: &Bases) -> bool {
-        command.same_readings().any(|reading| {
-            self.any_form(&reading, |form| form.surely_means(&reading, bases))
-        })
+        command
+            .same_readings()
+            .any(|reading| self.any_form(&reading, |form| form.surely_means(&reading, bases)))
     }
 }
 

@@ -104,9 +104,11 @@ impl<'t> Concern<'t> {
             && (self.on == "*" || is_listed(self.on, call.event.kind.name()))
             && (self.programs.is_empty()
                 || self.kind == "unknown"
-                || call.analysis.commands.iter().any(|command| {
-                    command.readings(true).any(|reading| self.could_run(reading))
-                }))
+                || call
+                    .analysis
+                    .commands
+                    .iter()
+                    .any(|command| command.readings(true).any(|reading| self.could_run(reading))))
     }
 
     /// Could it speak of one of the effects?

@@ -172,18 +172,15 @@ pub fn parse_write_line(line: &str) -> Result<(Vec<&str>, Vec<&str>), Fault> {
 
 /// Packs such lines.
 pub fn pack_writes<'t>(lines: impl IntoIterator<Item = (Vec<&'t str>, Vec<&'t str>)>) -> String {
-    let lines = lines.into_iter().map(|(files, when)| {
-        format!("{}|{}", files.join(" "), when.join(" "))
-    });
+    let lines =
+        lines.into_iter().map(|(files, when)| format!("{}|{}", files.join(" "), when.join(" ")));
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Takes a line of names that mean the same apart: `install,i` of a program, `docker compose,docker-compose` of any.
 pub fn parse_synonyms(line: &str) -> Result<String, Fault> {
-    let names: Vec<String> = line
-        .split(',')
-        .map(|name| name.split_whitespace().collect::<Vec<_>>().join(" "))
-        .collect();
+    let names: Vec<String> =
+        line.split(',').map(|name| name.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     if names.len() < 2 || names.iter().any(String::is_empty) {
         return Err(Fault::Form(format!("`{line}` names no two that are the same")));
     }

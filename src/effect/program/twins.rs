@@ -8,11 +8,7 @@ use crate::effect::value::Value;
 use crate::effect::{SubCommand, Twin};
 
 /// The command with all that its program's rows say it is called as well.
-pub fn with_twins(
-    mut command: SubCommand,
-    parsed: &Parsed,
-    own: &'static [Program],
-) -> SubCommand {
+pub fn with_twins(mut command: SubCommand, parsed: &Parsed, own: &'static [Program]) -> SubCommand {
     let Some(root) = find_program(&command.name, own) else { return command };
     let synonyms = root.synonyms;
     // The program has another name, or a sub-command of it is a program.
@@ -21,8 +17,12 @@ pub fn with_twins(
     if synonyms.is_empty() && means.clone().count() == 0 {
         return command;
     }
-    let said: Vec<&str> =
-        command.operands.iter().map_while(|at| command.args.get(*at)?.text.as_deref()).take(3).collect();
+    let said: Vec<&str> = command
+        .operands
+        .iter()
+        .map_while(|at| command.args.get(*at)?.text.as_deref())
+        .take(3)
+        .collect();
     let known = parsed.subs > 0;
     let named = |name: &str| {
         let words = name.split(' ').enumerate();
@@ -42,7 +42,8 @@ pub fn with_twins(
     if let Some((count, _, own, line)) = found {
         let any = own.split(' ').position(|word| word == "*").and_then(|at| said.get(at));
         for other in line.split(',').filter(|other| *other != own) {
-            let words = other.split(' ').map(|word| if word == "*" { any.unwrap_or(&word) } else { word });
+            let words =
+                other.split(' ').map(|word| if word == "*" { any.unwrap_or(&word) } else { word });
             let words: Vec<&str> = words.collect();
             // `yarn build` runs the script of that name only where yarn has no such command.
             let same = other != "*" && own != "*";

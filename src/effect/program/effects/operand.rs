@@ -276,7 +276,12 @@ pub fn emit_role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next
             talks(out, call, kind, value);
         }
         Role::Jq => code::emit_inline(out, Language::Jq, value, next),
-        Role::Run | Role::Program | Role::Filter | Role::Script | Role::Code | Role::Inline
+        Role::Run
+        | Role::Program
+        | Role::Filter
+        | Role::Script
+        | Role::Code
+        | Role::Inline
         | Role::InlineTarget => {
             runs(out, call, kind, value, next);
         }

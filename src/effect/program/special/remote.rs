@@ -99,7 +99,14 @@ impl Copying<'_, '_> {
                 let span = value.span.clone();
                 let Some(name) = name_of(source) else {
                     let inner = Some(Target { extent: Extent::Below, ..target.clone() });
-                    out.push_effect(Word::Write, Grade::Certain, inner, None, Source::Operand, span);
+                    out.push_effect(
+                        Word::Write,
+                        Grade::Certain,
+                        inner,
+                        None,
+                        Source::Operand,
+                        span,
+                    );
                     continue;
                 };
                 let inner = Value::known(format!("{}/{name}", target.lexical), span);
