@@ -149,6 +149,13 @@ fn packed(
     names: &BTreeMap<String, String>,
 ) -> Result<String, String> {
     let mut entry = whole(all, &own.keys)?;
+    // They are the program's, whatever its sub-commands take from it; another name for a command is its own.
+    if name.contains(' ') {
+        entry.remove("synonyms");
+    }
+    if !own.keys.contains_key("means") {
+        entry.remove("means");
+    }
     if let Some(extra) = entry.remove("extra") {
         let list = entry.entry("options").or_insert_with(|| Value::Array(Vec::new()));
         if let (Value::Array(list), Value::Array(extra)) = (list, extra) {
@@ -343,6 +350,18 @@ fn program(
         true => format!("={}", list(entry, key).join(" ")),
         false => String::new(),
     };
-    let beside = format!("\t{}\t{}", stated("settings"), stated("recipes"));
+    let writes = list(entry, "writes");
+    let writes = writes.into_iter().map(row::parse_write_line).collect::<Result<Vec<_>, _>>()?;
+    let synonyms = list(entry, "synonyms");
+    let synonyms = synonyms.into_iter().map(row::parse_synonyms).collect::<Result<Vec<_>, _>>()?;
+    let beside = [
+        &stated("settings"),
+        &stated("recipes"),
+        &row::pack_writes(writes),
+        &list(entry, "files").join(" "),
+        &synonyms.join("\n"),
+        &list(entry, "means").join(","),
+    ];
+    let beside = beside.map(|field| format!("\t{field}")).concat();
     Ok(format!("{}{}", fields.join("\t"), beside.trim_end()))
 }

@@ -25,7 +25,7 @@ pub mod word;
 
 pub use self::analysis::{
     AllowScope, Analysis, Arg, Effect, Extent, Grade, Opt, Origin, Package, Source, SubCommand,
-    Target,
+    Target, Twin,
 };
 pub use self::place::{Guarded, Place};
 pub use self::word::Word;

@@ -168,6 +168,12 @@ bounds! {
     /// names that a glob may stand for
     /// the glob stands for all that it may name
     GLOB_NAMES: usize = 64;
+    /// entries below a directory among which a formatter's files are sought
+    /// the others count as left alone
+    EDITED_ENTRIES: usize = 400;
+    /// files that a formatter finds there
+    /// the others count as left alone
+    EDITED_FILES: usize = 64;
     /// files and directories below a directory that are looked at
     /// anything may be there
     BELOW: usize = 2000;

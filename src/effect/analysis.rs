@@ -1,5 +1,6 @@
 //! The shapes of what a call does: its effects and its sub-commands.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::word::Word;
@@ -272,6 +273,18 @@ pub struct SubCommand {
     pub said: Said,
     /// One of its redirections is a connection to a host.
     pub connects: bool,
+    /// The same in other words: rules that are written so mean it as well.
+    pub twins: Vec<Twin>,
+}
+
+/// A command under another name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Twin {
+    /// The command.
+    pub command: SubCommand,
+    /// It is the very same (`npm i`, `npm install`): an allow on one means the other. Else only what stops does
+    /// (`pip3`, `pip`; `bash deploy.sh`, `deploy.sh`).
+    pub same: bool,
 }
 
 /// What is told by a command: by the words that say who asks, and by all others.
@@ -297,6 +310,52 @@ pub struct AllowScope {
 }
 
 impl SubCommand {
+    /// It, and what else it is called; `any` = also what is only as good as the same. What an allow has to know of the
+    /// command may have been learnt since: see [`SubCommand::same_readings`].
+    pub fn readings(&self, any: bool) -> impl Iterator<Item = &SubCommand> {
+        let twins = self.twins.iter().filter(move |twin| any || twin.same);
+        std::iter::once(self).chain(twins.map(|twin| &twin.command))
+    }
+
+    /// It, and the same in other words, with all that is known of it.
+    pub fn same_readings(&self) -> impl Iterator<Item = Cow<'_, SubCommand>> {
+        let twins = self.twins.iter().filter(|twin| twin.same).map(|twin| {
+            let SubCommand { name, args, operands, .. } = twin.command.clone();
+            let mut scope = self.scope;
+            // So many words more, or fewer, name it.
+            if scope.named > 0
+                && let Some(named) = scope.named.checked_add(operands.len())
+            {
+                scope.named = named.saturating_sub(self.operands.len());
+            }
+            let own = SubCommand { twins: Vec::new(), ..self.clone() };
+            Cow::Owned(SubCommand { name, args, operands, scope, ..own })
+        });
+        std::iter::once(Cow::Borrowed(self)).chain(twins)
+    }
+
+    /// The same with other words in the place of its name and of its first operands.
+    pub fn in_words(&self, name: &str, operands: usize, words: &[&str]) -> SubCommand {
+        let mut twin = SubCommand { twins: Vec::new(), ..self.clone() };
+        twin.name = name.to_string();
+        let span = match operands.checked_sub(1).and_then(|last| self.operands.get(last)) {
+            Some(last) => self.args.get(*last).map_or(0..0, |arg| arg.span.clone()),
+            None => self.word.span.clone(),
+        };
+        // What is new stands behind all: options know their place among the arguments.
+        let from = twin.args.len();
+        let arg = |word: &&str| Arg {
+            text: Some((*word).to_string()),
+            glob: false,
+            open: false,
+            span: span.clone(),
+        };
+        twin.args.extend(words.iter().map(arg));
+        let rest = self.operands.iter().skip(operands).copied();
+        twin.operands = (from..from + words.len()).chain(rest).collect();
+        twin
+    }
+
     /// May the argument at that place be the value of an option?
     pub fn is_doubtful(&self, at: usize) -> bool {
         // They are noted as they come.

@@ -51,6 +51,8 @@ pub struct Emitter<'a> {
     pub written: std::collections::BTreeMap<String, Option<String>>,
     /// Directories that the call fills with what it fetches.
     pub fetched: Vec<String>,
+    /// Files that a command keeps in order, by its number: a manifest, what a formatter finds. What they say stays what it was.
+    pub kept: Vec<Kept>,
     /// Variables that the next program looks at, where they were set in the call.
     pub variables: Vec<(String, Option<String>)>,
     /// What the next text of a program is given: the operands of whoever runs it.
@@ -95,6 +97,17 @@ fn begins_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphanumeric() || c == '_')
 }
 
+/// A file, and the command that keeps it in order.
+pub type Kept = (Option<usize>, String);
+
+/// Is the effect of those on such files?
+pub fn is_kept(kept: &[Kept], effect: &Effect) -> bool {
+    let same = |(by, file): &Kept| {
+        *by == effect.command && effect.path.as_ref().is_some_and(|at| at.resolved == *file)
+    };
+    effect.word == Word::Write && kept.iter().any(same)
+}
+
 impl<'a> Emitter<'a> {
     /// An empty one.
     pub fn new(place: &'a Place) -> Emitter<'a> {
@@ -114,6 +127,7 @@ impl<'a> Emitter<'a> {
             command: None,
             written: std::collections::BTreeMap::new(),
             fetched: Vec::new(),
+            kept: Vec::new(),
             variables: Vec::new(),
             arguments: Vec::new(),
             bare: false,
@@ -537,6 +551,13 @@ impl<'a> Emitter<'a> {
     /// A certain effect on exactly what code names.
     pub fn code_path(&mut self, word: Word, value: &Value) {
         self.emit_path(word, value, Extent::Exact, Grade::Certain, Source::Code);
+    }
+
+    /// The effects from there on are on files that stay what they were.
+    pub fn keep(&mut self, from: usize) {
+        let written = self.analysis.effects[from..].iter().filter(|e| e.word == Word::Write);
+        let kept = written.filter_map(|e| Some((e.command, e.path.as_ref()?.resolved.clone())));
+        self.kept.extend(kept);
     }
 
     /// The sub-command that the next effect belongs to, as rules see it.

@@ -4,6 +4,7 @@
 //! that leads elsewhere, no such directory) it leaves unsettled.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::fs;
 use std::io::ErrorKind;
 use std::rc::Rc;
@@ -123,6 +124,50 @@ fn visible_directories(lexical: &str, resolved: &str) -> Option<Vec<(String, Str
         at += 1;
     }
     Some(found)
+}
+
+/// Files below a directory whose names one of the globs holds for, `**/*.py` at any depth: those that lie nearest come
+/// first, and what is too much is left out. Nothing that is hidden, no package that was fetched, and nowhere where links lead.
+pub fn find_edited(dir: &Target, globs: &[String]) -> Vec<Target> {
+    let mut found = Vec::new();
+    let mut todo = VecDeque::from([(dir.lexical.clone(), dir.resolved.clone(), true)]);
+    let mut left = limits::EDITED_ENTRIES;
+    let is_named = |name: &str, first: bool| {
+        globs.is_empty()
+            || globs.iter().any(|own| match own.strip_prefix("**/") {
+                Some(any) => glob::matches(any, name),
+                None => first && glob::matches(own, name),
+            })
+    };
+    let deep = globs.is_empty() || globs.iter().any(|own| own.starts_with("**/"));
+    while let Some((lexical, resolved, first)) = todo.pop_front() {
+        let Ok(entries) = fs::read_dir(&resolved) else { continue };
+        let mut names = Vec::new();
+        for entry in entries.flatten() {
+            if left == 0 || !limits::spend_look() {
+                break;
+            }
+            left -= 1;
+            if let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) {
+                names.push((name, kind.is_dir(), kind.is_file()));
+            }
+        }
+        crate::order::sort(&mut names);
+        for (name, is_dir, is_file) in names {
+            let below = |dir: &str| format!("{}/{name}", dir.trim_end_matches('/'));
+            if name.starts_with('.') {
+            } else if is_dir && deep && name != "node_modules" {
+                todo.push_back((below(&lexical), below(&resolved), false));
+            } else if is_file && is_named(&name, first) {
+                let (lexical, resolved) = (below(&lexical), below(&resolved));
+                found.push(Target { lexical, resolved, extent: Extent::Exact });
+            }
+            if found.len() >= limits::EDITED_FILES {
+                return found;
+            }
+        }
+    }
+    found
 }
 
 /// Is a path that was just made one that the glob names, or a directory that leads there?

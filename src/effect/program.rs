@@ -14,15 +14,17 @@ pub mod row;
 pub mod special;
 pub mod spelling;
 pub mod table;
+pub mod twins;
 pub mod vocabulary;
 
 pub use call::{Call, Next};
 pub use options::{Parsed, parse_arguments};
 pub use special::{is_watched, names_git, redirects_git, settle_drops};
+pub use twins::with_twins;
 
 use self::effects::{
-    emit_elsewhere, emit_globbed_options, emit_opaque, emit_operands, emit_role, has_effect,
-    maybe_path, sends_data,
+    emit_elsewhere, emit_globbed_options, emit_opaque, emit_operands, emit_role, emit_writes,
+    has_effect, maybe_path, sends_data,
 };
 use self::options::ParsedOption;
 use self::table::{Program, Role, Special, mark};
@@ -91,6 +93,7 @@ fn emit_row(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Ne
     if !special::emit_special(out, call, program, next) {
         emit_operands(out, call, program, next);
     }
+    emit_writes(out, call, program);
     special::emit_added(out, call);
     special::emit_forge(out, call);
     if program.has_class(table::Class::Fetcher) && !call.is_dry_run() {

@@ -77,6 +77,16 @@ impl CommandPattern {
     /// Is this sub-command one of the pattern's? `Maybe` where that hangs on a value that is known
     /// only at run time.
     pub fn match_command(&self, command: &SubCommand) -> Truth {
+        let readings = command.readings(true).map(|reading| self.match_reading(reading));
+        readings.fold(Truth::No, Truth::or)
+    }
+
+    /// Is it certainly one of the pattern's, and not only as good as one?
+    pub fn surely_excludes(&self, command: &SubCommand) -> bool {
+        command.readings(false).any(|reading| self.match_reading(reading) == Truth::Yes)
+    }
+
+    fn match_reading(&self, command: &SubCommand) -> Truth {
         if !self.could_name(command) {
             return Truth::No;
         }
@@ -89,6 +99,10 @@ impl CommandPattern {
     /// May an allow on this pattern cover the sub-command: it matches for certain, the program is
     /// what its name says, and every option beyond the pattern is known to be harmless?
     pub fn covers_command(&self, command: &SubCommand, bases: &Bases) -> bool {
+        command.same_readings().any(|reading| self.covers_reading(&reading, bases))
+    }
+
+    fn covers_reading(&self, command: &SubCommand, bases: &Bases) -> bool {
         self.any_form(command, |form| {
             form.surely_means(command, bases)
                 && form.is_close_enough(command)
@@ -131,14 +145,16 @@ impl CommandPattern {
     /// Is the sub-command surely one that an allow or an `unless` on this pattern speaks of? One with
     /// a slash names that file, where a deny takes any program of its name.
     pub fn surely_means(&self, command: &SubCommand, bases: &Bases) -> bool {
-        self.any_form(command, |form| form.surely_means(command, bases))
+        command
+            .same_readings()
+            .any(|reading| self.any_form(&reading, |form| form.surely_means(&reading, bases)))
     }
 }
 
 impl PatternList<CommandPattern> {
     /// Is this sub-command one of these? For deny and ask.
     pub fn match_command(&self, command: &SubCommand) -> Truth {
-        self.match_any(|p| p.match_command(command), |p| p.match_command(command) == Truth::Yes)
+        self.match_any(|p| p.match_command(command), |p| p.surely_excludes(command))
     }
 }
 

@@ -36,7 +36,8 @@ impl Signature {
     /// Of a call.
     pub fn of_call(call: &RuleQuery<'_>) -> Signature {
         let words = call.analysis.effects.iter().map(|effect| effect.word.text());
-        let programs = call.analysis.commands.iter().map(bits_of_command);
+        let commands = call.analysis.commands.iter().flat_map(|command| command.readings(true));
+        let programs = commands.map(bits_of_command);
         let programs = programs.fold(0, |all, bits| all | bits);
         let names = [call.event.kind.name(), name_of_tool(&call.event.tool)];
         let [on, tool] = names.map(|name| bits([name]));
@@ -103,7 +104,11 @@ impl<'t> Concern<'t> {
             && (self.on == "*" || is_listed(self.on, call.event.kind.name()))
             && (self.programs.is_empty()
                 || self.kind == "unknown"
-                || call.analysis.commands.iter().any(|command| self.could_run(command)))
+                || call
+                    .analysis
+                    .commands
+                    .iter()
+                    .any(|command| command.readings(true).any(|reading| self.could_run(reading))))
     }
 
     /// Could it speak of one of the effects?

@@ -89,6 +89,16 @@ fn read_key(
             }
         }
         "effects" => program.effects = read_effects(value, r),
+        "writes" => program.writes = read_writes(value, r),
+        "files" => {
+            let names: Vec<String> = r.strings(value).into_iter().map(|(text, _)| text).collect();
+            program.files = leak_text(&names.join(" "));
+        }
+        "synonyms" => program.synonyms = read_synonyms(value, r),
+        "means" => {
+            let names: Vec<String> = r.strings(value).into_iter().map(|(text, _)| text).collect();
+            program.means = leak_text(&names.join(","));
+        }
         "operands" => read_operands(value, program, r),
         "options" => program.options = read_options(value, "", r),
         "extra" => program.options = read_options(value, program.options, r),
@@ -121,6 +131,23 @@ fn read_verbs(value: &Item<'_>, r: &mut Reader<'_>) -> &'static str {
         lines.push_str(&format!("{words}|{}\n", known.join(" ")));
     }
     leak_text(&lines)
+}
+
+fn read_writes(value: &Item<'_>, r: &mut Reader<'_>) -> &'static str {
+    let lines = r.strings(value);
+    let read = lines.iter().filter_map(|(line, span)| {
+        take_or_fault(row::parse_write_line(line), "bad-writes", span.clone(), r)
+    });
+    let read: Vec<_> = read.collect();
+    leak_text(&row::pack_writes(read))
+}
+
+fn read_synonyms(value: &Item<'_>, r: &mut Reader<'_>) -> &'static str {
+    let lines = r.strings(value).into_iter().filter_map(|(line, span)| {
+        take_or_fault(row::parse_synonyms(&line), "bad-synonyms", span, r)
+    });
+    let lines: Vec<String> = lines.collect();
+    leak_text(&lines.join("\n"))
 }
 
 /// A word of the closed list, or any name of a domain: tables may add such.

@@ -7,9 +7,11 @@ use crate::effect::{Extent, Grade, Source, Target, Word, look};
 
 pub use super::call::{Call, Next};
 
+mod manifest;
 mod maybe;
 mod operand;
 
+pub use manifest::emit_writes;
 pub use maybe::emit_opaque;
 pub use maybe::maybe_path;
 pub use operand::{

@@ -249,7 +249,7 @@ fn parse_program_part(parsed: &mut Parsed, args: &[Value], from: usize, stop: bo
         at += parse_option(parsed, program, args, at);
         if handed {
             // `cargo fmt -- --check`
-            let writes = program.is_some_and(|p| p.repeat == Role::Edit);
+            let writes = program.is_some_and(|p| matches!(p.repeat, Role::Edit | Role::EditTree));
             hand_on(parsed, before, if writes { mark::DRY } else { 0 });
         }
         let marks = parsed.options.last().and_then(|o| o.spec).map_or(0, |s| s.marks);

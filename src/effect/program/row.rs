@@ -29,6 +29,10 @@ pub const KEYS: &[&str] = &[
     "class",
     "settings",
     "recipes",
+    "writes",
+    "files",
+    "synonyms",
+    "means",
 ];
 
 /// The keys that only shipped tables have.
@@ -143,6 +147,44 @@ pub fn parse_verb_line(line: &str) -> Result<(&str, Vec<&str>), Fault> {
         return Err(Fault::Form(format!("`{line}` names no operand")));
     }
     Ok((words.trim(), effects.split_whitespace().collect()))
+}
+
+/// When a line of `writes` holds.
+pub const WRITES: &[&str] = &["named", "bare", "maybe", "there"];
+
+/// Takes a line of `writes` apart: `package.json package-lock.json | named there`.
+pub fn parse_write_line(line: &str) -> Result<(Vec<&str>, Vec<&str>), Fault> {
+    let (files, when) = line.split_once('|').unwrap_or((line, ""));
+    let (files, when): (Vec<&str>, Vec<&str>) =
+        (files.split_whitespace().collect(), when.split_whitespace().collect());
+    if files.is_empty() {
+        return Err(Fault::Form(format!("`{line}` names no file")));
+    }
+    match when.iter().find(|word| !WRITES.contains(word)) {
+        Some(word) => Err(Fault::Unknown {
+            what: "condition of `writes`",
+            word: (*word).to_string(),
+            known: WRITES.to_vec(),
+        }),
+        None => Ok((files, when)),
+    }
+}
+
+/// Packs such lines.
+pub fn pack_writes<'t>(lines: impl IntoIterator<Item = (Vec<&'t str>, Vec<&'t str>)>) -> String {
+    let lines =
+        lines.into_iter().map(|(files, when)| format!("{}|{}", files.join(" "), when.join(" ")));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Takes a line of names that mean the same apart: `install,i` of a program, `docker compose,docker-compose` of any.
+pub fn parse_synonyms(line: &str) -> Result<String, Fault> {
+    let names: Vec<String> =
+        line.split(',').map(|name| name.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    if names.len() < 2 || names.iter().any(String::is_empty) {
+        return Err(Fault::Form(format!("`{line}` names no two that are the same")));
+    }
+    Ok(names.join(","))
 }
 
 /// Is that a well-formed effect name of a domain: `cloud.delete`?

@@ -102,6 +102,14 @@ pub struct Program {
     pub settings: Option<&'static str>,
     /// The project's files that tell it what to do.
     pub recipes: Option<&'static str>,
+    /// The files of the project that a call writes: lines of `FILE FILE|named there`.
+    pub writes: &'static str,
+    /// The names of the files that it looks for in directories, globs with spaces between; empty for any.
+    pub files: &'static str,
+    /// Lines of sub-commands that mean the same, with commas between.
+    pub synonyms: &'static str,
+    /// What else the command is called, with commas between.
+    pub means: &'static str,
     /// The options, packed: see [`packed::unpack_option`].
     pub options: &'static str,
 }

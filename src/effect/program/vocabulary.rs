@@ -104,6 +104,8 @@ vocabulary! {
     Prefix = "prefix",
     /// A file that is read and written.
     Edit = "edit",
+    /// A file that is read and written, or a directory in which files are looked for that are.
+    EditTree = "edit-tree",
     /// A file that is deleted.
     Delete = "delete",
     /// A path or a glob of git's own, whose files are deleted.
@@ -151,6 +153,8 @@ vocabulary! {
     /// A file, unless its first characters make it a text of the program's own: `|COMMAND`,
     /// `@FILE`, `\\macro`, `scheme:x`.
     Inline = "inline",
+    /// The same of what is written.
+    InlineTarget = "inline-target",
     /// A word that may be a path: read for certain, possibly written, if it looks like one.
     MaybePath = "maybe-path",
     /// A word that may be a path: read with what is not hidden below it, if it looks like one.

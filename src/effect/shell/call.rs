@@ -451,7 +451,9 @@ impl Walker<'_> {
                 ..Said::default()
             },
             connects: false,
+            twins: Vec::new(),
         };
+        let command = program::with_twins(command, &parsed, self.out.place.programs);
         let Some(index) = self.push_command(command) else { return };
         self.resume_command(index);
         if name.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::variable::is_home;
 use super::{Feed, Walker};
-use crate::effect::emitter::Spot;
+use crate::effect::emitter::{Spot, is_kept};
 use crate::effect::guarded;
 use crate::effect::path::{normalise_path, split};
 use crate::effect::program::table::{self, Class, Role};
@@ -412,6 +412,7 @@ impl Walker<'_> {
             e.word == Word::Write
                 && e.grade == Grade::Certain
                 && e.path.as_ref().is_some_and(|target| target.resolved == path)
+                && !is_kept(&self.out.kept, e)
                 && effects.iter().any(|net| net.word == Word::Network && net.command == e.command)
         })
     }

@@ -17,6 +17,7 @@ use super::stead::Closed;
 use super::variable::{Marked, classify_variable};
 use super::{Walker, cut_to_cap, deep};
 use crate::effect::analysis::{Led, Stead};
+use crate::effect::emitter::{Kept, is_kept};
 use crate::effect::flow;
 use crate::effect::path::{is_absolute, is_below, join, split};
 use crate::effect::program::Call;
@@ -570,7 +571,7 @@ impl Walker<'_> {
 
     /// Was the file, or what leads to it, changed before it runs?
     fn is_changed_before(&self, target: &Target, index: usize) -> bool {
-        let own = self.out.analysis.effects.iter().filter(|effect| changes(effect));
+        let own = self.out.analysis.effects.iter().filter(|effect| changes(effect, &self.out.kept));
         let own = own.filter(|effect| effect.command != Some(index));
         let changed = own.filter_map(|effect| effect.path.as_ref()).chain(&self.leads.changed);
         let hits = |made: &Target| {
@@ -605,7 +606,8 @@ impl Walker<'_> {
         let cut = std::mem::take(&mut leads.cut);
         leads.runs += 1;
         leads.open.push(path.to_string());
-        let changed = self.out.analysis.effects.iter().filter(|effect| changes(effect));
+        let all = self.out.analysis.effects.iter();
+        let changed = all.filter(|effect| changes(effect, &self.out.kept));
         leads.changed.extend(changed.filter_map(|effect| effect.path.clone()));
         let mut inner = Walker {
             out: self.out.for_script(dir.clone()),
@@ -637,9 +639,10 @@ impl Walker<'_> {
         flow::settle(&mut out.analysis, &flow);
         self.leads = leads;
         self.leads.open.pop();
+        let kept = std::mem::take(&mut out.kept);
         let analysis = limits::follow_script(|| out.end_script(&mut self.out));
         let inside = std::mem::replace(&mut self.leads.found, outer);
-        let found = self.collect(index, &name, analysis, inside);
+        let found = self.collect(index, &name, analysis, &kept, inside);
         self.leads.found.push(found);
     }
 
@@ -649,6 +652,7 @@ impl Walker<'_> {
         index: usize,
         name: &str,
         analysis: Analysis,
+        kept: &[Kept],
         inside: Vec<Found>,
     ) -> Found {
         let Analysis { text, effects, mut commands, .. } = analysis;
@@ -664,7 +668,7 @@ impl Walker<'_> {
                 format!("{name}:{line}")
             }
         };
-        let changed = effects.iter().filter(|effect| changes(effect));
+        let changed = effects.iter().filter(|effect| changes(effect, kept));
         self.leads.changed.extend(changed.filter_map(|effect| effect.path.clone()));
         let line_of = |span: &Range<usize>| {
             let before = text.as_bytes().get(..span.start).unwrap_or_default();
@@ -731,8 +735,10 @@ impl Walker<'_> {
 }
 
 /// Does the effect change a file, for certain?
-fn changes(effect: &Effect) -> bool {
-    matches!(effect.word, Word::Write | Word::Delete) && effect.grade == Grade::Certain
+fn changes(effect: &Effect, kept: &[Kept]) -> bool {
+    matches!(effect.word, Word::Write | Word::Delete)
+        && effect.grade == Grade::Certain
+        && !is_kept(kept, effect)
 }
 
 /// Is the effect one that a file adds to the call? What is not understood in it, and that it is code, is none.

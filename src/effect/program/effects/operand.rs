@@ -7,7 +7,7 @@ use super::{Call, Next, emit_file_write, note_written, sends_data};
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::path::{self, is_below, split};
 use crate::effect::value::{BLANK, Printer, Value};
-use crate::effect::{Extent, Grade, Source, Target, Word};
+use crate::effect::{Extent, Grade, Source, Target, Word, look};
 use crate::glob;
 use crate::names::imagemagick::SCHEMES;
 
@@ -59,15 +59,16 @@ pub fn emit_operands(out: &mut Emitter, call: &Call, program: &Program, next: &m
                 if program.through {
                     out.code_from_elsewhere(from);
                 }
-                if is_looked_into(kind) {
-                    emit_inplace(out, call, value);
+                if is_looked_into(kind) && is_inplace(call, value) {
+                    emit_edited(out, call, value);
                 }
             }
         }
     }
     // `cargo clippy --fix`: all that lies here.
-    if values.is_empty() && is_looked_into(program.repeat) {
-        emit_inplace(out, call, &Value::known(".", call.span.clone()));
+    let here = Value::known(".", call.span.clone());
+    if values.is_empty() && is_looked_into(program.repeat) && is_inplace(call, &here) {
+        emit_edited(out, call, &here);
     }
 }
 
@@ -79,12 +80,50 @@ fn is_looked_into(kind: Role) -> bool {
     )
 }
 
-/// What is read is written too, where an option says so.
-fn emit_inplace(out: &mut Emitter, call: &Call, value: &Value) {
-    if call.parsed.has_mark(mark::INPLACE) && !call.is_dry_run() && value.plain_text() != Some("-")
-    {
-        emit_file_write(out, value);
+/// Is what is read written too, as an option says?
+fn is_inplace(call: &Call, value: &Value) -> bool {
+    call.parsed.has_mark(mark::INPLACE) && !call.is_dry_run() && value.plain_text() != Some("-")
+}
+
+/// A file is written, or in a directory each that the program finds there. What nobody has to look for is named by the
+/// operand: an allow on the command means all of it, and a rule on one of the files has to hear of that one.
+fn emit_edited(out: &mut Emitter, call: &Call, value: &Value) {
+    if call.parsed.has_mark(mark::STDOUT) {
+        return;
     }
+    // `go fmt ./...`
+    let text = value.plain_text().unwrap_or_default();
+    let dir = text.strip_suffix("/...").map(|dir| Value::known(dir, value.span.clone()));
+    let deep = dir.is_some() || call.parsed.has_mark(mark::TREE);
+    let value = dir.as_ref().unwrap_or(value);
+    emit_file_write(out, value);
+    let found = match out.locate_value(value, Extent::Exact, true) {
+        // `prettier --write 'src/**/*.ts'`: it is the program that looks.
+        Spot::At(_) if glob::has_active(text) => {
+            let names = Value::glob(text, value.span.clone());
+            match out.locate_value(&names, Extent::Glob, true) {
+                Spot::At(target) => look::expand_glob(&target),
+                _ => None,
+            }
+        }
+        Spot::At(at) if at.extent == Extent::Exact && out.resolver.is_dir(&at.resolved) => {
+            let files = call.parsed.program.map_or("", |program| program.files);
+            let at_any_depth = |name: &str| match deep && !name.starts_with("**/") {
+                true => format!("**/{name}"),
+                false => name.to_string(),
+            };
+            let files: Vec<String> = files.split_whitespace().map(at_any_depth).collect();
+            Some(look::find_edited(&at, &files))
+        }
+        _ => None,
+    };
+    let from = out.analysis.effects.len();
+    for file in found.unwrap_or_default() {
+        let span = value.span.clone();
+        let source = Source::Operand;
+        out.push_effect(Word::Write, Grade::Certain, Some(file), None, source, span);
+    }
+    out.keep(from);
 }
 
 /// Words that a shell reads as one line (ssh, watch, eval).
@@ -219,12 +258,13 @@ pub fn emit_role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next
     unseen(out, call, kind, value);
     match kind {
         Role::Text | Role::Command | Role::OwnCommand | Role::Joined => {}
-        Role::Read | Role::Edit | Role::Write | Role::Upload if value.plain_text() == Some("-") => {
-        }
+        Role::Read | Role::Edit | Role::EditTree | Role::Write | Role::Upload
+            if value.plain_text() == Some("-") => {}
         Role::Write
         | Role::WriteInto
         | Role::Prefix
         | Role::Edit
+        | Role::EditTree
         | Role::Delete
         | Role::DeletePathspec
         | Role::DeleteTree
@@ -236,7 +276,13 @@ pub fn emit_role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next
             talks(out, call, kind, value);
         }
         Role::Jq => code::emit_inline(out, Language::Jq, value, next),
-        Role::Run | Role::Program | Role::Filter | Role::Script | Role::Code | Role::Inline => {
+        Role::Run
+        | Role::Program
+        | Role::Filter
+        | Role::Script
+        | Role::Code
+        | Role::Inline
+        | Role::InlineTarget => {
             runs(out, call, kind, value, next);
         }
         _ => reads(out, call, kind, value),
@@ -271,7 +317,9 @@ fn reads(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
             if call.parsed.has_mark(mark::LINKS) && !call.is_dry_run() {
                 out.emit_second_names(from);
             }
-            emit_inplace(out, call, value);
+            if is_inplace(call, value) {
+                emit_file_write(out, value);
+            }
         }
         Role::ReadTree => out.operand_tree(Word::Read, value),
         Role::Pathspec => emit_pathspec(out, call, value),
@@ -314,6 +362,7 @@ fn changes(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
         Role::Edit => {
             out.emit_path(Word::Read, value, operand_extent(call), Grade::Certain, Source::Operand)
         }
+        Role::EditTree => out.operand(Word::Read, value),
         Role::Move => out.operand_tree(Word::Read, value),
         _ => {}
     }
@@ -333,6 +382,7 @@ fn changes(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
                 return out.emit_deletion(files.as_ref().unwrap_or(value), operand_extent(call));
             }
             Role::Prefix => return emit_installation(out, value),
+            Role::EditTree => return emit_edited(out, call, value),
             Role::DeleteTree => return out.emit_deletion(value, Extent::Tree),
             Role::Target => return emit_target(out, call, &call.operands(), value),
             Role::Device => return emit_file_write(out, value),
@@ -449,6 +499,7 @@ fn runs(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Ve
             return code::emit_inline(out, lang.unwrap_or(Language::Other), value, next);
         }
         Role::Inline => return emit_inline_or_file(out, value, next),
+        Role::InlineTarget => return emit_inline_target(out, call, value, next),
         // `psql -f -`
         Role::Run if value.plain_text() == Some("-") => {
             Next::Stdin { lang: lang.unwrap_or(Language::Shell) }
@@ -485,6 +536,19 @@ fn emit_inline_or_file(out: &mut Emitter, value: &Value, next: &mut Vec<Next>) {
         Some(b'@') => out.operand(Word::Read, &value.skip_bytes(1)),
         _ if text.contains("://") => out.emit_contact(value, false, Source::Operand),
         _ => {}
+    }
+}
+
+/// The same of what is written: `|COMMAND`, or a file, be it with its format before the name (`png:x`).
+fn emit_inline_target(out: &mut Emitter, call: &Call, value: &Value, next: &mut Vec<Next>) {
+    let text = value.known_start();
+    if has_scheme(text) || text.starts_with(['|', '@', '\\', '&']) {
+        return emit_inline_or_file(out, value, next);
+    }
+    let format = text.split_once(':').map(|(scheme, _)| scheme.len() + 1);
+    let file = format.map_or_else(|| value.clone(), |skip| value.skip_bytes(skip));
+    if !matches!(file.plain_text(), Some("" | "-")) && !call.is_dry_run() {
+        emit_file_write(out, &file);
     }
 }
 

@@ -38,6 +38,10 @@ pub fn emit_added(out: &mut Emitter, call: &Call) {
             Some(value) if operands && option.is_option("--git") => {
                 emit_repository(out, call.row(), value)
             }
+            Some(value) if operands && option.is_option("--github") => {
+                let address = format!("github:{}", value.known_start());
+                emit_repository(out, call.row(), &Value::known(address, value.span.clone()));
+            }
             Some(value) if operands && option.is_option("--editable") => {
                 emit_package(out, call.row(), value, false);
             }
@@ -49,7 +53,7 @@ pub fn emit_added(out: &mut Emitter, call: &Call) {
         let named = Value::known("what the project names", call.span.clone());
         push(out, ADD, call.row(), &named, named.known_start().to_string(), Origin::Index, None);
     }
-    if operands && !call.has("--git") {
+    if operands && !call.has_any(&["--git", "--github"]) {
         call.operands().iter().for_each(|value| emit_package(out, call.row(), value, index));
     }
 }

@@ -167,17 +167,61 @@ fn emit_options_packages(out: &mut Emitter, call: &Call, program: &Program) {
         if (fetches_programs(program.name) || program.name == "uv run")
             && !(program.name.starts_with("uv")
                 && value.known_start().bytes().all(|b| b.is_ascii_digit() || b == b'.'))
-            && !is_expected(out, program, value)
         {
-            emit_foreign(out, program, value);
+            emit_fetched(out, program, value);
         }
     }
 }
 
-/// A runner fetches and runs what nobody knows.
-fn emit_foreign(out: &mut Emitter, program: &Program, package: &Value) {
-    out.push(FOREIGN, Grade::Certain, Source::Operand, package.span.clone());
-    added::emit_package(out, program.name, package, false);
+/// A runner fetches a package, unless the project has it; what nobody knows is told so.
+fn emit_fetched(out: &mut Emitter, program: &Program, package: &Value) {
+    let text = package.plain_text().unwrap_or_default();
+    let python = ["uv", "pipx"].iter().any(|name| program.name.starts_with(name));
+    if !is_expected(out, program, package) {
+        out.push(FOREIGN, Grade::Certain, Source::Operand, package.span.clone());
+    } else if !always_fetches(program.name)
+        || !is_package(text)
+        || python && text.starts_with(|c: char| c.is_ascii_digit())
+        || !python && is_of_the_project(out, text, text.rsplit('/').next().unwrap_or_default())
+    {
+        return;
+    }
+    added::emit_package(out, program.name, &created(program, package), false);
+}
+
+/// Does that runner look in a registry whatever the project has? `npx tsc` starts what is installed, by a name that is none of
+/// a package.
+fn always_fetches(runner: &str) -> bool {
+    let words: Vec<&str> = runner.split(' ').collect();
+    match words.as_slice() {
+        ["uv" | "uvx" | "pipx" | "pnpx", ..] => true,
+        [.., last] => matches!(*last, "dlx" | "create" | "init" | "innit"),
+        [] => false,
+    }
+}
+
+/// Is it the name of a package, and no file, option or version of an interpreter?
+fn is_package(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(['-', '.', '/', '~'])
+        && !text.ends_with(".py")
+        && (text.starts_with('@') || !text.contains('/'))
+}
+
+/// The package that `npm create NAME` fetches.
+fn created(program: &Program, package: &Value) -> Value {
+    let creates = ["create", "init", "innit"].iter().any(|verb| program.name.ends_with(verb));
+    let Some(text) = package.plain_text().filter(|text| creates && is_package(text)) else {
+        return package.clone();
+    };
+    let name = match text.strip_prefix('@') {
+        None => format!("create-{text}"),
+        Some(scoped) => match scoped.split_once('/') {
+            Some((scope, name)) => format!("@{scope}/create-{name}"),
+            None => format!("@{}/create", scoped.split('@').next().unwrap_or_default()),
+        },
+    };
+    Value::known(name, package.span.clone())
 }
 
 /// A runner: what it fetches, and what it runs.
@@ -196,8 +240,8 @@ pub fn emit_runner(out: &mut Emitter, program: &Program, values: &[Value], next:
     if emit_fetched_program(out, first) {
         return added::emit_package(out, program.name, first, false);
     }
-    if fetches_programs(program.name) && !is_expected(out, program, first) {
-        emit_foreign(out, program, first);
+    if fetches_programs(program.name) {
+        emit_fetched(out, program, first);
     }
     if first.text().is_none() {
         // Nobody knows which: no allow covers it.

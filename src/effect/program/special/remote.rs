@@ -12,6 +12,7 @@ use crate::effect::host::host_of;
 use crate::effect::path::split;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Target, Word, windows};
+use crate::glob;
 
 /// Where a bucket or a remote path lives, as far as the word says.
 fn place_of(value: &Value) -> Option<String> {
@@ -93,9 +94,24 @@ impl Copying<'_, '_> {
             && self.tree == Extent::Exact
             && (value.known_start().ends_with('/') || out.resolver.is_dir(&target.resolved))
         {
-            let inner = Some(Target { extent: Extent::Below, ..target });
-            let span = value.span.clone();
-            out.push_effect(Word::Write, Grade::Certain, inner, None, Source::Operand, span);
+            let extent = if self.near || self.pods { Extent::Tree } else { Extent::Exact };
+            for source in sources {
+                let span = value.span.clone();
+                let Some(name) = name_of(source) else {
+                    let inner = Some(Target { extent: Extent::Below, ..target.clone() });
+                    out.push_effect(
+                        Word::Write,
+                        Grade::Certain,
+                        inner,
+                        None,
+                        Source::Operand,
+                        span,
+                    );
+                    continue;
+                };
+                let inner = Value::known(format!("{}/{name}", target.lexical), span);
+                out.emit_path(Word::Write, &inner, extent, Grade::Certain, Source::Operand);
+            }
         }
         if call.parsed.has_mark(mark::SPARE) {
             out.operand_tree(Word::Delete, value);
@@ -160,8 +176,15 @@ pub(super) fn sftp(i: &mut Invocation) {
     ssh_settings(i.out, i.call, &i.call.parsed.options);
     i.operands();
     // `sftp HOST:FILE` fetches it to here.
-    if i.values.first().is_some_and(|place| place.known_start().contains(':')) {
-        i.out.fetch_into(&Value::known(".", i.call.span.clone()));
+    let fetched = i.values.first().filter(|place| place.known_start().contains(':')).cloned();
+    if let Some(source) = fetched {
+        let here = Value::known(".", i.call.span.clone());
+        let into = i.values.get(1).cloned();
+        i.out.fetch_into(into.as_ref().unwrap_or(&here));
+        if let Some(into) = into {
+            i.out.operand(Word::Write, &into);
+            emit_arrivals(i.out, &source, &into, true);
+        }
     }
     if !i.call.has("-b") {
         i.next.push(Next::Stdin { lang: Language::Sftp });
@@ -177,6 +200,14 @@ pub(super) fn transfer(i: &mut Invocation) {
     if told.is_empty() {
         i.next.push(Next::Stdin { lang: Language::Sftp });
     }
+}
+
+/// The name that a source has where it arrives, as far as it says it.
+fn name_of(source: &Value) -> Option<&str> {
+    let text = source.plain_text()?;
+    let name = split(text.rsplit(':').next().unwrap_or(text).trim_end_matches('/')).1;
+    let told = !matches!(name, "" | "." | "..") && !source.is_glob() && !glob::has_active(name);
+    told.then_some(name)
 }
 
 /// What rsync puts into a directory: a source by its name, or with a slash behind it its content.

@@ -7,6 +7,7 @@ use crate::effect::program::effects::{Call, Next, emit_role, join_words};
 use crate::effect::program::guess;
 use crate::effect::program::options::is_sub_command;
 use crate::effect::program::table::{Language, Role, mark};
+use crate::effect::program::twins::note_file;
 use crate::effect::value::Value;
 
 /// `script FILE CMD ...`, as other systems have it; else a shell.
@@ -92,6 +93,7 @@ pub(super) fn eval(i: &mut Invocation) {
 /// A file whose text the shell itself runs.
 pub(super) fn source(i: &mut Invocation) {
     let lang = Some(Language::Shell);
+    note_file(i.out, &i.values);
     i.next.extend(i.values.first().map(|file| Next::File { file: file.clone(), lang }));
 }
 
@@ -102,7 +104,10 @@ pub(super) fn script_file(i: &mut Invocation) {
         Some(file) if emit_fetched_program(i.out, file) => {}
         // `pm2 start 'npm start'`
         Some(text) if text.known_start().contains(' ') => i.next.extend(guess::of_value(text)),
-        Some(file) => i.next.push(Next::File { file: file.clone(), lang: i.program.lang }),
+        Some(file) => {
+            note_file(i.out, &i.values);
+            i.next.push(Next::File { file: file.clone(), lang: i.program.lang });
+        }
         None => {}
     }
 }

@@ -7,6 +7,7 @@ use crate::effect::program::code;
 use crate::effect::program::effects::{Call, Next, emit_role, join_words, keep_words_apart};
 use crate::effect::program::options::ParsedOption;
 use crate::effect::program::table::{Language, Role, find_program as find, mark};
+use crate::effect::program::twins::note_file;
 use crate::effect::value::{BLANK, Printer, Value};
 use crate::effect::{Grade, Source, Word};
 use crate::limits::Cap;
@@ -190,6 +191,7 @@ pub(super) fn run_shell(i: &mut Invocation) {
     next.extend(hidden_scripts(call));
     next.push(match values.first() {
         Some(file) if !call.parsed.has_mark(mark::STDIN) && file.plain_text() != Some("-") => {
+            note_file(out, values);
             Next::File { file: file.clone(), lang: Some(Language::Shell) }
         }
         _ => Next::Stdin { lang: Language::Shell },
@@ -246,6 +248,7 @@ pub(super) fn run_interpreter(i: &mut Invocation) {
     if file.plain_text().is_some_and(|text| text.starts_with('(')) {
         return are(i, Role::Code, &values[..1]);
     }
+    note_file(i.out, &values);
     i.next.push(Next::File { file: file.clone(), lang: i.program.lang });
     // `python manage.py flush`, `php artisan db:wipe`: scripts that the tables know.
     const SCRIPTS: &[&str] = &["manage.py", "artisan", "rails", "rake", "console", "setup.py"];

@@ -105,7 +105,7 @@ fn unpack_text(at: usize) -> &'static str {
 }
 
 fn unpack_program(name: &'static str, text: &'static str) -> Program {
-    let mut fields = text.splitn(11, '\t');
+    let mut fields = text.splitn(15, '\t');
     let mut field = || fields.next().unwrap_or_default();
     let (flags, classes) = field().split_once(' ').unwrap_or_default();
     let flags = mark::from_signs(flags);
@@ -140,6 +140,10 @@ fn unpack_program(name: &'static str, text: &'static str) -> Program {
         // Most rows end before these.
         settings: field().strip_prefix('='),
         recipes: field().strip_prefix('='),
+        writes: field(),
+        files: field(),
+        synonyms: field(),
+        means: field(),
         operands_known: !operands.is_empty(),
         default,
         special: special.bytes().next().and_then(Special::from_sign),
