@@ -237,8 +237,8 @@ impl Scan<'_, '_> {
         let mut above = (**path).clone();
         for _ in 0..=count {
             let up = parent_directory(&above);
-            // There are not as many.
-            if up == above {
+            // There are not as many, or nobody means the root.
+            if up == above || up.known_text().as_deref() == Some("/") {
                 return Some(Val::Unknown);
             }
             above = up;
