@@ -259,10 +259,15 @@ impl RuleContext<'_> {
                 hits(place) && look::list_below(&there).is_some_and(|found| !found.is_empty())
             });
         let touched = || self.subject.bases.touched.list(effect.word, target);
-        goes || !is_installed(target)
+        goes || self.is_told_apart(target)
             && touched().is_some_and(|found| {
                 found.iter().any(|one| !is_installed(one) && hits(one.clone()))
             })
+    }
+
+    /// Is it worth a look? What holds the project or a home is too much, and what a package manager fills is made again.
+    fn is_told_apart(&self, target: &Target) -> bool {
+        !is_installed(target) && !self.subject.bases.lie_in(target)
     }
 
     fn fires_on_possible(&self, rule: &Rule, effect: &Effect) -> bool {

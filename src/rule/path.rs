@@ -135,6 +135,14 @@ impl Bases {
         self.forms_of(base).iter().chain(others.iter().flat_map(BaseDir::all_forms))
     }
 
+    /// Does the project or the home lie there, or below?
+    pub fn lie_in(&self, target: &Target) -> bool {
+        let dirs = [target.lexical.as_str(), target.resolved.as_str()];
+        [&self.home, &self.project].into_iter().filter(|base| !base.name.is_empty()).any(|base| {
+            dirs.iter().any(|dir| behind(&base.name, dir.trim_end_matches('/')).is_some())
+        })
+    }
+
     /// Does it lie in a real project, links followed?
     pub fn holds_in_project(&self, target: &Target) -> bool {
         let below = |path: &String| {
