@@ -282,10 +282,13 @@ fn list_touched(word: Word, target: &Target) -> Option<Vec<Target>> {
     }
 }
 
+/// Such a list, and what it is of.
+type TouchedList = (Word, Target, Option<Rc<[Target]>>);
+
 /// What [`list_touched`] has said in one event: each rule asks for it.
 #[derive(Debug, Clone, Default)]
 pub struct TouchedLists {
-    lists: RefCell<Vec<(Word, Target, Option<Rc<[Target]>>)>>,
+    lists: RefCell<Vec<TouchedList>>,
     /// Paths that were handed out.
     asked: Cell<usize>,
 }

@@ -150,7 +150,7 @@ pub fn parse_verb_line(line: &str) -> Result<(&str, Vec<&str>), Fault> {
 }
 
 /// When a line of `writes` holds.
-pub const WRITES: &[&str] = &["named", "bare", "maybe", "there"];
+pub const WRITES: &[&str] = &["named", "bare", "there"];
 
 /// Takes a line of `writes` apart: `package.json package-lock.json | named there`.
 pub fn parse_write_line(line: &str) -> Result<(Vec<&str>, Vec<&str>), Fault> {

@@ -16,7 +16,6 @@ pub fn emit_writes(out: &mut Emitter, call: &Call, program: &Program) {
         if asks("named") && !named || asks("bare") && named {
             continue;
         }
-        let grade = if asks("maybe") { Grade::Possible } else { Grade::Certain };
         for file in files.split(' ') {
             let found = nearest(out, file);
             let file = match &found {
@@ -25,7 +24,8 @@ pub fn emit_writes(out: &mut Emitter, call: &Call, program: &Program) {
                 None => file,
             };
             let from = out.analysis.effects.len();
-            out.own_path(Word::Write, file, Extent::Exact, grade, call.span.clone());
+            // Who says that nobody edits a lock file means the hand, most of the time, and not the program that it belongs to.
+            out.own_path(Word::Write, file, Extent::Exact, Grade::Possible, call.span.clone());
             out.keep(from);
         }
     }
