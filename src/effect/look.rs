@@ -285,7 +285,7 @@ fn list_touched(word: Word, target: &Target) -> Option<Vec<Target>> {
 /// Such a list, and what it is of.
 type TouchedList = (Word, Target, Option<Rc<[Target]>>);
 
-/// What [`list_touched`] has said in one event: each rule asks for it.
+/// What the changes of one event touch, listed once: each rule asks for it.
 #[derive(Debug, Clone, Default)]
 pub struct TouchedLists {
     lists: RefCell<Vec<TouchedList>>,

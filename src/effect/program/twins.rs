@@ -17,11 +17,13 @@ pub fn with_twins(mut command: SubCommand, parsed: &Parsed, own: &'static [Progr
     if synonyms.is_empty() && means.clone().count() == 0 {
         return command;
     }
+    let longest =
+        synonyms.split(['\n', ',']).map(|name| name.split(' ').count()).max().unwrap_or(0);
     let said: Vec<&str> = command
         .operands
         .iter()
         .map_while(|at| command.args.get(*at)?.text.as_deref())
-        .take(3)
+        .take(longest)
         .collect();
     let known = parsed.subs > 0;
     let named = |name: &str| {
