@@ -243,9 +243,8 @@ impl RuleContext<'_> {
     /// Does a change of much touch what one's own rule names: a directory that goes with all in it, or a glob of the shell?
     /// What lies there, the disk tells.
     fn takes_along(&self, rule: &Rule, effect: &Effect) -> bool {
-        let Some(target) = effect.path.as_ref().filter(|_| rule.layer() != Layer::Pack) else {
-            return false;
-        };
+        let own = rule.layer() != Layer::Pack && rule.conditions.names_paths();
+        let Some(target) = effect.path.as_ref().filter(|_| own) else { return false };
         let mut one = effect.clone();
         let mut hits = |place: Target| {
             one.path = Some(place);

@@ -30,7 +30,7 @@ pub use self::when::{OptionalWhen, WHEN_KEYS, read_marks};
 
 use super::Truth;
 use super::concern::ConcernLine;
-use super::path::Bases;
+use super::path::{Bases, PathList};
 use super::reader::{Item, Reader};
 
 /// A key of a rule file.
@@ -196,16 +196,23 @@ impl<'a> Subject<'a> {
 }
 
 impl Conditions {
-    /// The places below a directory that its paths name.
-    pub fn places_in(&self, target: &Target, bases: &Bases) -> Vec<Target> {
+    /// The lists of paths that it asks for.
+    fn path_lists(&self) -> impl Iterator<Item = &PathList> {
         let lists = self.permission.iter().filter_map(|permission| match permission {
             Permission::Path(_, list) => Some(list),
             _ => None,
         });
-        std::iter::once(&self.path)
-            .chain(lists)
-            .flat_map(|list| list.places_in(target, bases))
-            .collect()
+        std::iter::once(&self.path).chain(lists).filter(|list| !list.is_empty())
+    }
+
+    /// Does it ask for a path?
+    pub fn names_paths(&self) -> bool {
+        self.path_lists().next().is_some()
+    }
+
+    /// The places below a directory that its paths name.
+    pub fn places_in(&self, target: &Target, bases: &Bases) -> Vec<Target> {
+        self.path_lists().flat_map(|list| list.places_in(target, bases)).collect()
     }
 
     /// Do any of these speak of a single effect?
