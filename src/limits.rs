@@ -177,6 +177,9 @@ bounds! {
     /// files and directories below a directory that are looked at
     /// anything may be there
     BELOW: usize = 2000;
+    /// names of a sub-command that rules may call it by: the first ones of a line of `synonyms`
+    /// a call by any other name is one by these, a rule by another name means that name alone
+    SYNONYMS: usize = 4;
     /// paths that a change of much is compared with, for all rules of one's own together
     /// what lies there is only possible
     TOUCHED: usize = 10_000;

@@ -6,6 +6,7 @@ use crate::effect::emitter::Emitter;
 use crate::effect::path::split;
 use crate::effect::value::Value;
 use crate::effect::{SubCommand, Twin};
+use crate::limits;
 
 /// The command with all that its program's rows say it is called as well.
 pub fn with_twins(mut command: SubCommand, parsed: &Parsed, own: &'static [Program]) -> SubCommand {
@@ -43,7 +44,7 @@ pub fn with_twins(mut command: SubCommand, parsed: &Parsed, own: &'static [Progr
     let found = lines.max_by_key(|(count, exact, ..)| (*count, *exact));
     if let Some((count, _, own, line)) = found {
         let any = own.split(' ').position(|word| word == "*").and_then(|at| said.get(at));
-        for other in line.split(',').filter(|other| *other != own) {
+        for other in line.split(',').take(limits::SYNONYMS).filter(|other| *other != own) {
             let words =
                 other.split(' ').map(|word| if word == "*" { any.unwrap_or(&word) } else { word });
             let words: Vec<&str> = words.collect();
