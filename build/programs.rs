@@ -354,13 +354,17 @@ fn program(
     let writes = writes.into_iter().map(row::parse_write_line).collect::<Result<Vec<_>, _>>()?;
     let synonyms = list(entry, "synonyms");
     let synonyms = synonyms.into_iter().map(row::parse_synonyms).collect::<Result<Vec<_>, _>>()?;
+    let files = list(entry, "files").into_iter().map(row::parse_file_glob);
+    let files = files.collect::<Result<Vec<_>, _>>()?;
+    let means = list(entry, "means").into_iter().map(row::parse_meaning);
+    let means = means.collect::<Result<Vec<_>, _>>()?;
     let beside = [
         &stated("settings"),
         &stated("recipes"),
         &row::pack_writes(writes),
-        &list(entry, "files").join(" "),
+        &files.join(" "),
         &synonyms.join("\n"),
-        &list(entry, "means").join(","),
+        &means.join(","),
     ];
     let beside = beside.map(|field| format!("\t{field}")).concat();
     Ok(format!("{}{}", fields.join("\t"), beside.trim_end()))

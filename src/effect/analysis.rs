@@ -312,7 +312,7 @@ pub struct AllowScope {
 impl SubCommand {
     /// It, and what else it is called; `any` = also what is only as good as the same. What an allow has to know of the
     /// command may have been learnt since: see [`SubCommand::same_readings`].
-    pub fn readings(&self, any: bool) -> impl Iterator<Item = &SubCommand> {
+    pub fn readings(&self, any: bool) -> impl Iterator<Item = &SubCommand> + Clone {
         let twins = self.twins.iter().filter(move |twin| any || twin.same);
         std::iter::once(self).chain(twins.map(|twin| &twin.command))
     }

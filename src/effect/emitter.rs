@@ -23,6 +23,17 @@ const PARTLY_KNOWN: &str = "a path whose end is known only at run time";
 /// Links in the directories of a glob are not all seen.
 const UNSEEN_LINKS: &str = "a glob that may name what links lead to";
 
+/// The file that the text of a program stands in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScriptFile {
+    /// In none: it is an argument or an input (`node -e`).
+    Inline,
+    /// In that one, as resolved.
+    At(String),
+    /// In one whose place nobody knows.
+    Unknown,
+}
+
 /// Where a value leads.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Spot {
@@ -59,8 +70,8 @@ pub struct Emitter<'a> {
     pub arguments: Vec<Value>,
     /// It is surely given nothing.
     pub bare: bool,
-    /// The file that it stands in; None where it stands in none, or where nobody knows in which.
-    pub script: Option<Option<String>>,
+    /// Where its text stands.
+    pub script: ScriptFile,
     /// Standard input of the next program is what somebody prints whose text nobody knows.
     pub unread: bool,
     /// Standard input of the next program says yes to whatever it asks.
@@ -131,7 +142,7 @@ impl<'a> Emitter<'a> {
             variables: Vec::new(),
             arguments: Vec::new(),
             bare: false,
-            script: None,
+            script: ScriptFile::Inline,
             unread: false,
             answered: false,
             copies: std::collections::BTreeMap::new(),

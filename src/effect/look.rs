@@ -13,6 +13,7 @@ use super::{Extent, Target, Word, path};
 use crate::files;
 use crate::glob;
 use crate::limits;
+use crate::names::installed;
 
 /// The files that a glob names now; None where that cannot be told.
 pub fn expand_glob(target: &Target) -> Option<Vec<Target>> {
@@ -156,7 +157,7 @@ pub fn find_edited(dir: &Target, globs: &[String]) -> Vec<Target> {
         for (name, is_dir, is_file) in names {
             let below = |dir: &str| format!("{}/{name}", dir.trim_end_matches('/'));
             if name.starts_with('.') {
-            } else if is_dir && deep && name != "node_modules" {
+            } else if is_dir && deep && !installed::DIRECTORIES.contains(&name.as_str()) {
                 todo.push_back((below(&lexical), below(&resolved), false));
             } else if is_file && is_named(&name, first) {
                 let (lexical, resolved) = (below(&lexical), below(&resolved));

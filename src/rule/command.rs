@@ -46,15 +46,19 @@ impl CommandPattern {
         compiled::compile_permission(text).map(|forms| CommandPattern { forms: forms.into() })
     }
 
-    /// The forms that could be of the command, by its program and by each of their words; None for one that
+    /// The forms that could be of one of these readings, by its program and by each of their words; None for one that
     /// cannot be read.
-    fn forms_of(&self, command: &SubCommand) -> impl Iterator<Item = Option<Form<'_>>> {
-        compiled::read_groups(&self.forms).flat_map(|group| match group {
-            None => vec![None],
-            Some(group) if command.name.is_empty() || group.has_program(&command.name) => {
-                group.read_forms(|word| could_hold(word, command, group.is_any()))
+    fn forms_of<'c>(
+        &self,
+        readings: impl Iterator<Item = &'c SubCommand> + Clone,
+    ) -> impl Iterator<Item = Option<Form<'_>>> {
+        compiled::read_groups(&self.forms).flat_map(move |group| {
+            let Some(group) = group else { return vec![None] };
+            let own = readings.clone().filter(|c| c.name.is_empty() || group.has_program(&c.name));
+            if own.clone().next().is_none() {
+                return Vec::new();
             }
-            Some(_) => Vec::new(),
+            group.read_forms(|word| own.clone().any(|c| could_hold(word, c, group.is_any())))
         })
     }
 
@@ -66,7 +70,9 @@ impl CommandPattern {
     /// Does one of the forms hold for the command?
     fn any_form(&self, command: &SubCommand, holds: impl Fn(&Form<'_>) -> bool) -> bool {
         self.could_name(command)
-            && self.forms_of(command).any(|form| form.is_some_and(|form| holds(&form)))
+            && self
+                .forms_of(std::iter::once(command))
+                .any(|form| form.is_some_and(|form| holds(&form)))
     }
 
     /// The programs that the pattern names: see [`compiled::programs`].
@@ -77,23 +83,26 @@ impl CommandPattern {
     /// Is this sub-command one of the pattern's? `Maybe` where that hangs on a value that is known
     /// only at run time.
     pub fn match_command(&self, command: &SubCommand) -> Truth {
-        let readings = command.readings(true).map(|reading| self.match_reading(reading));
-        readings.fold(Truth::No, Truth::or)
+        self.match_readings(command.readings(true))
     }
 
     /// Is it certainly one of the pattern's, and not only as good as one?
     pub fn surely_excludes(&self, command: &SubCommand) -> bool {
-        command.readings(false).any(|reading| self.match_reading(reading) == Truth::Yes)
+        self.match_readings(command.readings(false)) == Truth::Yes
     }
 
-    fn match_reading(&self, command: &SubCommand) -> Truth {
-        if !self.could_name(command) {
+    /// The best that one of its readings makes of one of the forms.
+    fn match_readings<'c>(&self, readings: impl Iterator<Item = &'c SubCommand> + Clone) -> Truth {
+        if !readings.clone().any(|reading| self.could_name(reading)) {
             return Truth::No;
         }
         // One that cannot be read could be any.
-        let hits =
-            |form: Option<Form<'_>>| form.map_or(Truth::Yes, |form| form.match_command(command));
-        self.forms_of(command).fold(Truth::No, |truth, form| truth.or(hits(form)))
+        let hits = |form: Option<Form<'_>>| {
+            form.map_or(Truth::Yes, |form| {
+                readings.clone().fold(Truth::No, |truth, c| truth.or(form.match_command(c)))
+            })
+        };
+        self.forms_of(readings.clone()).fold(Truth::No, |truth, form| truth.or(hits(form)))
     }
 
     /// May an allow on this pattern cover the sub-command: it matches for certain, the program is

@@ -91,12 +91,17 @@ fn read_key(
         "effects" => program.effects = read_effects(value, r),
         "writes" => program.writes = read_writes(value, r),
         "files" => {
-            let names: Vec<String> = r.strings(value).into_iter().map(|(text, _)| text).collect();
+            let names = read_lines(value, "bad-files", r, |text| {
+                row::parse_file_glob(text).map(str::to_string)
+            });
             program.files = leak_text(&names.join(" "));
         }
-        "synonyms" => program.synonyms = read_synonyms(value, r),
+        "synonyms" => {
+            let lines = read_lines(value, "bad-synonyms", r, row::parse_synonyms);
+            program.synonyms = leak_text(&lines.join("\n"));
+        }
         "means" => {
-            let names: Vec<String> = r.strings(value).into_iter().map(|(text, _)| text).collect();
+            let names = read_lines(value, "bad-means", r, row::parse_meaning);
             program.means = leak_text(&names.join(","));
         }
         "operands" => read_operands(value, program, r),
@@ -142,12 +147,15 @@ fn read_writes(value: &Item<'_>, r: &mut Reader<'_>) -> &'static str {
     leak_text(&row::pack_writes(read))
 }
 
-fn read_synonyms(value: &Item<'_>, r: &mut Reader<'_>) -> &'static str {
-    let lines = r.strings(value).into_iter().filter_map(|(line, span)| {
-        take_or_fault(row::parse_synonyms(&line), "bad-synonyms", span, r)
-    });
-    let lines: Vec<String> = lines.collect();
-    leak_text(&lines.join("\n"))
+/// What can be read of a list; the fault of what cannot has that code.
+fn read_lines(
+    value: &Item<'_>,
+    code: &'static str,
+    r: &mut Reader<'_>,
+    parse: impl Fn(&str) -> Result<String, Fault>,
+) -> Vec<String> {
+    let lines = r.strings(value).into_iter();
+    lines.filter_map(|(line, span)| take_or_fault(parse(&line), code, span, r)).collect()
 }
 
 /// A word of the closed list, or any name of a domain: tables may add such.
@@ -207,4 +215,55 @@ fn read_options(value: &Item<'_>, base: &'static str, r: &mut Reader<'_>) -> &'s
     }
     let own = row::pack_options(found);
     if base.is_empty() { leak_text(&own) } else { leak_text(&format!("{own}\n{base}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::rule::{Layer, file};
+
+    /// The code of each fault, and what it points at.
+    fn faults(body: &str) -> Vec<(&'static str, String)> {
+        let text = format!("[program.x]\n{body}\n");
+        let read = file::read_rules(&text, Path::new("/etc/f.toml"), Layer::User, None);
+        let place =
+            |fault: &crate::rule::fault::Fault| (fault.code, text[fault.span.clone()].to_string());
+        read.faults.iter().map(place).collect()
+    }
+
+    #[test]
+    fn every_fault_of_a_row_is_told_with_its_place() {
+        for (body, wanted) in [
+            (r#"writes = ["x.lock", "a b | named there"]"#, &[][..]),
+            (r#"files = ["*.py", "**/*.toml"]"#, &[]),
+            (r#"synonyms = ["install,i", "container rm,rm"]"#, &[]),
+            (r#"means = ["y", "docker  compose"]"#, &[]),
+            ("frobnicate = true", &[("unknown-key", "frobnicate")]),
+            ("stop = 3", &[("wrong-type", "3")]),
+            (r#"same = "frobnicate""#, &[("unknown-program", r#""frobnicate""#)]),
+            (r#"lang = "cobol""#, &[("unknown-word", r#""cobol""#)]),
+            (r#"class = ["x"]"#, &[("unknown-word", r#""x""#)]),
+            (r#"effects = ["raed"]"#, &[("unknown-word", r#""raed""#)]),
+            (r#"verbs = ["x | delete", "| edit"]"#, &[("bad-verb", r#""| edit""#)]),
+            (r#"verbs = ["x | remove"]"#, &[("unknown-word", r#""x | remove""#)]),
+            (r#"verbs = ["x\ny | delete"]"#, &[("bad-verb", r#""x\ny | delete""#)]),
+            (r#"operands = ["read*", "edit*"]"#, &[("bad-operands", r#"["read*", "edit*"]"#)]),
+            (r#"operands = ["nowhere"]"#, &[("unknown-word", r#"["nowhere"]"#)]),
+            (r#"options = ["x"]"#, &[("bad-option", r#""x""#)]),
+            (r#"writes = ["| named"]"#, &[("bad-writes", r#""| named""#)]),
+            (r#"writes = ["a | often"]"#, &[("unknown-word", r#""a | often""#)]),
+            ("writes = 3", &[("wrong-type", "3")]),
+            (r#"files = ["*.py", "a b"]"#, &[("bad-files", r#""a b""#)]),
+            (r#"files = ["", 3]"#, &[("wrong-type", "3"), ("bad-files", r#""""#)]),
+            (r#"synonyms = ["install"]"#, &[("bad-synonyms", r#""install""#)]),
+            (r#"synonyms = ["install,,i", "a,b"]"#, &[("bad-synonyms", r#""install,,i""#)]),
+            (r#"means = [" "]"#, &[("bad-means", r#"" ""#)]),
+            (r#"means = ["y,z"]"#, &[("bad-means", r#""y,z""#)]),
+        ] {
+            let found = faults(body);
+            let found: Vec<(&str, &str)> = found.iter().map(|(c, s)| (*c, s.as_str())).collect();
+            assert_eq!(found, wanted, "{body}");
+        }
+    }
 }

@@ -26,7 +26,7 @@ use self::small::Sink;
 use super::call::Next;
 use super::guess;
 use super::table::{self, Language};
-use crate::effect::emitter::Emitter;
+use crate::effect::emitter::{Emitter, ScriptFile};
 use crate::effect::value::{BLANK, Value};
 use crate::effect::{Grade, Source, Word};
 use crate::names::generic::ENDLESS;
@@ -42,7 +42,7 @@ const NUMBER: &str = "[-0-9]*";
 pub fn emit_inline(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Next>) {
     emit_program(out, lang, value, next);
     out.arguments.clear();
-    (out.bare, out.script) = (false, None);
+    (out.bare, out.script) = (false, ScriptFile::Inline);
 }
 
 fn emit_program(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Next>) {

@@ -143,10 +143,11 @@ pub fn parse_operands(items: &[&str]) -> Result<Operands, Fault> {
 /// Takes a line of `verbs` apart: `words of operands | effects`.
 pub fn parse_verb_line(line: &str) -> Result<(&str, Vec<&str>), Fault> {
     let (words, effects) = line.split_once('|').unwrap_or((line, ""));
-    if words.trim().is_empty() {
-        return Err(Fault::Form(format!("`{line}` names no operand")));
+    let words = words.trim();
+    if words.is_empty() || words.contains('\n') {
+        return Err(Fault::Form(format!("`{line}` is no line of operands")));
     }
-    Ok((words.trim(), effects.split_whitespace().collect()))
+    Ok((words, effects.split_whitespace().collect()))
 }
 
 /// When a line of `writes` holds.
@@ -185,6 +186,23 @@ pub fn parse_synonyms(line: &str) -> Result<String, Fault> {
         return Err(Fault::Form(format!("`{line}` names no two that are the same")));
     }
     Ok(names.join(","))
+}
+
+/// A name of `files`: `*.py`.
+pub fn parse_file_glob(text: &str) -> Result<&str, Fault> {
+    match text.is_empty() || text.contains(char::is_whitespace) {
+        true => Err(Fault::Form(format!("`{text}` is no glob of a file"))),
+        false => Ok(text),
+    }
+}
+
+/// A command of `means`: `docker compose`.
+pub fn parse_meaning(text: &str) -> Result<String, Fault> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words.is_empty() || text.contains(',') {
+        true => Err(Fault::Form(format!("`{text}` names no command"))),
+        false => Ok(words.join(" ")),
+    }
 }
 
 /// Is that a well-formed effect name of a domain: `cloud.delete`?

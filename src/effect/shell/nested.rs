@@ -8,7 +8,7 @@ use super::frame::Frame;
 use super::state::{StateKey, StateValue};
 use super::word::quoted_atoms;
 use super::{Feed, Trap, Walker};
-use crate::effect::emitter::Spot;
+use crate::effect::emitter::{ScriptFile, Spot};
 use crate::effect::path::{is_rooted, join};
 use crate::effect::program::table::{self, Language, Program, Special, mark};
 use crate::effect::program::{Next, Parsed, code, guess, options};
@@ -631,7 +631,7 @@ impl Walker<'_> {
                 self.text_with(&text, span, index, own, words, name);
             }
             Some(Some(text)) => {
-                self.out.script = Some(place);
+                self.out.script = place.map_or(ScriptFile::Unknown, ScriptFile::At);
                 self.out.bare = words.len() == 1;
                 self.out.arguments = words.into_iter().skip(1).collect();
                 self.run_inline(lang.unwrap_or(Language::Other), &Value::known(text, span), index);

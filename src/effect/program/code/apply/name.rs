@@ -1,6 +1,7 @@
 //! Names: what they stand for, and what their members and elements are.
 
 use super::*;
+use crate::effect::emitter::ScriptFile;
 use crate::limits;
 use crate::names::scan::{GLOBALS, INNER};
 
@@ -36,10 +37,12 @@ impl Scan<'_, '_> {
             return None;
         }
         match (&self.out.script, file) {
-            (Some(Some(script)), true) => Some(Val::text(script)),
-            (Some(Some(script)), false) => Some(parent_directory(&Val::text(script))),
+            (ScriptFile::At(script), true) => Some(Val::text(script)),
+            (ScriptFile::At(script), false) => Some(parent_directory(&Val::text(script))),
             // `node -e`
-            (None, false) if name == "__dirname" && !self.out.in_script => Some(Val::text(".")),
+            (ScriptFile::Inline, false) if name == "__dirname" && !self.out.in_script => {
+                Some(Val::text("."))
+            }
             _ => None,
         }
     }
