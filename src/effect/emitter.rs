@@ -692,12 +692,13 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The effects from there on are on code that runs: what lies outside of the project was not
+    /// The effects from there on are on code that runs: what lies outside of the project, or on a host, was not
     /// meant by an allow on the command.
     pub fn code_from_elsewhere(&mut self, from: usize) {
         for at in from..self.analysis.effects.len() {
-            let target = self.analysis.effects[at].path.clone();
-            if target.is_some_and(|target| self.is_elsewhere(&target)) {
+            let effect = &self.analysis.effects[at];
+            let (target, talks) = (effect.path.clone(), effect.word == Word::Network);
+            if talks || target.is_some_and(|target| self.is_elsewhere(&target)) {
                 self.analysis.effects[at].source = Source::Code;
             }
         }

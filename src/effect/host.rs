@@ -41,6 +41,14 @@ pub fn file_of(url: &str) -> Option<&str> {
     Some(local.unwrap_or(rest))
 }
 
+/// The host in a connection string of PostgreSQL (`host=db.example.com dbname=x`); a path there is a socket's.
+pub fn connection_host(text: &str) -> Option<&str> {
+    let mut pairs = text.split_whitespace().filter_map(|pair| pair.split_once('='));
+    let host = pairs.find_map(|(key, host)| matches!(key, "host" | "hostaddr").then_some(host))?;
+    let host = host.trim_matches('\'');
+    (!host.is_empty() && !host.starts_with('/')).then_some(host)
+}
+
 /// The host of a URL, of `user@host:path`, or of a bare host, lower case and without port.
 pub fn host_of(value: &Value) -> Option<String> {
     let (text, whole) = match (value.text(), value.outline()) {
@@ -230,6 +238,21 @@ fn decode_punycode(code: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_connection_string_names_its_host() {
+        for (text, host) in [
+            ("host=db.example dbname=x", Some("db.example")),
+            ("dbname=x hostaddr=10.0.0.1", Some("10.0.0.1")),
+            ("host='db.example'", Some("db.example")),
+            ("host=/var/run/postgresql dbname=x", None),
+            ("host= dbname=x", None),
+            ("dbname=x", None),
+            ("localhost", None),
+        ] {
+            assert_eq!(connection_host(text), host, "{text}");
+        }
+    }
 
     #[test]
     fn hosts() {

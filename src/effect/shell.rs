@@ -84,6 +84,8 @@ enum Feed {
     Here,
     /// Names without a slash, one per line (date).
     Names,
+    /// Names, several on a line.
+    Words,
     /// Numbers.
     Numbers,
     /// Lines in which a path is a column (`grep -n`).

@@ -4,6 +4,7 @@ use super::table::{
     Arity, Known, OptSpec, PLAIN, Program, Role, Special, find_program as find, has_below, mark,
     packed,
 };
+use crate::effect::host::connection_host;
 use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Arg, Opt, Word};
 use crate::names::options::WORDS;
@@ -119,7 +120,9 @@ fn is_meant_by_program(spec: &OptSpec, value: Option<&Value>) -> bool {
             (Role::Upload, _) | (Role::Body, Some(None)) => false,
             (Role::Read, Some(Some(text))) if text.contains("://") => false,
             (Role::Body, Some(Some(text))) => body_file(text).is_none(),
-            (Role::Source, Some(text)) => text.is_some_and(|text| !text.contains("://")),
+            (Role::Source, Some(text)) => {
+                text.is_some_and(|text| !text.contains("://") && connection_host(text).is_none())
+            }
             _ => true,
         }
 }
@@ -291,9 +294,11 @@ fn hand_on(parsed: &mut Parsed, from: usize, kept: u32) {
         let Some(spec) = &mut found.spec else { continue };
         if spec.marks & !(mark::ONLY | mark::EACH | kept) == 0 && spec.effect.is_none() {
             spec.marks &= kept;
-            // To what runs it may be a file.
-            if spec.role == Role::Text {
-                spec.role = Role::MaybeRead;
+            // To what runs it may be a file, and code.
+            if matches!(spec.role, Role::Text | Role::MaybeRead) {
+                let value = found.value.as_ref().and_then(Value::plain_text);
+                let code = value.is_some_and(looks_like_path);
+                spec.role = if code { Role::Runs } else { Role::MaybeRead };
             }
         } else {
             found.spec = None;

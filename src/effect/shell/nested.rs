@@ -11,6 +11,7 @@ use super::{Feed, Trap, Walker};
 use crate::effect::emitter::{ScriptFile, Spot};
 use crate::effect::path::{is_rooted, join};
 use crate::effect::program::table::{self, Language, Program, Special, mark};
+use crate::effect::program::twins::note_file;
 use crate::effect::program::{Next, Parsed, code, guess, options};
 use crate::effect::value::{BLANK, Printer, Text, Value, any_blank};
 use crate::effect::{Arg, Effect, Extent, Grade, Source, SubCommand, Word};
@@ -406,6 +407,9 @@ impl Walker<'_> {
                         self.hold_unread(index);
                         self.load_dump(&target.resolved, span);
                     } else {
+                        if !loads_dumps(lang) {
+                            note_file(&mut self.out, std::slice::from_ref(&file));
+                        }
                         self.run_content(text, &file, Some(lang), index, own, words);
                     }
                 }
@@ -422,6 +426,7 @@ impl Walker<'_> {
             | Feed::Tree(_)
             | Feed::Here
             | Feed::Names
+            | Feed::Words
             | Feed::Numbers
             | Feed::Columns(_) => {
                 self.emit_unread(Printer::Local, true, own, &span);

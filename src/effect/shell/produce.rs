@@ -211,6 +211,11 @@ pub(super) fn line_shape(feed: &Feed) -> Option<Vec<Atom>> {
         // One by one they are all that is there.
         Feed::Here => Some(vec![Atom::Ch('*', Quote::Pattern)]),
         Feed::Names => Some(vec![Atom::unknown_name()]),
+        // The first, the last, and one that touches neither end.
+        Feed::Words => {
+            let (name, blank) = (Atom::unknown_name(), Atom::Ch(' ', Quote::Quoted));
+            Some(vec![name, blank, name, blank, name])
+        }
         Feed::Numbers => {
             let mut atoms = Vec::new();
             push_unknown_number(&mut atoms);

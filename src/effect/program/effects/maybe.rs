@@ -2,7 +2,7 @@
 
 use super::Call;
 use crate::effect::emitter::{Emitter, Spot};
-use crate::effect::host::host_of;
+use crate::effect::host::{connection_host, host_of};
 use crate::effect::path;
 use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
@@ -43,6 +43,10 @@ pub(super) fn emit_source(out: &mut Emitter, value: &Value) {
     let text = value.known_start();
     if text.contains("://") {
         return out.emit_contact(value, false, Source::Operand);
+    }
+    if let Some(host) = value.text().and_then(connection_host) {
+        let host = Value::known(host, value.span.clone());
+        return out.emit_contact(&host, false, Source::Operand);
     }
     let here = text.len() < limits::NAME_MAX
         && !text.is_empty()

@@ -166,7 +166,11 @@ pub(super) fn emit_database_client(i: &mut Invocation) {
             break;
         }
         told |= kind == Role::Code;
+        let from = out.analysis.effects.len();
         emit_role(out, call, kind, value, next);
+        if kind == Role::Host {
+            out.code_from_elsewhere(from);
+        }
     }
     if !told {
         i.reads_program();

@@ -157,6 +157,24 @@ impl Printing<'_> {
             _ => false,
         }
     }
+
+    /// Of those who print a name: may it hold blanks? A date does, but for one by a format without any.
+    fn prints_blanks(&self) -> bool {
+        let mut options = self.args.iter().map(Value::known_start);
+        match self.name {
+            "date" => !options.any(|text| text.strip_prefix('+').is_some_and(is_whole_date)),
+            "uname" => self.args.len() > 1 || options.any(|o| o.len() > 2 && !o.starts_with("--")),
+            "hostname" => !options.all(|o| matches!(o, "-f" | "-s" | "--fqdn" | "--short")),
+            _ => false,
+        }
+    }
+}
+
+/// Does the format of `date` give one word? `%c` and `%r` hold blanks, `%e`, `%k` and `%l` begin with one.
+fn is_whole_date(format: &str) -> bool {
+    let mut parts = format.split('%').skip(1);
+    let blank = |part: &str| part.starts_with(['n', 't', 'c', 'r', '+', 'e', 'k', 'l', '_']);
+    !format.contains(char::is_whitespace) && !parts.any(blank)
 }
 
 /// A text that is printed, as it is known.
@@ -274,7 +292,7 @@ impl Walker<'_> {
             "ag" | "fgrep" => self.searched(p.name, args, p.fed),
             "id" if !p.has(&["-un"]) => None,
             "whoami" | "logname" | "id" => Some(self.user_name_feed()),
-            _ if p.prints_name() => Some(Feed::Names),
+            _ if p.prints_name() => Some(if p.prints_blanks() { Feed::Words } else { Feed::Names }),
             "pwd" => self.cwd().and_then(|cwd| known(format!("{cwd}\n"))),
             "mktemp" => mktemp_output(args, self.out.place.directory_variable("TMPDIR")),
             // Its path: the name stands for it, unless it is cut at slashes.
