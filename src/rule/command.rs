@@ -54,11 +54,13 @@ impl CommandPattern {
     ) -> impl Iterator<Item = Option<Form<'_>>> {
         compiled::read_groups(&self.forms).flat_map(move |group| {
             let Some(group) = group else { return vec![None] };
-            let own = readings.clone().filter(|c| c.name.is_empty() || group.has_program(&c.name));
-            if own.clone().next().is_none() {
+            let named =
+                |command: &&SubCommand| command.name.is_empty() || group.has_program(&command.name);
+            let own: Vec<&SubCommand> = readings.clone().filter(named).collect();
+            if own.is_empty() {
                 return Vec::new();
             }
-            group.read_forms(|word| own.clone().any(|c| could_hold(word, c, group.is_any())))
+            group.read_forms(|word| own.iter().any(|c| could_hold(word, c, group.is_any())))
         })
     }
 
