@@ -14,8 +14,9 @@ use crate::effect::emitter::{Spot, directory_at};
 use crate::effect::path::{is_below, join, normalise_path};
 use crate::effect::program::{self, Next};
 use crate::effect::value::{BLANK, Value};
-use crate::effect::{Extent, Grade};
+use crate::effect::{Effect, Extent, Grade, SubCommand, Word};
 use crate::limits;
+use crate::names::shell::{IDLE, SHELLS};
 
 /// Builtins that evaluate the subscripts of names that they are given.
 const SUBSCRIPTS: &[&str] =
@@ -404,6 +405,34 @@ impl Walker<'_> {
         Some(normalise_path(&join(&join(&self.cwd()?, first), name)))
     }
 
+    /// Is nothing there, and has nothing run yet that could have made it, or that ends the shell where `cd` fails?
+    fn is_surely_missing(&mut self, dir: &str) -> bool {
+        let done = &self.out.analysis;
+        let ends_by = |text: &str| {
+            text == "errexit"
+                || text.starts_with('-') && !text.starts_with("--") && text.contains('e')
+        };
+        let idle = |command: &SubCommand| {
+            let name = command.name.as_str();
+            let mut texts = command.args.iter().filter_map(|arg| arg.text.as_deref());
+            match name == "set" || SHELLS.contains(&name) {
+                true => !texts.any(ends_by),
+                // What a function runs stands beside it.
+                false => {
+                    let function = StateKey::Function(command.name.clone());
+                    IDLE.contains(&name) || self.state.get(&function).is_some()
+                }
+            }
+        };
+        let looks =
+            |effect: &Effect| matches!(effect.word, Word::Execute | Word::Read | Word::Code);
+        done.commands.iter().all(idle)
+            && done.effects.iter().all(looks)
+            // The shells of Windows have directories of their own there.
+            && !(cfg!(windows) && dir.starts_with('/'))
+            && !self.out.resolver.exists(dir)
+    }
+
     /// cd, pushd, popd; the directories to come back to are kept as a list that no script can name.
     fn change_directory(&mut self, name: &str, args: &[Value]) {
         const STACK: &str = " directories";
@@ -479,6 +508,13 @@ impl Walker<'_> {
         let there =
             to.as_ref().is_some_and(|dir| made(dir) || above(dir) || self.out.resolver.is_dir(dir));
         if !there {
+            let fails = to.as_ref().is_some_and(|dir| self.is_surely_missing(dir));
+            match self.state.get(&StateKey::Stayed) {
+                None if fails => self.state.set(StateKey::Stayed, Some(StateValue::Cwd(now))),
+                // It may have been made since.
+                Some(_) if !fails => self.state.set(StateKey::Stayed, Some(StateValue::Cwd(None))),
+                _ => {}
+            }
             self.state.set(StateKey::Astray, Some(StateValue::Set));
         } else if at.is_some_and(|value| value.known_start().starts_with('/')) {
             self.state.set(StateKey::Astray, None);

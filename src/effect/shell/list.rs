@@ -10,6 +10,7 @@ use super::marks::has_bare;
 use super::state::{Delta, StateKey, StateValue};
 use super::word::number_var;
 use super::{Feed, Walker, assign};
+use crate::effect::Effect;
 use crate::effect::program::table::{self, Class};
 use crate::effect::value::{Printer, Value};
 use crate::limits::Cap;
@@ -109,6 +110,7 @@ impl Walker<'_> {
             return;
         }
         self.doubt_directory(stmt);
+        self.walk_where_it_stayed(stmt);
         let looked = std::mem::take(&mut self.flow.seen);
         let open = self.descriptors.len();
         let feed = self.open_descriptors(stmt);
@@ -475,6 +477,34 @@ impl Walker<'_> {
         {
             self.emit_uncovered("a directory that `cd` may not have reached", stmt.span);
         }
+    }
+
+    /// Behind a `cd` that surely failed a plain command runs where the shell was: what it does there counts as well.
+    fn walk_where_it_stayed(&mut self, stmt: &Stmt) {
+        let Some(StateValue::Cwd(Some(dir))) = self.state.get(&StateKey::Stayed).cloned() else {
+            return;
+        };
+        let moved = self.cwd().is_none_or(|now| now != dir);
+        if !self.astray() || !matches!(stmt.command, Command::Simple(_)) {
+            return;
+        }
+        let (effects, commands) =
+            (self.out.analysis.effects.len(), self.out.analysis.commands.len());
+        let traps = self.traps.len();
+        let mark = self.state.mark();
+        self.state.set(StateKey::Stayed, None);
+        self.set_astray(false);
+        self.state.set(StateKey::Cwd, Some(StateValue::Cwd(Some(dir))));
+        self.stmt_here(stmt);
+        let now = self.cwd();
+        self.state.rollback(mark);
+        let meets = |effect: &Effect| effect.path.is_some();
+        if !moved || !self.out.analysis.effects[effects..].iter().any(meets) {
+            self.out.analysis.effects.truncate(effects);
+            self.out.analysis.commands.truncate(commands);
+            self.traps.truncate(traps);
+        }
+        self.state.set(StateKey::Stayed, Some(StateValue::Cwd(now)));
     }
 
     /// Runs each branch from the same state and goes on from all of them.

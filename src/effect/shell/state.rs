@@ -46,6 +46,8 @@ pub enum StateKey {
     Tainted,
     /// The directory may be another one: a `cd` whose directory is not there.
     Astray,
+    /// The directory that a `cd` did not leave which surely failed.
+    Stayed,
     /// `cd` follows links before it goes up.
     Physical,
     /// The variable is handed to programs.
@@ -160,7 +162,11 @@ impl ShellState {
                     }
                     child.map.insert(key.clone(), StateValue::Set);
                 }
-                StateKey::Cwd | StateKey::Tainted | StateKey::Astray | StateKey::Git(_) => {
+                StateKey::Cwd
+                | StateKey::Tainted
+                | StateKey::Astray
+                | StateKey::Stayed
+                | StateKey::Git(_) => {
                     child.map.insert(key.clone(), held.clone());
                 }
                 _ => {}
