@@ -188,6 +188,10 @@ fn judge(case: &DeTable, run: Option<&Run>) -> String {
             || want.strip_suffix('*').is_some_and(|start| got.iter().any(|g| g.starts_with(start)))
     };
     let mut faults = unsound(case, run);
+    let is_there = |at: usize| at < analysis.commands.len();
+    if !analysis.effects.iter().all(|effect| effect.command.is_none_or(is_there)) {
+        faults.push("an effect of a command that is not there".into());
+    }
     let (nothing, own): (Vec<String>, Vec<String>) =
         run.map(|run| run.has.clone()).unwrap_or_default().into_iter().partition(|t| t == NOTHING);
     if !nothing.is_empty() && !got.is_empty() {

@@ -320,6 +320,7 @@ impl Walker<'_> {
         // It runs at the end, with the values and in the directory of the end, and maybe before.
         let again = later || text.known_start().contains('$');
         let seen = (!again).then(|| (self.cwd(), is_name.then(|| self.state.mark())));
+        let own = self.traps.len();
         self.traps.push(Trap { text: text.clone(), index, seen });
         if later {
             return;
@@ -329,7 +330,7 @@ impl Walker<'_> {
         self.run_script(text, Vec::new(), index);
         // What it did itself is no change.
         let mark = self.state.mark();
-        if let Some((_, Some(seen))) = self.traps.last_mut().and_then(|trap| trap.seen.as_mut()) {
+        if let Some((_, Some(seen))) = self.traps.get_mut(own).and_then(|trap| trap.seen.as_mut()) {
             *seen = mark;
         }
         let unsure = |e: &crate::effect::Effect| e.grade == Grade::Unknown;
@@ -340,6 +341,7 @@ impl Walker<'_> {
             // Its variables are not set yet.
             self.out.analysis.effects.truncate(effects);
             self.out.analysis.commands.truncate(commands);
+            self.traps.truncate(own + 1);
             self.traps.iter_mut().filter(|trap| trap.index == index).for_each(|t| t.seen = None);
         }
     }

@@ -199,7 +199,12 @@ impl Walker<'_> {
         let (notes, names) = (self.out.analysis.notes.len(), self.out.analysis.environment.len());
         let (written, listed) = (self.out.written.clone(), self.listed.clone());
         let mark = self.state.mark();
+        let mut traps = std::mem::take(&mut self.traps);
         run(self);
+        // Its own end is the last that comes of it.
+        self.run_traps();
+        traps.append(&mut self.traps);
+        self.traps = traps;
         self.state.rollback(mark);
         (self.out.written, self.listed) = (written, listed);
         if self.room.stopped {
