@@ -325,8 +325,7 @@ impl Walker<'_> {
         if later {
             return;
         }
-        let (effects, commands) =
-            (self.out.analysis.effects.len(), self.out.analysis.commands.len());
+        let before = self.found_so_far();
         self.run_script(text, Vec::new(), index);
         // What it did itself is no change.
         let mark = self.state.mark();
@@ -336,12 +335,10 @@ impl Walker<'_> {
         let unsure = |e: &crate::effect::Effect| e.grade == Grade::Unknown;
         if (is_name || text.known_start().contains('$'))
             && !self.room.stopped
-            && self.out.analysis.effects[effects..].iter().any(unsure)
+            && self.out.analysis.effects[before.effects..].iter().any(unsure)
         {
             // Its variables are not set yet.
-            self.out.analysis.effects.truncate(effects);
-            self.out.analysis.commands.truncate(commands);
-            self.traps.truncate(own + 1);
+            self.take_back(before);
             self.traps.iter_mut().filter(|trap| trap.index == index).for_each(|t| t.seen = None);
         }
     }

@@ -52,6 +52,16 @@ pub struct Frame {
     pub secrets: Secrets,
 }
 
+/// How much a walk had found at some point.
+#[derive(Debug, Clone, Copy)]
+pub struct Found {
+    /// Effects.
+    pub effects: usize,
+    commands: usize,
+    kept: usize,
+    traps: usize,
+}
+
 impl Frame {
     /// The call's own text.
     pub fn new(source: &str) -> Frame {
@@ -145,6 +155,24 @@ impl Walker<'_> {
         let result = run(self);
         self.set_positional(outer);
         result
+    }
+
+    /// What was found so far, to come back to.
+    pub(super) fn found_so_far(&self) -> Found {
+        Found {
+            effects: self.out.analysis.effects.len(),
+            commands: self.out.analysis.commands.len(),
+            kept: self.out.kept.len(),
+            traps: self.traps.len(),
+        }
+    }
+
+    /// Takes back what was found since: nothing is left that speaks of a command that is gone.
+    pub(super) fn take_back(&mut self, to: Found) {
+        self.out.analysis.effects.truncate(to.effects);
+        self.out.analysis.commands.truncate(to.commands);
+        self.out.kept.truncate(to.kept);
+        self.traps.truncate(to.traps);
     }
 
     /// Nothing more is walked.

@@ -144,14 +144,9 @@ impl Walker<'_> {
             return;
         }
         // Walked once with an item that nobody knows; nothing of that walk stays.
-        let (effects, commands, notes) = (
-            self.out.analysis.effects.len(),
-            self.out.analysis.commands.len(),
-            self.out.analysis.notes.len(),
-        );
+        let (before, notes) = (self.found_so_far(), self.out.analysis.notes.len());
         let (written, mark) = (self.out.written.clone(), self.state.mark());
         let (command, cwd) = (self.out.command, self.out.cwd.clone());
-        let traps = self.traps.len();
         self.text_of_items = false;
         let next = match words.split_last() {
             Some((item, words)) if joins => special::fill_row(words, std::slice::from_ref(item)),
@@ -159,9 +154,7 @@ impl Walker<'_> {
         };
         self.in_frame(|frame| frame.probing = true, |w| w.run_next(next, index, false));
         self.state.rollback(mark);
-        self.traps.truncate(traps);
-        self.out.analysis.effects.truncate(effects);
-        self.out.analysis.commands.truncate(commands);
+        self.take_back(before);
         self.out.analysis.notes.truncate(notes);
         (self.out.written, self.out.command, self.out.cwd) = (written, command, cwd);
         if self.text_of_items {

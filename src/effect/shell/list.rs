@@ -488,9 +488,7 @@ impl Walker<'_> {
         if !self.astray() || !matches!(stmt.command, Command::Simple(_)) {
             return;
         }
-        let (effects, commands) =
-            (self.out.analysis.effects.len(), self.out.analysis.commands.len());
-        let traps = self.traps.len();
+        let before = self.found_so_far();
         let mark = self.state.mark();
         self.state.set(StateKey::Stayed, None);
         self.set_astray(false);
@@ -499,10 +497,8 @@ impl Walker<'_> {
         let now = self.cwd();
         self.state.rollback(mark);
         let meets = |effect: &Effect| effect.path.is_some();
-        if !moved || !self.out.analysis.effects[effects..].iter().any(meets) {
-            self.out.analysis.effects.truncate(effects);
-            self.out.analysis.commands.truncate(commands);
-            self.traps.truncate(traps);
+        if !moved || !self.out.analysis.effects[before.effects..].iter().any(meets) {
+            self.take_back(before);
         }
         self.state.set(StateKey::Stayed, Some(StateValue::Cwd(now)));
     }

@@ -195,7 +195,7 @@ impl Walker<'_> {
 
     /// What comes of it is possible at most; nothing else of it stays.
     fn tried(&mut self, run: impl FnOnce(&mut Self)) {
-        let (from, commands) = (self.out.analysis.effects.len(), self.out.analysis.commands.len());
+        let before = self.found_so_far();
         let (notes, names) = (self.out.analysis.notes.len(), self.out.analysis.environment.len());
         let (written, listed) = (self.out.written.clone(), self.listed.clone());
         let mark = self.state.mark();
@@ -211,11 +211,11 @@ impl Walker<'_> {
             return;
         }
         let analysis = &mut self.out.analysis;
-        let tried = analysis.effects.split_off(from);
+        let tried = analysis.effects.split_off(before.effects);
         analysis.notes.truncate(notes);
         analysis.environment.truncate(names);
         if !tried.iter().any(|effect| effect.grade != Grade::Unknown && does_harm(effect.word)) {
-            return analysis.commands.truncate(commands);
+            return self.take_back(before);
         }
         let known = tried.into_iter().filter(|effect| effect.grade != Grade::Unknown);
         analysis.effects.extend(known.map(|effect| Effect { grade: Grade::Possible, ..effect }));

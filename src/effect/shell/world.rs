@@ -101,9 +101,7 @@ impl Walker<'_> {
         for name in names {
             self.forget_variable(name);
         }
-        let effects = self.out.analysis.effects.len();
-        let commands = self.out.analysis.commands.len();
-        let traps = self.traps.len();
+        let before = self.found_so_far();
         for round in 0..3 {
             let inner = self.state.mark();
             run(self);
@@ -116,9 +114,7 @@ impl Walker<'_> {
                 self.state.join_branches(vec![delta, Delta::new()]);
                 return;
             }
-            self.out.analysis.effects.truncate(effects);
-            self.out.analysis.commands.truncate(commands);
-            self.traps.truncate(traps);
+            self.take_back(before);
             if round == 0 {
                 self.state.join_branches(vec![delta, Delta::new()]);
             } else {
