@@ -232,6 +232,15 @@ fn list<'a>(entry: &'a Table, key: &str) -> Vec<&'a str> {
     }
 }
 
+/// The lines of a list, each as it reads.
+fn read_list<'a, T>(
+    entry: &'a Table,
+    key: &str,
+    parse: impl Fn(&'a str) -> Result<T, Fault>,
+) -> Result<Vec<T>, Fault> {
+    list(entry, key).into_iter().map(parse).collect()
+}
+
 /// The names of `config/effects.toml`, with what each means.
 fn named_effects(text: &str) -> Result<BTreeMap<String, String>, String> {
     let table: Table = toml::from_str(text).map_err(|e| format!("config/effects.toml: {e}"))?;
@@ -350,21 +359,13 @@ fn program(
         true => format!("={}", list(entry, key).join(" ")),
         false => String::new(),
     };
-    let writes = list(entry, "writes");
-    let writes = writes.into_iter().map(row::parse_write_line).collect::<Result<Vec<_>, _>>()?;
-    let synonyms = list(entry, "synonyms");
-    let synonyms = synonyms.into_iter().map(row::parse_synonyms).collect::<Result<Vec<_>, _>>()?;
-    let files = list(entry, "files").into_iter().map(row::parse_file_glob);
-    let files = files.collect::<Result<Vec<_>, _>>()?;
-    let means = list(entry, "means").into_iter().map(row::parse_meaning);
-    let means = means.collect::<Result<Vec<_>, _>>()?;
     let beside = [
         &stated("settings"),
         &stated("recipes"),
-        &row::pack_writes(writes),
-        &files.join(" "),
-        &synonyms.join("\n"),
-        &means.join(","),
+        &row::pack_writes(read_list(entry, "writes", row::parse_write_line)?),
+        &read_list(entry, "files", row::parse_file_glob)?.join(" "),
+        &read_list(entry, "synonyms", row::parse_synonyms)?.join("\n"),
+        &read_list(entry, "means", row::parse_meaning)?.join(","),
     ];
     let beside = beside.map(|field| format!("\t{field}")).concat();
     Ok(format!("{}{}", fields.join("\t"), beside.trim_end()))

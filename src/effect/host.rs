@@ -43,10 +43,21 @@ pub fn file_of(url: &str) -> Option<&str> {
 
 /// The host in a connection string of PostgreSQL (`host=db.example.com dbname=x`); a path there is a socket's.
 pub fn connection_host(text: &str) -> Option<&str> {
-    let mut pairs = text.split_whitespace().filter_map(|pair| pair.split_once('='));
-    let host = pairs.find_map(|(key, host)| matches!(key, "host" | "hostaddr").then_some(host))?;
-    let host = host.trim_matches('\'');
-    (!host.is_empty() && !host.starts_with('/')).then_some(host)
+    // Blanks may stand around the sign, and of two hosts the one that is no socket is connected to.
+    let parts: Vec<&str> = text.split('=').collect();
+    let mut pairs = parts.windows(2).enumerate().filter_map(|(at, pair)| {
+        let mut words = pair[1].split_whitespace();
+        let value = words.next()?;
+        // Where one word alone stands before the next sign, it is the next key.
+        let empty = words.next().is_none() && at + 2 < parts.len();
+        (!empty).then_some((pair[0].split_whitespace().last()?, value))
+    });
+    pairs.find_map(|(key, host)| {
+        let host = host.trim_matches('\'');
+        let named =
+            matches!(key, "host" | "hostaddr") && !host.is_empty() && !host.starts_with('/');
+        named.then_some(host)
+    })
 }
 
 /// The host of a URL, of `user@host:path`, or of a bare host, lower case and without port.
@@ -245,6 +256,9 @@ mod tests {
             ("host=db.example dbname=x", Some("db.example")),
             ("dbname=x hostaddr=10.0.0.1", Some("10.0.0.1")),
             ("host='db.example'", Some("db.example")),
+            ("host = db.example dbname = x", Some("db.example")),
+            ("host=/tmp hostaddr=10.0.0.1", Some("10.0.0.1")),
+            ("host='' hostaddr=10.0.0.1", Some("10.0.0.1")),
             ("host=/var/run/postgresql dbname=x", None),
             ("host= dbname=x", None),
             ("dbname=x", None),

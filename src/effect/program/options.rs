@@ -292,7 +292,9 @@ fn may_hold_options(program: Option<&'static Program>, arg: &Value) -> bool {
 fn hand_on(parsed: &mut Parsed, from: usize, kept: u32) {
     for found in &mut parsed.options[from..] {
         let Some(spec) = &mut found.spec else { continue };
-        if spec.marks & !(mark::ONLY | mark::EACH | kept) == 0 && spec.effect.is_none() {
+        // What such an option changes hangs on its value, which is looked at below.
+        let by_value = if spec.role == Role::MaybeRead { mark::CHANGES } else { 0 };
+        if spec.marks & !(mark::ONLY | mark::EACH | by_value | kept) == 0 && spec.effect.is_none() {
             spec.marks &= kept;
             // To what runs it may be a file, and code.
             if matches!(spec.role, Role::Text | Role::MaybeRead) {

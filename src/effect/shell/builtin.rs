@@ -12,11 +12,11 @@ use super::{Trap, Walker};
 use crate::effect::decode;
 use crate::effect::emitter::{Spot, directory_at};
 use crate::effect::path::{is_below, join, normalise_path};
+use crate::effect::program::table::{self, Special};
 use crate::effect::program::{self, Next};
 use crate::effect::value::{BLANK, Value};
 use crate::effect::{Effect, Extent, Grade, SubCommand, Word};
 use crate::limits;
-use crate::names::shell::{IDLE, SHELLS};
 
 /// Builtins that evaluate the subscripts of names that they are given.
 const SUBSCRIPTS: &[&str] =
@@ -332,7 +332,7 @@ impl Walker<'_> {
         if let Some((_, Some(seen))) = self.traps.get_mut(own).and_then(|trap| trap.seen.as_mut()) {
             *seen = mark;
         }
-        let unsure = |e: &crate::effect::Effect| e.grade == Grade::Unknown;
+        let unsure = |e: &Effect| e.grade == Grade::Unknown;
         if (is_name || text.known_start().contains('$'))
             && !self.room.stopped
             && self.out.analysis.effects[before.effects..].iter().any(unsure)
@@ -407,24 +407,26 @@ impl Walker<'_> {
     /// Is nothing there, and has nothing run yet that could have made it, or that ends the shell where `cd` fails?
     fn is_surely_missing(&mut self, dir: &str) -> bool {
         let done = &self.out.analysis;
-        let ends_by = |text: &str| {
-            text == "errexit"
-                || text.starts_with('-') && !text.starts_with("--") && text.contains('e')
-        };
+        let programs = self.out.place.programs;
         let idle = |command: &SubCommand| {
             let name = command.name.as_str();
-            let mut texts = command.args.iter().filter_map(|arg| arg.text.as_deref());
-            match name == "set" || SHELLS.contains(&name) {
-                true => !texts.any(ends_by),
-                // What a function runs stands beside it.
-                false => {
-                    let function = StateKey::Function(command.name.clone());
-                    IDLE.contains(&name) || self.state.get(&function).is_some()
-                }
+            let has = |letter: char| {
+                let mut texts = command.args.iter().filter_map(|arg| arg.text.as_deref());
+                texts.any(|text| {
+                    letter == 'e' && text == "errexit"
+                        || text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
+                })
+            };
+            let special = table::find_program(name, programs).and_then(|program| program.special);
+            let function = || StateKey::Function(command.name.clone());
+            match special {
+                // What such a text runs stands beside it, as what a wrapper or a function runs.
+                Some(Special::Shell) => has('c') && !has('e'),
+                _ if name == "set" => !has('e'),
+                _ => command.transparent || self.state.get(&function()).is_some(),
             }
         };
-        let looks =
-            |effect: &Effect| matches!(effect.word, Word::Execute | Word::Read | Word::Code);
+        let looks = |effect: &Effect| matches!(effect.word, Word::Execute | Word::Read);
         done.commands.iter().all(idle)
             && done.effects.iter().all(looks)
             // The shells of Windows have directories of their own there.

@@ -162,7 +162,11 @@ impl Printing<'_> {
     fn prints_blanks(&self) -> bool {
         let mut options = self.args.iter().map(Value::known_start);
         match self.name {
-            "date" => !options.any(|text| text.strip_prefix('+').is_some_and(is_whole_date)),
+            "date" => !options.any(|text| {
+                text.strip_prefix('+').is_some_and(is_whole_date)
+                    || text.starts_with("-I")
+                    || text.starts_with("--iso-8601")
+            }),
             "uname" => self.args.len() > 1 || options.any(|o| o.len() > 2 && !o.starts_with("--")),
             "hostname" => !options.all(|o| matches!(o, "-f" | "-s" | "--fqdn" | "--short")),
             _ => false,
@@ -173,7 +177,11 @@ impl Printing<'_> {
 /// Does the format of `date` give one word? `%c` and `%r` hold blanks, `%e`, `%k` and `%l` begin with one.
 fn is_whole_date(format: &str) -> bool {
     let mut parts = format.split('%').skip(1);
-    let blank = |part: &str| part.starts_with(['n', 't', 'c', 'r', '+', 'e', 'k', 'l', '_']);
+    let blank = |part: &str| {
+        // Flags and a width may stand before the letter.
+        let part = part.trim_start_matches(|c: char| c.is_ascii_digit() || "^#EO".contains(c));
+        part.starts_with(['n', 't', 'c', 'r', '+', 'e', 'k', 'l', '_'])
+    };
     !format.contains(char::is_whitespace) && !parts.any(blank)
 }
 
