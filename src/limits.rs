@@ -213,6 +213,9 @@ bounds! {
     /// brackets that follow each other within one word
     /// unknown
     CHAIN: usize = 200;
+    /// steps that the parser would take for expansions that stand in each other (`${x/$(a ${y/$(b`)
+    /// unknown
+    EXPANSION_STEPS: usize = 2_000_000;
     /// values that one variable is followed with
     /// its value is unknown
     VALUES: usize = 16;

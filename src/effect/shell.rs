@@ -35,6 +35,7 @@ mod parameter;
 mod pattern;
 mod produce;
 mod redirect;
+mod reread;
 mod state;
 mod stead;
 mod unclosed;

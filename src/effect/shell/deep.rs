@@ -3,6 +3,7 @@
 //! The parser counts how deep most things nest, and gives up; what it does not count is counted here. Quotes,
 //! comments and heredocs are not known yet, so all counts are of more than there is.
 
+use super::reread::takes_more_steps;
 use crate::limits;
 
 /// Why the text is not parsed, where it is not.
@@ -15,6 +16,8 @@ pub(super) fn why_not(text: &str) -> Option<&'static str> {
         Some("more than 200 brackets in one word")
     } else if opens_run(bytes) && has_deep_words(text) {
         Some("commands nested deeper than 64")
+    } else if takes_more_steps(text, limits::EXPANSION_STEPS) {
+        Some("expansions that stand too deep in each other")
     } else {
         None
     }

@@ -1,0 +1,215 @@
+//! How much work expansions that stand in each other make for the parser, told before it is asked.
+//!
+//! Where a `$(` in a `${` does not end, the parser takes it for letters and reads on behind it: what follows is read
+//! once more. So the work doubles with each level. This reads in the same way, but counts its steps and gives up.
+use memchr::memmem;
+
+use crate::limits;
+
+/// Does the parser need more than so many steps for the text's expansions?
+pub(super) fn takes_more_steps(text: &str, most: usize) -> bool {
+    count_steps(text.as_bytes(), most) >= most
+}
+
+/// The steps that the parser needs for the expansions, no more than `most`.
+fn count_steps(text: &[u8], most: usize) -> usize {
+    let mut reader = Reader { text, left: most };
+    let mut at = 0;
+    // In the words of an array a parameter is read as in a command.
+    let inside = usize::from(memmem::find(text, b"=(").is_some());
+    // Whether a quote or a comment is around it is not known here: each may be an expansion.
+    while reader.left > 0
+        && let Some(next) = memmem::find(&text[at..], b"${")
+    {
+        let inner = at + next + 2;
+        at = reader.read_parameter(inner, Around::default(), inside).unwrap_or(inner);
+    }
+    most - reader.left
+}
+
+/// So deep in one command does the parser read a parameter that does not end as letters; below that all does not end.
+const RETRIED: usize = 4;
+
+/// What is around a place.
+#[derive(Clone, Copy, Default)]
+struct Around {
+    /// Parameters and commands: so deep is this reader's own stack.
+    all: usize,
+    /// Parameters whose text is read several times: with a part, an index or a pattern in it.
+    parts: usize,
+}
+
+struct Reader<'t> {
+    text: &'t [u8],
+    /// The steps that may still be taken.
+    left: usize,
+}
+
+impl Reader<'_> {
+    /// The byte at a place, for as many steps as the parser takes there. By experiment they grow with the third power
+    /// of the parameters that are read several times.
+    fn read_byte(&mut self, at: usize, around: Around) -> Option<u8> {
+        let steps = 1 + 16 * around.parts.saturating_sub(1).pow(3);
+        self.left = self.left.saturating_sub(steps);
+        self.text.get(at).copied().filter(|_| self.left > 0 && around.all <= limits::OPEN)
+    }
+
+    fn begins(&self, at: usize, sign: &[u8]) -> bool {
+        self.text[at..].starts_with(sign)
+    }
+
+    /// Is the parameter whose text begins here one that is read several times: `${x/a/b}`, `${x:1:2}`, `${x[1]}`?
+    fn has_parts(&self, at: usize) -> bool {
+        let name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_@*#?!".contains(byte);
+        let text = &self.text[at..];
+        match &text[text.iter().position(|byte| !name(byte)).unwrap_or(text.len())..] {
+            [b'/' | b'[' | b'^' | b',', ..] => true,
+            [b':', behind, ..] => !b"-=+?".contains(behind),
+            _ => false,
+        }
+    }
+
+    /// The end of a parameter whose text begins here: behind its `}`. None = it does not end. `inside` = which one it is in its
+    /// command, from 1; 0 = it stands in none.
+    fn read_parameter(&mut self, mut at: usize, around: Around, inside: usize) -> Option<usize> {
+        let around =
+            Around { all: around.all + 1, parts: around.parts + usize::from(self.has_parts(at)) };
+        let mut quote = None;
+        loop {
+            let byte = self.read_byte(at, around)?;
+            let literal = matches!(quote, Some(b'\'' | b'`'));
+            let next = match byte {
+                b'\\' if quote != Some(b'\'') => Some(at + 2),
+                b'$' if !literal && self.begins(at, b"${") => {
+                    let deeper = if inside == 0 { 0 } else { inside + 1 };
+                    let end = self.read_parameter(at + 2, around, deeper);
+                    if end.is_none() && !(1..RETRIED).contains(&inside) {
+                        return None;
+                    }
+                    end
+                }
+                b'$' if !literal && self.begins(at, b"$(") && !self.begins(at, b"$((") => {
+                    self.read_command(at + 2, around)
+                }
+                b'<' | b'>' if quote.is_none() && self.text.get(at + 1) == Some(&b'(') => {
+                    self.read_command(at + 2, around)
+                }
+                b'}' if quote.is_none() => return Some(at + 1),
+                b'\'' | b'"' | b'`' if quote.is_none() => {
+                    quote = Some(byte);
+                    None
+                }
+                byte if quote == Some(byte) => {
+                    quote = None;
+                    None
+                }
+                _ => None,
+            };
+            // What does not end is letters.
+            at = next.unwrap_or(at + 1);
+        }
+    }
+
+    /// The end of a command's text: behind its `)`. None = it does not end, or what could hide its end is in it.
+    fn read_command(&mut self, mut at: usize, around: Around) -> Option<usize> {
+        let around = Around { all: around.all + 1, ..around };
+        let (mut quoted, mut open) = (false, 1);
+        loop {
+            at = match self.read_byte(at, around)? {
+                b'\\' => at + 2,
+                b'$' if self.begins(at, b"${") => self.read_parameter(at + 2, around, 1)?,
+                b'$' if self.begins(at, b"$(") && !self.begins(at, b"$((") => {
+                    self.read_command(at + 2, around)?
+                }
+                b'"' => {
+                    quoted = !quoted;
+                    at + 1
+                }
+                _ if quoted => at + 1,
+                b'\'' | b'`' => self.skip_quoted(at, around)?,
+                // Comments, documents and the patterns of `case` hold brackets of their own.
+                b'#' if matches!(self.text[at - 1], b' ' | b'\t' | b'\n' | b';' | b'(') => {
+                    return None;
+                }
+                b'<' if self.begins(at, b"<<") => return None,
+                b'c' if self.begins(at, b"case") => return None,
+                b'(' => {
+                    open += 1;
+                    at + 1
+                }
+                b')' => {
+                    open -= 1;
+                    if open == 0 {
+                        return Some(at + 1);
+                    }
+                    at + 1
+                }
+                _ => at + 1,
+            }
+        }
+    }
+
+    /// Behind the quote that ends what the one at this place begins.
+    fn skip_quoted(&mut self, from: usize, around: Around) -> Option<usize> {
+        let quote = self.text[from];
+        let mut at = from + 1;
+        loop {
+            at = match self.read_byte(at, around)? {
+                b'\\' if quote == b'`' => at + 2,
+                byte if byte == quote => return Some(at + 1),
+                _ => at + 1,
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::EXPANSION_STEPS as MOST;
+
+    #[test]
+    fn what_the_parser_would_read_for_seconds_is_told() {
+        for one in [
+            "${x/$(echo ",
+            "${x/<(cat ",
+            "${x:-$(rm -r c",
+            "${x#\"$(a ",
+            "${x/$(echo ')' ",
+            "${x/$(echo \")\" ",
+            "${x/$(echo `)` ",
+            "${x/$(case x in a) ",
+            "${x/$(a # )\n",
+            "${x/$(a <<E\n)\nE\n",
+            "${x/$(a \\) ",
+            "${x/'}'$(a ",
+            "'${x/'$(a ",
+        ] {
+            assert!(takes_more_steps(&one.repeat(14), MOST), "{one:?}");
+            assert!(takes_more_steps(&format!("cat <<'E'\nit's\n{}", one.repeat(14)), MOST));
+        }
+        for one in ["${x/a/", "${x:1:", "${x[", "${x/a/${y[$(a)]:-"] {
+            assert!(takes_more_steps(&one.repeat(60), MOST), "{one:?}");
+            assert!(takes_more_steps(&format!("{}{}", one.repeat(60), "}".repeat(60)), MOST));
+            let wide = format!("{one}{}", "a".repeat(4000));
+            assert!(takes_more_steps(&wide.repeat(8), MOST), "{one:?}");
+        }
+        assert!(takes_more_steps(&format!("a=({}", "a=(${x".repeat(300)), MOST));
+    }
+
+    #[test]
+    fn what_people_write_is_read() {
+        for one in [
+            "${x:-$(git config ${y:-$(pwd)/${z%.*}} \"it's\")} ",
+            "\"${1:?\"usage: $(basename \"$0\")\"}\"\n",
+            "grep '${' x; ",
+            "sed 's/\\${x}/$(y)/' z\n",
+            "`${a ? 'x' : \"it's\"} ${b.map(c => `<li>${c}</li>`)}`\n",
+            "$(\"#a\").html(`${$(b).text()}`);\n",
+            "${x//\\$(a)/b}",
+            "${{ github.event.inputs.x }}\n",
+        ] {
+            assert!(!takes_more_steps(&one.repeat(200), MOST), "{one:?}");
+        }
+    }
+}
