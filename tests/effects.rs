@@ -373,6 +373,26 @@ fn hostile_sizes() {
     }
 }
 
+/// A character of several bytes, wherever it stands: no reader cuts it. Every 16th place of each case; STRIDE=1 for all.
+#[test]
+fn wide_characters() {
+    let stride = std::env::var("STRIDE").ok().and_then(|s| s.parse().ok()).unwrap_or(16);
+    let mut count = 0_usize;
+    each(|_, _, run| {
+        let Some(text) = run.map(|run| run.text.clone()).filter(|text| text.len() < 400) else {
+            return;
+        };
+        for (at, old) in text.char_indices() {
+            count += 1;
+            if count.is_multiple_of(stride) {
+                let line = format!("{}é{}", &text[..at], &text[at + old.len_utf8()..]);
+                shell::analyse_command(&line, &place(&project()));
+            }
+        }
+    });
+    assert!(count > 100_000);
+}
+
 /// Whatever is thrown at it: an answer, soon, and no panic. The pieces are the cases of this test,
 /// cut and joined by a fixed row of numbers.
 #[test]

@@ -151,6 +151,14 @@ impl<'a> Lexer<'a> {
         if at < self.end { self.bytes[at] } else { 0 }
     }
 
+    /// The text between two places, without the characters that one of them stands inside of.
+    fn text_between(&self, from: usize, to: usize) -> &'a str {
+        let boundary = |at: &usize| self.source.is_char_boundary(*at);
+        let from = (from..self.source.len()).find(boundary).unwrap_or(self.source.len());
+        let to = (0..=to).rev().find(boundary).unwrap_or_default();
+        self.source.get(from..to).unwrap_or_default()
+    }
+
     fn starts_with(&self, text: &str) -> bool {
         self.bytes[self.at..self.end].starts_with(text.as_bytes())
     }
@@ -215,7 +223,7 @@ impl<'a> Lexer<'a> {
                         continue;
                     }
                     open += u32::from(byte == b'{');
-                    let text = &self.source[self.at..=self.at];
+                    let text = self.text_between(self.at, self.at + 1);
                     self.at += 1;
                     self.push(TokenKind::Open, text);
                     continue;
@@ -228,7 +236,7 @@ impl<'a> Lexer<'a> {
                         }
                         open = open.saturating_sub(1);
                     }
-                    let text = &self.source[self.at..=self.at];
+                    let text = self.text_between(self.at, self.at + 1);
                     self.at += 1;
                     self.push(TokenKind::Close, text);
                     continue;
@@ -245,7 +253,7 @@ impl<'a> Lexer<'a> {
                 {
                     self.at += 1;
                 }
-                self.push(TokenKind::Number, &self.source[from..self.at]);
+                self.push(TokenKind::Number, self.text_between(from, self.at));
             } else if !self.lex_name(byte) {
                 self.lex_operator();
             }
@@ -309,7 +317,7 @@ impl<'a> Lexer<'a> {
             && self.starts_with("=")
             && self.peek(1).is_ascii_lowercase()
         {
-            match self.source[self.at..self.end].find("\n=cut") {
+            match self.text_between(self.at, self.end).find("\n=cut") {
                 Some(n) => self.at += n + 5,
                 None => self.at = self.end,
             }
@@ -395,7 +403,7 @@ impl<'a> Lexer<'a> {
                     while is_word_byte(self.peek(0)) || matches!(self.peek(0), b'?' | b'!') {
                         self.at += 1;
                     }
-                    self.push(TokenKind::Text, &self.source[from..self.at]);
+                    self.push(TokenKind::Text, self.text_between(from, self.at));
                 } else {
                     return false;
                 }

@@ -73,7 +73,7 @@ impl<'a> Lexer<'a> {
         if !is_word_byte(next) && next != b':' {
             let from = self.at;
             self.at += 2;
-            self.push(TokenKind::Name, &self.source[from..self.at]);
+            self.push(TokenKind::Name, self.text_between(from, self.at));
             return Sigil::Read;
         }
         Sigil::Named

@@ -44,7 +44,7 @@ impl<'a> Lexer<'a> {
         while self.peek(0).is_ascii_alphabetic() {
             self.at += 1;
         }
-        &self.source[from..self.at]
+        self.text_between(from, self.at)
     }
 
     /// `q()`, `%w[]` ... : behind the opening delimiter.
@@ -116,6 +116,7 @@ impl<'a> Lexer<'a> {
                         self.at += 1;
                     }
                     let open = self.peek(0);
+                    self.good &= open.is_ascii();
                     let close = bracket_partner(open);
                     second = (close, if close == open { 0 } else { open });
                     self.at += 1;
@@ -218,12 +219,12 @@ impl<'a> Lexer<'a> {
             }
             to += 1;
         }
-        let mark = &self.source[from..to];
+        let mark = self.text_between(from, to);
         self.at = (to + usize::from(quoted)).min(self.end);
         let start = if self.resume > self.at {
             self.resume
         } else {
-            match self.source[self.at..self.end].find('\n') {
+            match self.text_between(self.at, self.end).find('\n') {
                 Some(n) => self.at + n + 1,
                 None => {
                     self.mark_unbalanced();
@@ -237,8 +238,8 @@ impl<'a> Lexer<'a> {
                 self.mark_unbalanced();
                 return true;
             }
-            let stop = self.source[line..self.end].find('\n').map_or(self.end, |n| line + n);
-            let text = self.source[line..stop].trim_start();
+            let stop = self.text_between(line, self.end).find('\n').map_or(self.end, |n| line + n);
+            let text = self.text_between(line, stop).trim_start();
             let text = if self.lang == Lang::Php {
                 text.get(..mark.len()).unwrap_or(text)
             } else {
@@ -261,8 +262,10 @@ impl<'a> Lexer<'a> {
                 self.end = end;
                 self.resume = if self.lang == Lang::Php {
                     // What follows the mark belongs to the statement.
-                    let rest =
-                        self.source[line..stop].find(mark).map_or(stop, |n| line + n + mark.len());
+                    let rest = self
+                        .text_between(line, stop)
+                        .find(mark)
+                        .map_or(stop, |n| line + n + mark.len());
                     self.at = rest;
                     0
                 } else {

@@ -156,7 +156,7 @@ impl<'a> Lexer<'a> {
         while self.at - from < most && char::from(self.peek(0)).is_digit(radix) {
             self.at += 1;
         }
-        let code = u32::from_str_radix(&self.source[from..self.at], radix).ok();
+        let code = u32::from_str_radix(self.text_between(from, self.at), radix).ok();
         self.at += usize::from(brace && self.peek(0) == b'}');
         code.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER)
     }
@@ -225,7 +225,7 @@ impl<'a> Lexer<'a> {
         } else {
             let name = matches!((self.lang, byte), (Lang::Perl | Lang::Php, b'$' | b'@'))
                 && is_word_byte(self.peek(2));
-            let sigil = &self.source[self.at..=self.at];
+            let sigil = self.text_between(self.at, self.at + 1);
             let from = self.at + skip;
             self.at = from;
             if self.depth >= limits::QUOTED_CODE {
