@@ -1,4 +1,4 @@
-//! Compiles `config/variables.toml` into sorted static words: `src/effect/shell/variable.rs` reads them.
+//! Compiles `config/variables.toml` into sorted static words: `src/effect/variable.rs` reads them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -20,6 +20,7 @@ pub mod secret;
 pub mod shell;
 pub mod tool;
 pub mod value;
+mod variable;
 pub mod windows;
 pub mod word;
 

@@ -19,6 +19,7 @@ mod printer;
 mod spot;
 
 pub use leave::{settle, settle_input};
+pub use origin::is_secret_name;
 use origin::{Origin, file_origin, is_shouted};
 use printer::{begins, listed_variables, lists_all, prints_it, prints_loaded, prints_setting};
 pub use printer::{is_mute, loads_variables, reads_code};

@@ -39,7 +39,6 @@ mod reread;
 mod state;
 mod stead;
 mod unclosed;
-mod variable;
 mod visit;
 mod windows;
 mod word;

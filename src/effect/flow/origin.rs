@@ -67,7 +67,7 @@ pub(super) fn is_shouted(name: &str) -> bool {
 }
 
 /// Does a variable's name tell of a secret, and not of where one lies or who asks?
-pub(super) fn is_secret_name(name: &str) -> bool {
+pub fn is_secret_name(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let about = ["_path", "_file", "_dir", "_name", "_id", "_region", "_sock", "_proxy", "_author"];
     is_variable(name)

@@ -4,10 +4,10 @@ use shuck_ast::{ArrayElem, Assignment, AssignmentValue, Span, WordPart, WordPart
 
 use super::Walker;
 use super::state::{StateKey, StateValue, VariableWords, unknown_var};
-use super::variable::{Marked, PROMPTS, classify_variable, is_harmless};
 use super::word::{Atom, Quote};
 use crate::effect::program;
 use crate::effect::value::Value;
+use crate::effect::variable::{Marked, PROMPTS, classify_variable, is_harmless};
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits;
 use crate::names::zsh::CODE;

@@ -1,6 +1,5 @@
 //! Files that the call itself made: copies of them, and those that become programs.
 
-use super::variable::is_home;
 use super::{Feed, Walker};
 use crate::effect::emitter::{Spot, is_kept};
 use crate::effect::guarded;
@@ -8,6 +7,7 @@ use crate::effect::path::{normalise_path, split};
 use crate::effect::program::table::{self, Class, Role};
 use crate::effect::program::{Call, Next, special};
 use crate::effect::value::{Printer, Text, Value, looks_like_path};
+use crate::effect::variable::is_home;
 use crate::effect::{Analysis, Effect, Extent, Grade, Opt, Source, Word, patch};
 use crate::limits::Cap;
 use crate::names::runner::{BUILDERS, CARRIERS, FETCHING};

@@ -382,7 +382,7 @@ impl Walker<'_> {
         let Some(text) = default.iter().map(sign).collect::<Option<String>>() else { return false };
         name.starts_with(|c: char| c.is_ascii_uppercase())
             && self.state.find_variable(name).is_none()
-            && super::variable::is_tool(&text)
+            && crate::effect::variable::is_tool(&text)
     }
 
     pub(super) fn expand_operation(

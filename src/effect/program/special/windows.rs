@@ -74,7 +74,9 @@ pub(super) fn run_start(i: &mut Invocation) {
     for value in i.call.value("-argumentlist").cloned().into_iter().chain(values) {
         match value.plain_text() {
             Some(text) => {
-                words.extend(text.split_whitespace().map(|w| Value::known(w, value.span.clone())))
+                let list = text.split(|c: char| c.is_whitespace() || c == ',');
+                let list = list.filter(|word| !word.is_empty());
+                words.extend(list.map(|word| Value::known(word, value.span.clone())))
             }
             None => words.push(value),
         }

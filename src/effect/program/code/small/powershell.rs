@@ -1,23 +1,46 @@
 //! PowerShell and cmd.exe: text as the commands that stand in it. What they do say the tables.
 
 use super::*;
+use crate::effect::flow::is_secret_name;
 use crate::effect::path::is_rooted;
-use crate::effect::program::table::{Program, Special, find_program};
+use crate::effect::program::table::{Program, Role, find_program};
 use crate::effect::windows;
 use crate::limits::Cap;
-use crate::names::powershell::{KEYWORDS, LOOKING, OPAQUE, UNREAD};
+use crate::names::powershell::{HARMLESS, KEYWORDS, LOOKING, METHODS, OPAQUE, UNREAD};
+
+mod reader;
+mod statement;
+
+use reader::{Reader, is_read};
+use statement::{CMD, POWERSHELL, Quoting, Statement, is_assignment};
 
 /// Get-ChildItem of the current directory.
 pub fn lists_here<T: AsRef<str>>(name: &str, args: &[T]) -> bool {
-    let mut text = false;
-    ["get-childitem", "gci"].iter().any(|n| n.eq_ignore_ascii_case(name))
-        && args.iter().all(|arg| {
-            let arg = arg.as_ref().to_ascii_lowercase();
-            let valued = ["-fi", "-inc", "-exc", "-dep", "-att"].iter().any(|o| arg.starts_with(o));
-            std::mem::replace(&mut text, valued) && !arg.is_empty()
-                || arg.starts_with('-') && !arg.starts_with("-p") && !arg.starts_with("-lit")
-                || matches!(&arg[..], "." | "./" | ".\\")
-        })
+    listed_directory(name, args).is_some_and(|dir| matches!(dir, "." | "./" | ".\\"))
+}
+
+/// The directory, or the pattern of files, that Get-ChildItem lists.
+fn listed_directory<'t, T: AsRef<str>>(name: &str, args: &'t [T]) -> Option<&'t str> {
+    if !["get-childitem", "gci"].iter().any(|own| own.eq_ignore_ascii_case(name)) {
+        return None;
+    }
+    let mut dirs = Vec::new();
+    let mut args = args.iter().map(AsRef::as_ref);
+    while let Some(arg) = args.next() {
+        let option = arg.to_ascii_lowercase();
+        if ["-fi", "-inc", "-exc", "-dep", "-att"].iter().any(|own| option.starts_with(own)) {
+            args.next()?;
+        } else if option.starts_with("-p") || option.starts_with("-lit") {
+            dirs.push(args.next()?);
+        } else if !option.starts_with('-') {
+            dirs.push(arg);
+        }
+    }
+    match dirs[..] {
+        [] => Some("."),
+        [dir] if !dir.contains(',') => Some(dir),
+        _ => None,
+    }
 }
 
 /// Does the cmdlet only choose among what it is given?
@@ -27,68 +50,22 @@ pub fn passes_objects(name: &str) -> bool {
         .any(|n| n.eq_ignore_ascii_case(name))
 }
 
-/// The words of each command: between separators that do not stand in quotes.
-fn split_commands(text: &str, ends: &[char], quotes: &[char], escape: char) -> Vec<Vec<String>> {
-    let (mut all, mut words, mut word) = (Vec::new(), Vec::new(), String::new());
-    let (mut quote, mut open) = (None, false);
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match quote {
-            Some(q) if c == q => quote = None,
-            Some('\'') => word.push(c),
-            _ if c == escape => word.extend(chars.next()),
-            Some(_) => word.push(c),
-            None if quotes.contains(&c) => (quote, open) = (Some(c), true),
-            None if c.is_whitespace() || ends.contains(&c) => {
-                if open || !word.is_empty() {
-                    words.push(std::mem::take(&mut word));
-                    open = false;
-                }
-                if c == '\n' || ends.contains(&c) {
-                    all.push(std::mem::take(&mut words));
-                }
-            }
-            None => word.push(c),
+impl Sink<'_, '_> {
+    /// A word of a command: that of a program of Windows as it is written.
+    fn word_of(&self, name: &str, text: &str) -> Value {
+        match find_program(name, self.out.place.programs).is_none_or(|p| p.windows) {
+            true => Value::known(text, self.span.clone()),
+            false => windows::word_value(text, &self.out.place.home, self.span.clone()),
         }
     }
-    if open || !word.is_empty() {
-        words.push(word);
-    }
-    all.push(words);
-    all.retain(|words| !words.is_empty());
-    all
-}
 
-impl Sink<'_, '_> {
-    /// Hands a command on: the words of a program of Windows as they are written.
-    fn run_command(&mut self, name: &str, args: &[String], cwd: Option<&Value>) {
+    /// Hands a command on.
+    fn run_words(&mut self, name: &str, args: Vec<Value>, cwd: Option<&Value>) {
         if !Cap::Scripts.admits(self.next.len() + 1) {
             return;
         }
-        let found = find_program(name, self.out.place.programs);
-        let own = found.is_none_or(|p| p.windows);
-        let value = |text: &String| match own {
-            true => Value::known(text, self.span.clone()),
-            false => windows::word_value(text, &self.out.place.home, self.span.clone()),
-        };
-        let words: Vec<Value> = std::iter::once(Value::known(name, self.span.clone()))
-            .chain(args.iter().map(value))
-            .collect();
+        let words = std::iter::once(Value::known(name, self.span.clone())).chain(args).collect();
         self.next.push(Next::Words { words, cwd: cwd.cloned(), feeds: false });
-    }
-
-    /// The same with what comes through the pipe as its operand.
-    fn run_piped_command(
-        &mut self,
-        name: &str,
-        args: &[String],
-        operand: Value,
-        cwd: Option<&Value>,
-    ) {
-        self.run_command(name, args, cwd);
-        if let Some(Next::Words { words, .. }) = self.next.last_mut() {
-            words.push(operand);
-        }
     }
 
     /// The program that a name stands for in PowerShell or cmd.exe.
@@ -127,18 +104,49 @@ const NO_NAME: usize = 40;
 /// Is all of a text PowerShell that the reader takes apart as PowerShell does, of programs and cmdlets that are known?
 pub fn is_plain_powershell(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    let signs: Vec<char> = lower.chars().collect();
-    let pairs = |wanted: fn(char, char) -> bool| signs.windows(2).any(|two| wanted(two[0], two[1]));
-    // A method, or what is called or sourced by a value; what is redirected.
-    let calls = pairs(|before, sign| sign == '(' && (before.is_alphanumeric() || before == '_'));
-    let rest =
-        lower.replace("2>&1", "").replace("&&", ";").replace("> $null", "").replace(">$null", "");
-    !calls
-        && !rest.contains(['&', '>'])
-        && !OPAQUE.iter().any(|sign| lower.contains(sign))
-        && split_commands(&lower, &[';', '|', '{', '}', '(', ')'], &['"', '\''], '`')
-            .iter()
-            .all(|words| is_plain_statement(words))
+    let rest = lower.replace(">&1", "").replace("&&", ";").replace("$env:", "$");
+    // What is called by a value.
+    let called = |behind: &str| !behind.trim_start().starts_with(['$', '(', '@']);
+    rest.split('&').skip(1).all(called)
+        && !OPAQUE.iter().any(|sign| rest.contains(sign))
+        && !lower.split("$env:").skip(1).any(names_secret)
+        && lower.match_indices('@').all(|(at, _)| lower[at..].starts_with("@("))
+        && lower.match_indices('(').all(|(at, _)| is_plain_bracket(&lower[..at]))
+        && lower.match_indices('[').all(|(at, _)| is_plain_type(&lower[at + 1..]))
+        && POWERSHELL.split(&lower).iter().all(is_plain_statement)
+}
+
+/// Does the name of a variable of the environment tell of a secret?
+fn names_secret(behind: &str) -> bool {
+    let end = behind.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    is_secret_name(&behind[..end.unwrap_or(behind.len())].to_ascii_uppercase())
+}
+
+/// What stands in front of a bracket: nothing that is called, or a method that changes nothing.
+fn is_plain_bracket(before: &str) -> bool {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let object = before.trim_end_matches(word);
+    let method = &before[object.len()..];
+    method.is_empty()
+        || object.ends_with("::")
+        || object.ends_with('.') && METHODS.contains(&method)
+}
+
+/// What stands behind a square bracket: the type of a value, one whose member is known, or a place in a list.
+fn is_plain_type(behind: &str) -> bool {
+    let Some((name, behind)) = behind.split_once(']') else { return false };
+    let name = name.strip_prefix("system.").unwrap_or(name);
+    match behind.strip_prefix("::") {
+        Some(member) => {
+            let end = member.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(member.len());
+            is_read(&format!("{name}.{}", &member[..end]))
+        }
+        None => {
+            HARMLESS.contains(&name)
+                || !name.is_empty()
+                    && name.chars().all(|c| c.is_ascii_digit() || "-.$i".contains(c))
+        }
+    }
 }
 
 /// `gci x | ForEach-Object Delete`: a method by its name.
@@ -147,10 +155,13 @@ fn calls_member(word: &str, args: &[String]) -> bool {
         && args.iter().any(|arg| !arg.starts_with('-'))
 }
 
-fn is_plain_statement(words: &[String]) -> bool {
-    let first =
-        words.iter().position(|word| !word.starts_with('$') && !matches!(&word[..], "=" | "+="));
-    let Some(word) = first.map(|at| words[at].as_str()) else { return true };
+fn is_plain_statement(statement: &Statement) -> bool {
+    let words = &statement.words;
+    let first = words.iter().position(|word| !word.starts_with('$') && !is_assignment(word));
+    let Some(first) = first.filter(|at| statement.quoted[*at] == Quoting::None) else {
+        return true;
+    };
+    let word = words[first].as_str();
     let looks = || {
         let verb = word.split_once('-').map(|(verb, _)| verb);
         LOOKING.contains(&word)
@@ -158,11 +169,13 @@ fn is_plain_statement(words: &[String]) -> bool {
                 && !["secret", "credential"].iter().any(|own| word.contains(own))
     };
     let name = windows::program_name(word).unwrap_or_else(|| word.to_string());
-    // An operator, or text and numbers as they stand.
+    // An operator, text and numbers as they stand, or a member of what stood before.
+    let member = word.starts_with('.') && !word.starts_with("./") && !word.starts_with(".\\");
     word.starts_with('-')
+        || member && word != "."
         || !word.starts_with(|c: char| c.is_ascii_alphabetic() || "./\\~_%?".contains(c))
         || !UNREAD.contains(&word)
-            && !calls_member(word, &words[1..])
+            && !calls_member(word, &words[first + 1..])
             && word != "."
             && (KEYWORDS.contains(&word)
                 || matches!(word, "%" | "?")
@@ -171,12 +184,9 @@ fn is_plain_statement(words: &[String]) -> bool {
                 || looks())
 }
 
-/// So deep may strings and what is computed in them stand in each other.
-const NESTED: usize = 8;
-
 /// PowerShell, statement by statement.
 pub fn scan_powershell(sink: &mut Sink, text: &str) {
-    scan_nested(sink, text, 0);
+    Reader::new(sink).read_text(text);
 }
 
 /// What is computed within double quotes: the statements of `"a $(b) c"`.
@@ -221,115 +231,18 @@ fn closing_bracket(text: &str, from: usize) -> usize {
     text.len()
 }
 
-fn scan_nested(sink: &mut Sink, text: &str, depth: usize) {
-    for part in computed_parts(text) {
-        match depth < NESTED {
-            true => scan_nested(sink, part, depth + 1),
-            false => sink.emit_hidden("PowerShell that is nested too deeply"),
-        }
-    }
-    let lower = text.to_ascii_lowercase();
-    let encoded = text.len() > NO_NAME
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
-    if encoded {
-        sink.emit_hidden("an encoded PowerShell command");
-        return;
-    }
-    if ["[system.io.", "[io."].iter().any(|s| lower.contains(s))
-        || lower.contains("::") && !lower.contains("::now")
-    {
-        sink.emit_hidden("PowerShell that calls .NET");
-    }
-    let mut fetched = false;
-    if ["downloadstring", "downloadfile", "downloaddata", "openread("]
-        .iter()
-        .any(|w| lower.contains(w))
-    {
-        fetched = true;
-        let mut urls = string_literals(text).into_iter().filter(|t| t.contains("://")).peekable();
-        if urls.peek().is_none() {
-            sink.push(Word::Network);
-        }
-        for url in urls.collect::<Vec<_>>() {
-            let value = sink.text_value(&url);
-            sink.out.emit_contact(&value, false, Source::Code);
-        }
-    }
-    let mut cwd: Option<Value> = None;
-    let mut listed = false;
-    let ends = [';', '|', '&', '{', '}', '(', ')'];
-    for words in split_commands(text, &ends, &['"', '\''], '`') {
-        let first = words
-            .iter()
-            .position(|w| !w.starts_with('$') && !matches!(&w[..], "=" | "+=" | "." | ""));
-        let Some(first) = first else { continue };
-        let word = &words[first];
-        if !word.starts_with(|c: char| c.is_ascii_alphanumeric() || "./\\~_".contains(c)) {
-            continue;
-        }
-        // A method behind brackets, and what is given to it.
-        if word.starts_with('.') && !word.starts_with("./") && !word.starts_with(".\\")
-            || word.contains("://")
-        {
-            continue;
-        }
-        let args = &words[first + 1..];
-        let name = word.to_ascii_lowercase();
-        if KEYWORDS.contains(&&name[..]) {
-            continue;
-        }
-        match &name[..] {
-            "cd" | "sl" | "chdir" | "set-location" | "push-location" | "pushd" => {
-                cwd = Some(sink.changed_directory(args, cwd.as_ref()));
-                continue;
-            }
-            "iex" | "invoke-expression" => {
-                if fetched
-                    || ["iwr", "irm", "curl", "invoke-web", "invoke-rest"]
-                        .iter()
-                        .any(|w| lower.contains(w))
-                {
-                    sink.push(Word::PipeToInterpreter);
-                } else {
-                    sink.emit_hidden("PowerShell that runs text");
-                }
-                continue;
-            }
-            "import-module" | "ipmo" | "add-type" => {
-                sink.emit_hidden("PowerShell that runs text");
-                continue;
-            }
-            _ => {}
-        }
-        let (name, found) = sink.windows_program(word, true);
-        // What a listing of the directory hands to the next command.
-        let pipe = found.is_some_and(|p| p.special == Some(Special::Piped)) && listed;
-        let object = |a: &String| a.starts_with("$_") || a.starts_with("$PSItem");
-        let given = pipe && args.iter().all(|a| a.starts_with('-') || object(a));
-        listed = lists_here(&name, args) || listed && passes_objects(&name);
-        if given {
-            let here = Value::known(".", sink.span.clone()).unknown_below();
-            let own: Vec<String> = args.iter().filter(|a| !object(a)).cloned().collect();
-            sink.run_piped_command(&name, &own, here, cwd.as_ref());
-            continue;
-        }
-        fetched |= found.is_some_and(|p| p.effects.contains(&Word::Network));
-        if name != *word {
-            // Where there is no such alias it is the program of that name: pwsh on other systems.
-            let (plain, own) = sink.windows_program(word, false);
-            if own.is_some_and(|p| !p.windows) {
-                sink.run_command(&plain, args, cwd.as_ref());
-            }
-        }
-        sink.run_command(&name, args, cwd.as_ref());
-    }
-}
-
 /// cmd.exe, command by command.
 pub fn scan_cmd(sink: &mut Sink, text: &str) {
     let mut cwd: Option<Value> = None;
     let mut loops = false;
-    for words in split_commands(text, &['&', '|', '(', ')'], &['"'], '^') {
+    for Statement { words, files, .. } in CMD.split(text) {
+        for file in files.iter().filter(|file| !file.eq_ignore_ascii_case("nul")) {
+            let file = windows::word_value(file, &sink.out.place.home, sink.span.clone());
+            sink.out.code_path(Word::Write, &file);
+        }
+        if words.is_empty() {
+            continue;
+        }
         let known = |word: &String| {
             let (name, found) = sink.windows_program(word.trim_start_matches('@'), false);
             found.is_some() || name.contains(['/', '\\'])
@@ -348,20 +261,7 @@ pub fn scan_cmd(sink: &mut Sink, text: &str) {
         if loops {
             words.iter_mut().for_each(|w| *w = w.replace("%%", "%").replace('%', "$"));
         }
-        let mut args: Vec<String> = Vec::new();
-        let mut rest = words[1..].iter();
-        while let Some(word) = rest.next() {
-            let Some(at) = word.find('>') else {
-                args.push(word.clone());
-                continue;
-            };
-            let file = word[at..].trim_start_matches('>');
-            let file = if file.is_empty() { rest.next().map_or("", String::as_str) } else { file };
-            if !file.starts_with('&') && !file.eq_ignore_ascii_case("nul") && !file.is_empty() {
-                let file = windows::word_value(file, &sink.out.place.home, sink.span.clone());
-                sink.out.code_path(Word::Write, &file);
-            }
-        }
+        let mut args = words[1..].to_vec();
         // `rd/s/q x`: switches need no blank before them.
         let word = words[0].trim_start_matches('@');
         let (word, switches) = match word.split_once('/') {
@@ -379,7 +279,8 @@ pub fn scan_cmd(sink: &mut Sink, text: &str) {
         // In cmd.exe `type` prints a file.
         let name = if name == "type" { "get-content".to_string() } else { name };
         if found.is_some() || !word.is_empty() {
-            sink.run_command(&name, &args, cwd.as_ref());
+            let args = args.iter().map(|arg| sink.word_of(&name, arg)).collect();
+            sink.run_words(&name, args, cwd.as_ref());
         }
     }
 }

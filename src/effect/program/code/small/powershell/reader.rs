@@ -1,0 +1,579 @@
+//! PowerShell, statement by statement: what variables hold, and what a pipe hands on.
+
+use super::statement::{POWERSHELL, Quoting, Statement};
+use super::*;
+use crate::effect::variable::{Marked, classify_variable};
+use crate::names::powershell::{CHANGING, HARMLESS, OTHER_WAYS, READING, WRITING};
+
+/// What a variable, `$_` or a pipe stands for: one after the other.
+#[derive(Clone)]
+enum Items {
+    /// Texts as they are written.
+    Texts(Vec<String>),
+    /// What is known only at run time, as far as it is known.
+    Value(Value),
+    /// What a directory holds, or of that what was chosen.
+    Listed { dir: String, chosen: bool },
+}
+
+impl Items {
+    /// The texts of `"a","b"`.
+    fn of_text(word: &str) -> Items {
+        let texts = word.split(',').filter(|text| !text.is_empty());
+        Items::Texts(texts.map(str::to_string).collect())
+    }
+}
+
+struct Variable {
+    /// In small letters.
+    name: String,
+    /// None = not known.
+    items: Option<Items>,
+    /// How often it is set.
+    times: usize,
+}
+
+/// A block that is open.
+struct Block {
+    /// What `$_` is in it.
+    item: Option<Items>,
+    /// It makes something else of it.
+    maps: bool,
+}
+
+/// The name of `$x` and `$script:x`, in small letters.
+fn variable_name(word: &str) -> Option<String> {
+    let name = word.strip_prefix('$')?.to_ascii_lowercase();
+    Some(match name.split_once(':') {
+        Some(("script" | "global" | "local" | "private" | "using", name)) => name.to_string(),
+        _ => name,
+    })
+}
+
+/// Does the sign set a variable to what follows, and not to more?
+fn is_whole(sign: &str) -> bool {
+    sign == "=" || sign.eq_ignore_ascii_case("in")
+}
+
+/// Commands whose block makes something else of what they are given.
+const MAPPING: &[&str] = &["foreach-object", "foreach", "%", "select-object", "select"];
+
+/// Commands that hand on only some of what they are given.
+const CHOOSING: &[&str] = &["where-object", "where", "?", "select-object", "select"];
+
+/// The option for what comes through a pipe.
+const PIPED: &str = "-literalpath";
+
+/// So deep may strings and what is computed in them stand in each other.
+const NESTED: usize = 8;
+
+pub(super) struct Reader<'r, 'a, 'p> {
+    pub(super) sink: &'r mut Sink<'a, 'p>,
+    /// In how many strings the text stands.
+    pub(super) depth: usize,
+    /// Something came from the network.
+    pub(super) fetched: bool,
+    pub(super) cwd: Option<Value>,
+    variables: Vec<Variable>,
+    /// Variables that hold one thing here and another there, as a block or a text within the text sets them.
+    unfollowed: Vec<String>,
+    /// The variable that the next list is for.
+    pending: Option<String>,
+    blocks: Vec<Block>,
+    /// The last command hands on what its block makes of what it is given.
+    maps: bool,
+    /// What the last command hands to the next through a pipe.
+    piped: Option<Items>,
+}
+
+impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
+    pub(super) fn new(sink: &'r mut Sink<'a, 'p>) -> Self {
+        Reader {
+            sink,
+            depth: 0,
+            fetched: false,
+            cwd: None,
+            variables: Vec::new(),
+            unfollowed: Vec::new(),
+            pending: None,
+            blocks: Vec::new(),
+            maps: false,
+            piped: None,
+        }
+    }
+
+    pub(super) fn read_text(&mut self, text: &str) {
+        if text.len() > NO_NAME
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b))
+        {
+            return self.sink.emit_hidden("an encoded PowerShell command");
+        }
+        for part in computed_parts(text) {
+            self.read_deeper(part);
+        }
+        self.read_downloads(text);
+        let statements = POWERSHELL.split(text);
+        self.leave_unfollowed(text, &statements);
+        for statement in statements {
+            self.enter_blocks(&statement.between);
+            self.read_files(&statement.files);
+            if !statement.words.is_empty() {
+                self.read_statement(&statement);
+            }
+        }
+        self.read_statics(text);
+    }
+
+    /// A text within the text: what is computed in a string, or what `iex` runs.
+    fn read_deeper(&mut self, text: &str) {
+        if self.depth == NESTED {
+            return self.sink.emit_hidden("PowerShell that is nested too deeply");
+        }
+        let mut inner = Reader::new(self.sink);
+        (inner.depth, inner.fetched) = (self.depth + 1, self.fetched);
+        inner.variables = std::mem::take(&mut self.variables);
+        inner.unfollowed = std::mem::take(&mut self.unfollowed);
+        inner.cwd.clone_from(&self.cwd);
+        inner.read_text(text);
+        let (fetched, variables, unfollowed) = (inner.fetched, inner.variables, inner.unfollowed);
+        (self.fetched, self.variables, self.unfollowed) = (fetched, variables, unfollowed);
+    }
+
+    /// Which variables more than one place sets, one of them in a block, which may run again: all of them where the
+    /// text has other ways to set one.
+    fn leave_unfollowed(&mut self, text: &str, statements: &[Statement]) {
+        let lower = text.to_ascii_lowercase();
+        if OTHER_WAYS.iter().any(|way| lower.contains(way)) {
+            return self.unfollowed.push("*".to_string());
+        }
+        let (mut depth, mut seen) = (0_usize, Vec::<(String, usize, bool)>::new());
+        for statement in statements {
+            for sign in statement.between.chars() {
+                match sign {
+                    '{' => depth += 1,
+                    '}' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+            }
+            let Some(name) = statement.target().and_then(variable_name) else { continue };
+            match seen.iter_mut().find(|(own, ..)| *own == name) {
+                Some((_, times, inside)) => (*times, *inside) = (*times + 1, *inside || depth > 0),
+                None => seen.push((name, 1, depth > 0)),
+            }
+        }
+        let several = seen.into_iter().filter(|(_, times, inside)| *times > 1 && *inside);
+        self.unfollowed.extend(several.map(|(name, ..)| name));
+    }
+
+    /// Methods that fetch something. What a cmdlet fetches may stand behind what runs it.
+    fn read_downloads(&mut self, text: &str) {
+        let lower = text.to_ascii_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        self.fetched |= has(&["iwr", "irm", "curl", "invoke-web", "invoke-rest"]);
+        if !has(&["downloadstring", "downloadfile", "downloaddata", "openread("]) {
+            return;
+        }
+        self.fetched = true;
+        let texts = string_literals(text);
+        let mut urls = texts.iter().filter(|text| text.contains("://")).peekable();
+        if urls.peek().is_none() {
+            self.sink.push(Word::Network);
+        }
+        for url in urls {
+            let value = self.sink.text_value(url);
+            self.sink.out.emit_contact(&value, false, Source::Code);
+        }
+    }
+
+    /// What the signs in front of a statement do to `$_` and to the pipe.
+    fn enter_blocks(&mut self, between: &str) {
+        for sign in between.chars() {
+            match sign {
+                '{' => {
+                    let maps = std::mem::take(&mut self.maps);
+                    self.blocks.push(Block { item: self.piped.take(), maps });
+                }
+                '}' => {
+                    let block = self.blocks.pop();
+                    self.piped = block.filter(|block| !block.maps).and_then(|block| block.item);
+                }
+                ';' | '\n' | '&' => self.piped = None,
+                _ => {}
+            }
+        }
+    }
+
+    /// `> file`
+    fn read_files(&mut self, files: &[String]) {
+        for file in files.iter().filter(|file| !file.eq_ignore_ascii_case("$null")) {
+            for value in self.paths_of(file) {
+                self.sink.out.code_path(Word::Write, &value);
+            }
+        }
+    }
+
+    fn read_statement(&mut self, statement: &Statement) {
+        let pending = self.pending.take();
+        // `$x = ...`, `[int]$x = ...`, `$x, $y = ...`, `$f in ...` of a loop.
+        if let Some(sign) = statement.assignment() {
+            self.read_environment(statement, sign);
+            let value = self.read_value(statement, sign + 1);
+            let Some(name) = statement.target().and_then(variable_name) else { return };
+            match &statement.words[sign + 1..] {
+                [] => self.pending = Some(name),
+                [list] if list == "@" => self.pending = Some(name),
+                _ => self.bind(&name, value.filter(|_| is_whole(&statement.words[sign]))),
+            }
+            return;
+        }
+        let value = self.read_value(statement, 0);
+        if let Some(name) = pending {
+            self.bind(&name, value.clone());
+        }
+        self.piped = value;
+    }
+
+    /// `$env:NAME = value`
+    fn read_environment(&mut self, statement: &Statement, sign: usize) {
+        let Some((scope, name)) = statement.words[sign - 1].split_at_checked(5) else { return };
+        if !scope.eq_ignore_ascii_case("$env:") {
+            return;
+        }
+        let text = match (&statement.words[sign + 1..], &statement.quoted[sign + 1..]) {
+            ([text], [Quoting::Whole]) if !text.contains('$') => Some(text.as_str()),
+            _ => None,
+        };
+        // Letter case does not count there.
+        let tame = |name: &str| classify_variable(name, text) == Marked::No;
+        if !(tame(name) && tame(&name.to_ascii_uppercase())) {
+            self.sink.emit_hidden("a variable that changes what programs do");
+        }
+    }
+
+    fn bind(&mut self, name: &str, value: Option<Items>) {
+        if self.depth > 0 {
+            self.unfollowed.push(name.to_string());
+        }
+        let lost = self.unfollowed.iter().any(|own| own == name || own == "*");
+        let value = value.filter(|_| !lost);
+        if name == "_" {
+            if let Some(block) = self.blocks.last_mut() {
+                block.item = None;
+            }
+        } else if let Some(old) = self.variables.iter_mut().find(|old| old.name == name) {
+            (old.items, old.times) = (value, old.times + 1);
+        } else {
+            self.variables.push(Variable { name: name.to_string(), items: value, times: 1 });
+        }
+    }
+
+    /// What a variable stands for, and a file that a property of it names: `$f`, `$_.FullName`.
+    fn items_of(&self, word: &str) -> Option<&Items> {
+        let (name, property) = word.split_once('.').unwrap_or((word, ""));
+        let files = ["", "fullname", "path", "pspath", "literalpath"];
+        if !files.iter().any(|own| own.eq_ignore_ascii_case(property)) {
+            return None;
+        }
+        match &variable_name(name)?[..] {
+            "_" | "psitem" => self.blocks.last()?.item.as_ref(),
+            name => self.variables.iter().find(|own| own.name == name)?.items.as_ref(),
+        }
+    }
+
+    /// The paths that a word may be.
+    fn paths_of(&self, word: &str) -> Vec<Value> {
+        let path = |text: &str| {
+            windows::word_value(text, &self.sink.out.place.home, self.sink.span.clone())
+        };
+        match self.items_of(word) {
+            Some(Items::Texts(texts)) => texts.iter().map(|text| path(text)).collect(),
+            Some(items) => vec![self.value_of(items)],
+            None => vec![path(word)],
+        }
+    }
+
+    /// What stands for all of several items: their last where each has a text.
+    fn value_of(&self, items: &Items) -> Value {
+        let path = |text: &str| {
+            windows::word_value(text, &self.sink.out.place.home, self.sink.span.clone())
+        };
+        match items {
+            Items::Texts(texts) => path(texts.last().map_or("", String::as_str)),
+            Items::Value(value) => value.clone(),
+            Items::Listed { dir, .. } if path(dir).is_glob() => path(dir),
+            Items::Listed { dir, chosen: true } => path(dir).unknown_below(),
+            Items::Listed { dir, chosen: false } => path(&format!("{dir}/*")),
+        }
+    }
+
+    /// Runs a statement from this word on, and tells what it hands on.
+    fn read_value(&mut self, statement: &Statement, from: usize) -> Option<Items> {
+        let words = &statement.words[from..];
+        self.read_methods(words);
+        let sourced = words.first().is_some_and(|word| word == ".");
+        let (word, args) = match &words[usize::from(sourced)..] {
+            // The value of an assignment that stands in brackets.
+            [] => return self.piped.clone(),
+            [word, args @ ..] => (word, args),
+        };
+        let called = sourced || from == 0 && statement.between.ends_with('&');
+        if called && word.starts_with('$') {
+            return match self.items_of(word).cloned() {
+                Some(Items::Texts(names)) => {
+                    names.iter().for_each(|name| drop(self.read_command(name, args, statement)));
+                    None
+                }
+                _ => {
+                    self.sink.emit_hidden("a command that stands in a variable");
+                    None
+                }
+            };
+        }
+        if !called && (word.starts_with('$') || statement.quoted[from] != Quoting::None) {
+            // A variable or a text is no command, and several are a list.
+            let whole = |quoting: &Quoting| *quoting == Quoting::Whole;
+            let list = (word.starts_with('$') || statement.quoted[from..].iter().all(whole))
+                && words
+                    .split_last()
+                    .is_some_and(|(_, before)| before.iter().all(|w| w.ends_with(',')));
+            let item = || self.items_of(word).cloned().unwrap_or(Items::of_text(&words.concat()));
+            return list.then(item);
+        }
+        // A method behind brackets, and what is given to it.
+        let method = word.starts_with('.') && !word.starts_with("./") && !word.starts_with(".\\");
+        let begins = |c: char| c.is_ascii_alphanumeric() || "./\\~_%?".contains(c);
+        let number = word.chars().all(|c| c.is_ascii_digit() || c == '.');
+        if method || number || word.contains("://") || !word.starts_with(begins) {
+            return None;
+        }
+        self.read_command(word, args, statement)
+    }
+
+    /// Methods of objects that change something: `(Get-Item x).Delete()`.
+    fn read_methods(&mut self, words: &[String]) {
+        let changes = |word: &&String| {
+            let word = word.to_ascii_lowercase();
+            word.starts_with(['$', '.'])
+                && word.rsplit_once('.').is_some_and(|(_, method)| CHANGING.contains(&method))
+        };
+        if words.iter().any(|word| changes(&word)) {
+            self.sink.emit_hidden("a method that changes what an object stands for");
+        }
+    }
+
+    fn read_command(
+        &mut self,
+        word: &str,
+        args: &[String],
+        statement: &Statement,
+    ) -> Option<Items> {
+        let lower = word.to_ascii_lowercase();
+        if KEYWORDS.contains(&&lower[..]) {
+            // `return rm x`
+            return match (&lower[..], args) {
+                ("return" | "throw" | "exit", [word, args @ ..])
+                    if !word.starts_with(['$', '-']) =>
+                {
+                    self.read_command(word, args, statement)
+                }
+                _ => self.piped.clone(),
+            };
+        }
+        match &lower[..] {
+            "cd" | "sl" | "chdir" | "set-location" | "push-location" | "pushd" => {
+                self.cwd = Some(self.sink.changed_directory(args, self.cwd.as_ref()));
+                // What was found lies where the shell was.
+                self.variables.iter_mut().for_each(|variable| variable.items = None);
+                return None;
+            }
+            "iex" | "invoke-expression" => {
+                self.read_expression(args);
+                return None;
+            }
+            "import-module" | "ipmo" | "add-type" => {
+                self.sink.emit_hidden("PowerShell that runs text");
+                return None;
+            }
+            _ => {}
+        }
+        let splat = |arg: &String| {
+            arg.strip_prefix('@').is_some_and(|name| {
+                !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            })
+        };
+        if args.iter().any(splat) {
+            self.sink.emit_hidden("options that stand in a variable");
+        }
+        let (name, found) = self.sink.windows_program(word, true);
+        self.fetched |= found.is_some_and(|p| p.effects.contains(&Word::Network));
+        if name != word {
+            // Where there is no such alias it is the program of that name: pwsh on other systems.
+            let (plain, own) = self.sink.windows_program(word, false);
+            if own.is_some_and(|p| !p.windows) {
+                self.run(&plain, args, &[]);
+            }
+        }
+        let given = match statement.computed && found.is_some_and(|p| p.windows) {
+            true => vec![Items::Value(Value::unknown(self.sink.span.clone()))],
+            false => found.and_then(|found| self.given_by_pipe(found, args)).unwrap_or_default(),
+        };
+        self.run(&name, args, &given);
+        self.maps = MAPPING.contains(&&lower[..]);
+        self.handed_on(&name, args, statement.computed)
+    }
+
+    /// The words that a cmdlet takes from its pipe: the paths that it reads, moves or deletes.
+    fn given_by_pipe(&self, found: &Program, args: &[String]) -> Option<Vec<Items>> {
+        let items = self.piped.clone()?;
+        let role = found.find_option(PIPED)?.spec.role;
+        let named = args.iter().any(|arg| {
+            let arg = arg.to_ascii_lowercase();
+            arg.starts_with("-p")
+                || arg.starts_with("-lit")
+                || !arg.starts_with('-') && role == Role::Delete
+        });
+        let taken = found.windows && role != Role::Write && !named;
+        taken.then(|| vec![Items::Texts(vec![PIPED.to_string()]), items])
+    }
+
+    /// Runs a command once for each item that a variable in it, or its pipe, stands for.
+    fn run(&mut self, name: &str, args: &[String], given: &[Items]) {
+        let values = |items: &Items| match items {
+            Items::Texts(texts) => texts.iter().map(|text| self.sink.word_of(name, text)).collect(),
+            items => vec![self.value_of(items)],
+        };
+        let word = |arg: &String| match self.items_of(arg) {
+            Some(items) => values(items),
+            None => vec![self.sink.word_of(name, arg)],
+        };
+        let words: Vec<Vec<Value>> =
+            args.iter().map(word).chain(given.iter().map(values)).collect();
+        let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
+        let runs = words.iter().map(Vec::len).max().unwrap_or(1);
+        for run in 0..runs {
+            let words = words.iter().map(|word| word[run.min(word.len() - 1)].clone()).collect();
+            self.sink.run_words(name, words, self.cwd.as_ref());
+        }
+    }
+
+    /// What a command hands to the next, or to a variable.
+    fn handed_on(&self, name: &str, args: &[String], computed: bool) -> Option<Items> {
+        let below = |dir: &str| Some(Items::Listed { dir: dir.to_string(), chosen: true });
+        match (&name.to_ascii_lowercase()[..], args) {
+            ("join-path", [dir]) if computed => below(dir),
+            _ if computed => None,
+            ("join-path", [dir, rest @ ..]) => {
+                let dir = if dir.eq_ignore_ascii_case("$pwd") { "." } else { dir };
+                Some(Items::Texts(vec![format!("{dir}/{}", rest.join("/"))]))
+            }
+            ("get-item" | "gi" | "resolve-path" | "rvpa", [path]) if !path.starts_with('-') => {
+                Some(self.items_of(path).cloned().unwrap_or_else(|| Items::of_text(path)))
+            }
+            ("new-temporaryfile", []) => below("$env:TEMP"),
+            // Files of the project.
+            ("git", [verb, ..])
+                if verb == "ls-files" || args.iter().any(|a| a == "--name-only") =>
+            {
+                below(".")
+            }
+            (name, _) if passes_objects(name) => Some(match self.piped.clone()? {
+                Items::Listed { dir, chosen } => {
+                    Items::Listed { dir, chosen: chosen || CHOOSING.contains(&name) }
+                }
+                items => items,
+            }),
+            (name, args) => {
+                let dir = listed_directory(name, args)?;
+                let chosen = |arg: &String| {
+                    let arg = arg.to_ascii_lowercase();
+                    ["-fi", "-inc", "-exc", "-at"].iter().any(|option| arg.starts_with(option))
+                };
+                match self.items_of(dir) {
+                    Some(Items::Texts(texts)) if texts.len() != 1 => None,
+                    Some(Items::Texts(texts)) => below(&texts[0]),
+                    Some(items) => Some(items.clone()),
+                    None => Some(Items::Listed {
+                        dir: dir.to_string(),
+                        chosen: args.iter().any(chosen),
+                    }),
+                }
+            }
+        }
+    }
+
+    /// `iex TEXT`: text as it stands is read, as long as nothing was fetched before.
+    fn read_expression(&mut self, args: &[String]) {
+        match args {
+            _ if self.fetched => self.sink.push(Word::PipeToInterpreter),
+            [text] if !text.contains(['$', '`']) => self.read_deeper(text),
+            _ => self.sink.emit_hidden("PowerShell that runs text"),
+        }
+    }
+
+    /// `[IO.File]::Delete("x")`: what types of .NET do.
+    fn read_statics(&mut self, text: &str) {
+        for call in static_calls(text) {
+            match call.member.as_deref().and_then(static_effect) {
+                Some(None) => {}
+                Some(Some(word)) => {
+                    // When it is called is not known.
+                    let once =
+                        |name: &str| self.variables.iter().all(|v| v.name != name || v.times == 1);
+                    let name = variable_name(call.first);
+                    if !name.is_none_or(|name| once(&name)) {
+                        return self.sink.emit_hidden("a file that stands in a variable");
+                    }
+                    for value in self.paths_of(call.first) {
+                        self.sink.out.code_path(word, &value);
+                    }
+                }
+                None => return self.sink.emit_hidden("PowerShell that calls .NET"),
+            }
+        }
+    }
+}
+
+/// A call of a type's own method.
+struct StaticCall<'t> {
+    /// The type and the method, in small letters and without `System.`; None = not to be told.
+    member: Option<String>,
+    /// What is given first, without quotes.
+    first: &'t str,
+}
+
+/// What a type's own method does to the file that is given first. None = it is not known.
+fn static_effect(member: &str) -> Option<Option<Word>> {
+    let whole = member.rsplit_once('.').is_some_and(|(name, _)| HARMLESS.contains(&name));
+    match member {
+        member if whole || HARMLESS.contains(&member) => Some(None),
+        member if READING.contains(&member) => Some(Some(Word::Read)),
+        member if WRITING.contains(&member) => Some(Some(Word::Write)),
+        "io.file.delete" => Some(Some(Word::Delete)),
+        _ => None,
+    }
+}
+
+/// Is it known what a type's own method does?
+pub(super) fn is_read(member: &str) -> bool {
+    static_effect(member).is_some()
+}
+
+/// Each `::` of a text.
+fn static_calls(text: &str) -> impl Iterator<Item = StaticCall<'_>> {
+    text.match_indices("::").map(|(at, _)| {
+        let (before, behind) = (&text[..at], &text[at + 2..]);
+        let end = behind.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(behind.len());
+        let name = before.strip_suffix(']').and_then(|head| Some(&head[head.rfind('[')? + 1..]));
+        let member = name.map(|name| {
+            let name = name.to_ascii_lowercase();
+            let name = name.strip_prefix("system.").unwrap_or(&name);
+            format!("{name}.{}", behind[..end].to_ascii_lowercase())
+        });
+        let given = behind[end..].strip_prefix('(').unwrap_or_default().trim_start();
+        let first = match given.chars().next() {
+            Some(quote @ ('"' | '\'')) => given[1..].split(quote).next(),
+            _ => given.split([',', ')']).next(),
+        };
+        StaticCall { member, first: first.unwrap_or_default().trim() }
+    })
+}

@@ -1,0 +1,159 @@
+//! The text of PowerShell and cmd.exe, taken apart into commands.
+
+/// How a word is written.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(super) enum Quoting {
+    /// It begins with no quote.
+    #[default]
+    None,
+    /// It begins with a quote, and more follows: `"a".Trim`.
+    Begins,
+    /// Texts in quotes, and commas: `"a","b"`.
+    Whole,
+}
+
+/// A command as it is written.
+#[derive(Default)]
+pub(super) struct Statement {
+    /// The separators between it and the one before, ends of lines among them.
+    pub(super) between: String,
+    pub(super) words: Vec<String>,
+    /// How each of the words is written.
+    pub(super) quoted: Vec<Quoting>,
+    /// The files that its output goes to.
+    pub(super) files: Vec<String>,
+    /// A bracket follows: what stands in it is a word that is known only at run time.
+    pub(super) computed: bool,
+}
+
+impl Statement {
+    /// The sign of `$x = y`, `$x, [int]$y = z` and `$x in y`.
+    pub(super) fn assignment(&self) -> Option<usize> {
+        let sign = self.words.iter().position(|word| is_assignment(word)).filter(|at| *at > 0)?;
+        self.words[..sign].iter().all(|word| word.starts_with(['$', '['])).then_some(sign)
+    }
+
+    /// The one variable that it sets, as it is written.
+    pub(super) fn target(&self) -> Option<&str> {
+        let target =
+            &self.words[self.assignment()?.checked_sub(1).filter(|before| *before == 0)?];
+        Some(&target[target.rfind('$')?..])
+    }
+}
+
+/// How a text comes apart.
+pub(super) struct Grammar {
+    ends: &'static [char],
+    quotes: &'static [char],
+    escape: char,
+    /// `$x = y` sets a variable.
+    assigns: bool,
+}
+
+pub(super) const POWERSHELL: Grammar = Grammar {
+    ends: &[';', '|', '&', '{', '}', '(', ')'],
+    quotes: &['"', '\''],
+    escape: '`',
+    assigns: true,
+};
+pub(super) const CMD: Grammar =
+    Grammar { ends: &['&', '|', '(', ')'], quotes: &['"'], escape: '^', assigns: false };
+
+impl Grammar {
+    /// The commands of a text: between separators that do not stand in quotes.
+    pub(super) fn split(&self, text: &str) -> Vec<Statement> {
+        let mut out = Splitter::default();
+        let mut chars = text.chars().peekable();
+        let mut quote = None;
+        while let Some(c) = chars.next() {
+            match quote {
+                Some(q) if c == q => quote = None,
+                Some('\'') => out.word.push(c),
+                _ if c == self.escape => out.word.extend(chars.next()),
+                Some(_) => out.word.push(c),
+                None if self.quotes.contains(&c) => {
+                    quote = Some(c);
+                    if out.word.is_empty() {
+                        out.quoting = Quoting::Whole;
+                    }
+                }
+                None if c == '=' && self.assigns && out.word.starts_with(['$', '[']) => {
+                    // `$x="a"`, `$x+=1`
+                    let name = out.word.trim_end_matches(['+', '-', '*', '/', '%', '?']).len();
+                    let sign = out.word.split_off(name) + "=";
+                    out.end_word();
+                    out.word = sign;
+                    out.end_word();
+                }
+                None if c == '>' => {
+                    // `2>`, `*>`: which stream it is.
+                    if out.word.chars().all(|c| c.is_ascii_digit() || c == '*') {
+                        out.word.clear();
+                    }
+                    out.end_word();
+                    while chars.next_if_eq(&'>').is_some() {}
+                    // `2>&1`
+                    out.into_file = chars.next_if_eq(&'&').is_none();
+                    while !out.into_file && chars.next_if(char::is_ascii_digit).is_some() {}
+                }
+                None if c == '\n' || self.ends.contains(&c) => out.end_statement(c),
+                None if c.is_whitespace() => out.end_word(),
+                None => {
+                    if out.quoting == Quoting::Whole && c != ',' {
+                        out.quoting = Quoting::Begins;
+                    }
+                    out.word.push(c);
+                }
+            }
+        }
+        out.end_word();
+        out.all.push(out.statement);
+        out.all
+    }
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Splitter {
+    all: Vec<Statement>,
+    statement: Statement,
+    word: String,
+    quoting: Quoting,
+    /// The next word is a file that output goes to.
+    into_file: bool,
+}
+
+impl Splitter {
+    fn end_word(&mut self) {
+        let quoting = std::mem::take(&mut self.quoting);
+        if self.word.is_empty() && quoting == Quoting::None {
+            return;
+        }
+        let word = std::mem::take(&mut self.word);
+        if std::mem::take(&mut self.into_file) {
+            self.statement.files.push(word);
+        } else {
+            self.statement.words.push(word);
+            self.statement.quoted.push(quoting);
+        }
+    }
+
+    fn end_statement(&mut self, sign: char) {
+        self.end_word();
+        if std::mem::take(&mut self.into_file) && sign == '(' {
+            // The file is computed.
+            self.statement.files.push("$()".to_string());
+        }
+        if !self.statement.words.is_empty() || !self.statement.files.is_empty() {
+            self.statement.computed = sign == '(';
+            self.all.push(std::mem::take(&mut self.statement));
+        }
+        self.statement.between.push(sign);
+    }
+}
+
+/// `$x = y`, `$x += y`, and `$x in y` of a loop.
+pub(super) fn is_assignment(word: &str) -> bool {
+    matches!(word, "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "??=")
+        || word.eq_ignore_ascii_case("in")
+}
