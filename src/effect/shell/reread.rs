@@ -15,14 +15,12 @@ pub(super) fn takes_more_steps(text: &str, most: usize) -> bool {
 fn count_steps(text: &[u8], most: usize) -> usize {
     let mut reader = Reader { text, left: most };
     let mut at = 0;
-    // In the words of an array a parameter is read as in a command.
-    let inside = usize::from(memmem::find(text, b"=(").is_some());
     // Whether a quote or a comment is around it is not known here: each may be an expansion.
     while reader.left > 0
         && let Some(next) = memmem::find(&text[at..], b"${")
     {
         let inner = at + next + 2;
-        at = reader.read_parameter(inner, Around::default(), inside).unwrap_or(inner);
+        at = reader.read_parameter(inner, Around::default(), 1).unwrap_or(inner);
     }
     most - reader.left
 }
@@ -69,8 +67,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The end of a parameter whose text begins here: behind its `}`. None = it does not end. `inside` = which one it is in its
-    /// command, from 1; 0 = it stands in none.
+    /// The end of a parameter whose text begins here: behind its `}`. None = it does not end. `inside` = which one it is
+    /// in its command, from 1.
     fn read_parameter(&mut self, mut at: usize, around: Around, inside: usize) -> Option<usize> {
         let around =
             Around { all: around.all + 1, parts: around.parts + usize::from(self.has_parts(at)) };
@@ -81,9 +79,8 @@ impl Reader<'_> {
             let next = match byte {
                 b'\\' if quote != Some(b'\'') => Some(at + 2),
                 b'$' if !literal && self.begins(at, b"${") => {
-                    let deeper = if inside == 0 { 0 } else { inside + 1 };
-                    let end = self.read_parameter(at + 2, around, deeper);
-                    if end.is_none() && !(1..RETRIED).contains(&inside) {
+                    let end = self.read_parameter(at + 2, around, inside + 1);
+                    if end.is_none() && inside >= RETRIED {
                         return None;
                     }
                     end
@@ -194,7 +191,10 @@ mod tests {
             let wide = format!("{one}{}", "a".repeat(4000));
             assert!(takes_more_steps(&wide.repeat(8), MOST), "{one:?}");
         }
-        assert!(takes_more_steps(&format!("a=({}", "a=(${x".repeat(300)), MOST));
+        for one in ["a=(${x", "${x:-\"", "${(f)x:-\"${y:-a", "${x:-x=1; \"#"] {
+            assert!(takes_more_steps(&one.repeat(60), MOST), "{one:?}");
+            assert!(takes_more_steps(&format!("cat <<E\n{}\nE", one.repeat(60)), MOST));
+        }
     }
 
     #[test]
@@ -202,7 +202,6 @@ mod tests {
         for one in [
             "${x:-$(git config ${y:-$(pwd)/${z%.*}} \"it's\")} ",
             "\"${1:?\"usage: $(basename \"$0\")\"}\"\n",
-            "grep '${' x; ",
             "sed 's/\\${x}/$(y)/' z\n",
             "`${a ? 'x' : \"it's\"} ${b.map(c => `<li>${c}</li>`)}`\n",
             "$(\"#a\").html(`${$(b).text()}`);\n",
@@ -211,5 +210,8 @@ mod tests {
         ] {
             assert!(!takes_more_steps(&one.repeat(200), MOST), "{one:?}");
         }
+        // What does not end is read again and again, but there are few of them.
+        let text = "if line.startswith('${'): name = line[2:]\n".repeat(10);
+        assert!(!takes_more_steps(&format!("{text}{}", "x = f(y)\n".repeat(100)), MOST));
     }
 }
