@@ -37,6 +37,15 @@ struct Around {
     parts: usize,
 }
 
+/// What brackets are around.
+#[derive(Clone, Copy, PartialEq)]
+enum Brackets {
+    /// `$(...)`
+    Command,
+    /// `$((...))`
+    Arithmetic,
+}
+
 struct Reader<'t> {
     text: &'t [u8],
     /// The steps that may still be taken.
@@ -85,11 +94,14 @@ impl Reader<'_> {
                     }
                     end
                 }
-                b'$' if !literal && self.begins(at, b"$(") && !self.begins(at, b"$((") => {
-                    self.read_command(at + 2, around)
+                b'$' if !literal && self.begins(at, b"$((") => {
+                    self.read_brackets(at + 3, around, Brackets::Arithmetic)
+                }
+                b'$' if !literal && self.begins(at, b"$(") => {
+                    self.read_brackets(at + 2, around, Brackets::Command)
                 }
                 b'<' | b'>' if quote.is_none() && self.text.get(at + 1) == Some(&b'(') => {
-                    self.read_command(at + 2, around)
+                    self.read_brackets(at + 2, around, Brackets::Command)
                 }
                 b'}' if quote.is_none() => return Some(at + 1),
                 b'\'' | b'"' | b'`' if quote.is_none() => {
@@ -107,43 +119,59 @@ impl Reader<'_> {
         }
     }
 
-    /// The end of a command's text: behind its `)`. None = it does not end, or what could hide its end is in it.
-    fn read_command(&mut self, mut at: usize, around: Around) -> Option<usize> {
+    /// The end of what stands in brackets: behind its `)`. None = it does not end, or what could hide its end is in it.
+    fn read_brackets(&mut self, mut at: usize, around: Around, sort: Brackets) -> Option<usize> {
         let around = Around { all: around.all + 1, ..around };
-        let (mut quoted, mut open) = (false, 1);
+        let command = sort == Brackets::Command;
+        let (mut quoted, mut open) = (false, if command { 1 } else { 2 });
         loop {
-            at = match self.read_byte(at, around)? {
-                b'\\' => at + 2,
-                b'$' if self.begins(at, b"${") => self.read_parameter(at + 2, around, 1)?,
+            let inner = match self.read_byte(at, around)? {
+                b'$' if self.begins(at, b"${") => Some(self.read_parameter(at + 2, around, 1)),
+                b'$' if self.begins(at, b"$((") && !command => {
+                    Some(self.read_brackets(at + 3, around, Brackets::Arithmetic))
+                }
                 b'$' if self.begins(at, b"$(") && !self.begins(at, b"$((") => {
-                    self.read_command(at + 2, around)?
+                    Some(self.read_brackets(at + 2, around, Brackets::Command))
                 }
-                b'"' => {
-                    quoted = !quoted;
-                    at + 1
-                }
-                _ if quoted => at + 1,
-                b'\'' | b'`' => self.skip_quoted(at, around)?,
-                // Comments, documents and the patterns of `case` hold brackets of their own.
-                b'#' if matches!(self.text[at - 1], b' ' | b'\t' | b'\n' | b';' | b'(') => {
-                    return None;
-                }
-                b'<' if self.begins(at, b"<<") => return None,
-                b'c' if self.begins(at, b"case") => return None,
-                b'(' => {
-                    open += 1;
-                    at + 1
-                }
-                b')' => {
-                    open -= 1;
-                    if open == 0 {
-                        return Some(at + 1);
-                    }
-                    at + 1
-                }
-                _ => at + 1,
+                _ => None,
+            };
+            match inner {
+                Some(Some(end)) => at = end,
+                // In arithmetic what does not end is letters as well.
+                Some(None) if command => return None,
+                _ => at = self.read_sign(at, around, command, &mut quoted, &mut open)?,
+            }
+            if open == 0 {
+                return Some(at);
             }
         }
+    }
+
+    /// The place behind a sign in brackets.
+    fn read_sign(
+        &mut self,
+        at: usize,
+        around: Around,
+        command: bool,
+        quoted: &mut bool,
+        open: &mut usize,
+    ) -> Option<usize> {
+        match self.text[at] {
+            b'\\' => return Some(at + 2),
+            b'"' => *quoted = !*quoted,
+            _ if *quoted => {}
+            b'\'' | b'`' => return self.skip_quoted(at, around),
+            // Comments, documents and the patterns of `case` hold brackets of their own.
+            b'#' if command && matches!(self.text[at - 1], b' ' | b'\t' | b'\n' | b';' | b'(') => {
+                return None;
+            }
+            b'<' if command && self.begins(at, b"<<") => return None,
+            b'c' if command && self.begins(at, b"case") => return None,
+            b'(' => *open += 1,
+            b')' => *open -= 1,
+            _ => {}
+        }
+        Some(at + 1)
     }
 
     /// Behind the quote that ends what the one at this place begins.
@@ -191,7 +219,14 @@ mod tests {
             let wide = format!("{one}{}", "a".repeat(4000));
             assert!(takes_more_steps(&wide.repeat(8), MOST), "{one:?}");
         }
-        for one in ["a=(${x", "${x:-\"", "${(f)x:-\"${y:-a", "${x:-x=1; \"#"] {
+        for one in [
+            "a=(${x",
+            "${x:-\"",
+            "${(f)x:-\"${y:-a",
+            "${x:-x=1; \"#",
+            "a=(${x#$((",
+            "$(($(echo ${x",
+        ] {
             assert!(takes_more_steps(&one.repeat(60), MOST), "{one:?}");
             assert!(takes_more_steps(&format!("cat <<E\n{}\nE", one.repeat(60)), MOST));
         }
