@@ -142,7 +142,7 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
     /// Which variables more than one place sets, one of them in a block, which may run again: all of them where the
     /// text has other ways to set one.
     fn leave_unfollowed(&mut self, text: &str, statements: &[Statement]) {
-        let lower = text.to_ascii_lowercase();
+        let lower = text.to_ascii_lowercase().replace(char::is_whitespace, " ");
         if OTHER_WAYS.iter().any(|way| lower.contains(way)) {
             return self.unfollowed.push("*".to_string());
         }
@@ -311,6 +311,10 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
         let words = &statement.words[from..];
         self.read_methods(words);
         let sourced = words.first().is_some_and(|word| word == ".");
+        let between = &statement.between;
+        if between.ends_with("&(") && !between.ends_with("&&(") || sourced && words.len() == 1 {
+            self.sink.emit_hidden("a command that is computed");
+        }
         let (word, args) = match &words[usize::from(sourced)..] {
             // The value of an assignment that stands in brackets.
             [] => return self.piped.clone(),
@@ -406,6 +410,10 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
         }
         let (name, found) = self.sink.windows_program(word, true);
         self.fetched |= found.is_some_and(|p| p.effects.contains(&Word::Network));
+        if lower == "sc" {
+            // The program, or an older alias of that cmdlet.
+            self.run("set-content", args, &[]);
+        }
         if name != word {
             // Where there is no such alias it is the program of that name: pwsh on other systems.
             let (plain, own) = self.sink.windows_program(word, false);
