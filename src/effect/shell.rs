@@ -171,10 +171,7 @@ fn cut_to_cap(text: &str) -> &str {
     }
     // What is cut off is loud.
     Cap::Text.admits(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let head = &text[..end];
+    let head = &text[..text.floor_char_boundary(end)];
     head.rfind('\n').map_or(head, |at| &head[..at])
 }
 

@@ -50,8 +50,7 @@ pub(super) fn first_words(text: &str, most: usize) -> (usize, usize) {
         before = byte;
         if quarters > 4 * most {
             let end = if line > 0 { line } else { at };
-            let end = (0..=end).rev().find(|end| text.is_char_boundary(*end));
-            return (end.unwrap_or_default(), most);
+            return (text.floor_char_boundary(end), most);
         }
     }
     (text.len(), quarters.div_ceil(4))

@@ -209,10 +209,7 @@ impl Walker<'_> {
     fn follow_text(&mut self, running: Running, own: bool, lang: Language) {
         self.follow(running, own, &mut |w, text| match lang {
             Language::Shell => {
-                let mut end = text.len().min(limits::SCRIPT_TEXT);
-                while !text.is_char_boundary(end) {
-                    end -= 1;
-                }
+                let end = text.floor_char_boundary(limits::SCRIPT_TEXT);
                 let start = cut_to_cap(&text[..end]);
                 w.leads.cut |= start.len() < text.len();
                 w.walk_text(start);

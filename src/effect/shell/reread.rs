@@ -2,17 +2,14 @@
 //!
 //! Where a `$(` in a `${` does not end, the parser takes it for letters and reads on behind it: what follows is read
 //! once more. So the work doubles with each level. This reads in the same way, but counts its steps and gives up.
+
 use memchr::memmem;
 
 use crate::limits;
 
 /// Does the parser need more than so many steps for the text's expansions?
 pub(super) fn takes_more_steps(text: &str, most: usize) -> bool {
-    count_steps(text.as_bytes(), most) >= most
-}
-
-/// The steps that the parser needs for the expansions, no more than `most`.
-fn count_steps(text: &[u8], most: usize) -> usize {
+    let text = text.as_bytes();
     let mut reader = Reader { text, left: most };
     let mut at = 0;
     // Whether a quote or a comment is around it is not known here: each may be an expansion.
@@ -22,7 +19,7 @@ fn count_steps(text: &[u8], most: usize) -> usize {
         let inner = at + next + 2;
         at = reader.read_parameter(inner, Around::default(), 1).unwrap_or(inner);
     }
-    most - reader.left
+    reader.left == 0
 }
 
 /// So deep in one command does the parser read a parameter that does not end as letters; below that all does not end.
@@ -193,6 +190,13 @@ mod tests {
     use super::*;
     use crate::limits::EXPANSION_STEPS as MOST;
 
+    /// The text is told by itself and behind the beginning of a document.
+    fn assert_told(text: &str, document: &str) {
+        for text in [text, &format!("{document}{text}")] {
+            assert!(takes_more_steps(text, MOST), "{text:?}");
+        }
+    }
+
     #[test]
     fn what_the_parser_would_read_for_seconds_is_told() {
         for one in [
@@ -210,8 +214,7 @@ mod tests {
             "${x/'}'$(a ",
             "'${x/'$(a ",
         ] {
-            assert!(takes_more_steps(&one.repeat(14), MOST), "{one:?}");
-            assert!(takes_more_steps(&format!("cat <<'E'\nit's\n{}", one.repeat(14)), MOST));
+            assert_told(&one.repeat(14), "cat <<'E'\nit's\n");
         }
         for one in ["${x/a/", "${x:1:", "${x[", "${x/a/${y[$(a)]:-"] {
             assert!(takes_more_steps(&one.repeat(60), MOST), "{one:?}");
@@ -227,8 +230,8 @@ mod tests {
             "a=(${x#$((",
             "$(($(echo ${x",
         ] {
-            assert!(takes_more_steps(&one.repeat(60), MOST), "{one:?}");
-            assert!(takes_more_steps(&format!("cat <<E\n{}\nE", one.repeat(60)), MOST));
+            assert_told(&one.repeat(60), "cat <<E\n");
+            assert_told(&format!("{}\nE", one.repeat(60)), "cat <<E\n");
         }
     }
 

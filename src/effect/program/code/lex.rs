@@ -153,10 +153,8 @@ impl<'a> Lexer<'a> {
 
     /// The text between two places, without the characters that one of them stands inside of.
     fn text_between(&self, from: usize, to: usize) -> &'a str {
-        let boundary = |at: &usize| self.source.is_char_boundary(*at);
-        let from = (from..self.source.len()).find(boundary).unwrap_or(self.source.len());
-        let to = (0..=to).rev().find(boundary).unwrap_or_default();
-        self.source.get(from..to).unwrap_or_default()
+        let from = self.source.ceil_char_boundary(from);
+        self.source.get(from..self.source.floor_char_boundary(to)).unwrap_or_default()
     }
 
     fn starts_with(&self, text: &str) -> bool {

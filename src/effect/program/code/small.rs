@@ -264,11 +264,7 @@ pub fn scan_ed(sink: &mut Sink, text: &str) {
 
 /// The part of a text in which the arguments of one call stand.
 fn call_arguments(text: &str) -> &str {
-    let mut end = text.len().min(limits::LINE);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(limits::LINE)]
 }
 
 /// Emacs Lisp: the functions that run, write and delete.

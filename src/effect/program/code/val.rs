@@ -41,10 +41,7 @@ impl Val {
         if text.len() <= limits::TEXT {
             return Val::Text(text.into());
         }
-        let mut end = limits::TEXT;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = text.floor_char_boundary(limits::TEXT);
         Val::Text(format!("{}{BLANK}", &text[..end]).into())
     }
 

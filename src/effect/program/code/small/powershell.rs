@@ -11,7 +11,7 @@ use crate::names::powershell::{HARMLESS, KEYWORDS, LOOKING, METHODS, OPAQUE, UNR
 mod reader;
 mod statement;
 
-use reader::{Reader, is_read};
+use reader::{Reader, static_calls};
 use statement::{CMD, POWERSHELL, Quoting, Statement, is_assignment};
 
 /// Get-ChildItem of the current directory.
@@ -51,11 +51,16 @@ pub fn passes_objects(name: &str) -> bool {
 }
 
 impl Sink<'_, '_> {
+    /// A word as a path of Windows.
+    fn path_value(&self, text: &str) -> Value {
+        windows::word_value(text, &self.out.place.home, self.span.clone())
+    }
+
     /// A word of a command: that of a program of Windows as it is written.
     fn word_of(&self, name: &str, text: &str) -> Value {
         match find_program(name, self.out.place.programs).is_none_or(|p| p.windows) {
             true => Value::known(text, self.span.clone()),
-            false => windows::word_value(text, &self.out.place.home, self.span.clone()),
+            false => self.path_value(text),
         }
     }
 
@@ -87,7 +92,7 @@ impl Sink<'_, '_> {
     fn changed_directory(&self, args: &[String], before: Option<&Value>) -> Value {
         let dir = args.iter().find(|a| !a.starts_with(['-', '/']));
         let dir = dir.map_or("~", String::as_str);
-        let to = windows::word_value(dir, &self.out.place.home, self.span.clone());
+        let to = self.path_value(dir);
         let Some(before) = before.filter(|_| !to.plain_text().is_some_and(is_rooted)) else {
             return to;
         };
@@ -113,6 +118,7 @@ pub fn is_plain_powershell(text: &str) -> bool {
         && lower.match_indices('@').all(|(at, _)| lower[at..].starts_with("@("))
         && lower.match_indices('(').all(|(at, _)| is_plain_bracket(&lower[..at]))
         && lower.match_indices('[').all(|(at, _)| is_plain_type(&lower[at + 1..]))
+        && static_calls(&lower).all(|call| call.effects().is_some())
         && POWERSHELL.split(&lower).iter().all(is_plain_statement)
 }
 
@@ -132,21 +138,18 @@ fn is_plain_bracket(before: &str) -> bool {
         || object.ends_with('.') && METHODS.contains(&method)
 }
 
-/// What stands behind a square bracket: the type of a value, one whose member is known, or a place in a list.
+/// What stands behind a square bracket: the type of a value, one that a member is called of, or a place in a list.
 fn is_plain_type(behind: &str) -> bool {
     let Some((name, behind)) = behind.split_once(']') else { return false };
-    let name = name.strip_prefix("system.").unwrap_or(name);
-    match behind.strip_prefix("::") {
-        Some(member) => {
-            let end = member.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(member.len());
-            is_read(&format!("{name}.{}", &member[..end]))
-        }
-        None => {
-            HARMLESS.contains(&name)
-                || !name.is_empty()
-                    && name.chars().all(|c| c.is_ascii_digit() || "-.$i".contains(c))
-        }
-    }
+    let place = || name.chars().all(|c| c.is_ascii_digit() || "-.$i".contains(c));
+    behind.starts_with("::")
+        || HARMLESS.contains(&name.strip_prefix("system.").unwrap_or(name))
+        || !name.is_empty() && place()
+}
+
+/// Is the word a member of what stood before: `.Replace`, not `./x`?
+fn is_member(word: &str) -> bool {
+    word.starts_with('.') && !word.starts_with("./") && !word.starts_with(".\\")
 }
 
 /// `gci x | ForEach-Object Delete`: a method by its name.
@@ -170,9 +173,8 @@ fn is_plain_statement(statement: &Statement) -> bool {
     };
     let name = windows::program_name(word).unwrap_or_else(|| word.to_string());
     // An operator, text and numbers as they stand, or a member of what stood before.
-    let member = word.starts_with('.') && !word.starts_with("./") && !word.starts_with(".\\");
     word.starts_with('-')
-        || member && word != "."
+        || is_member(word) && word != "."
         || !word.starts_with(|c: char| c.is_ascii_alphabetic() || "./\\~_%?".contains(c))
         || !UNREAD.contains(&word)
             && !calls_member(word, &words[first + 1..])
@@ -237,7 +239,7 @@ pub fn scan_cmd(sink: &mut Sink, text: &str) {
     let mut loops = false;
     for Statement { words, files, .. } in CMD.split(text) {
         for file in files.iter().filter(|file| !file.eq_ignore_ascii_case("nul")) {
-            let file = windows::word_value(file, &sink.out.place.home, sink.span.clone());
+            let file = sink.path_value(file);
             sink.out.code_path(Word::Write, &file);
         }
         if words.is_empty() {

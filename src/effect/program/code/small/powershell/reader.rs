@@ -59,7 +59,7 @@ fn is_whole(sign: &str) -> bool {
 const MAPPING: &[&str] = &["foreach-object", "foreach", "%", "select-object", "select"];
 
 /// Commands that hand on only some of what they are given.
-const CHOOSING: &[&str] = &["where-object", "where", "?", "select-object", "select"];
+const CHOOSING: &[&str] = &["where-object", "where", "?", "select-object"];
 
 /// The option for what comes through a pipe.
 const PIPED: &str = "-literalpath";
@@ -68,12 +68,12 @@ const PIPED: &str = "-literalpath";
 const NESTED: usize = 8;
 
 pub(super) struct Reader<'r, 'a, 'p> {
-    pub(super) sink: &'r mut Sink<'a, 'p>,
+    sink: &'r mut Sink<'a, 'p>,
     /// In how many strings the text stands.
-    pub(super) depth: usize,
+    depth: usize,
     /// Something came from the network.
-    pub(super) fetched: bool,
-    pub(super) cwd: Option<Value>,
+    fetched: bool,
+    cwd: Option<Value>,
     variables: Vec<Variable>,
     /// Variables that hold one thing here and another there, as a block or a text within the text sets them.
     unfollowed: Vec<String>,
@@ -111,9 +111,10 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
         for part in computed_parts(text) {
             self.read_deeper(part);
         }
-        self.read_downloads(text);
+        let lower = text.to_ascii_lowercase();
+        self.read_downloads(text, &lower);
         let statements = POWERSHELL.split(text);
-        self.leave_unfollowed(text, &statements);
+        self.leave_unfollowed(&lower, &statements);
         for statement in statements {
             self.enter_blocks(&statement.between);
             self.read_files(&statement.files);
@@ -141,8 +142,8 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
 
     /// Which variables more than one place sets, one of them in a block, which may run again: all of them where the
     /// text has other ways to set one.
-    fn leave_unfollowed(&mut self, text: &str, statements: &[Statement]) {
-        let lower = text.to_ascii_lowercase().replace(char::is_whitespace, " ");
+    fn leave_unfollowed(&mut self, lower: &str, statements: &[Statement]) {
+        let lower = lower.replace(char::is_whitespace, " ");
         if OTHER_WAYS.iter().any(|way| lower.contains(way)) {
             return self.unfollowed.push("*".to_string());
         }
@@ -166,8 +167,7 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
     }
 
     /// Methods that fetch something. What a cmdlet fetches may stand behind what runs it.
-    fn read_downloads(&mut self, text: &str) {
-        let lower = text.to_ascii_lowercase();
+    fn read_downloads(&mut self, text: &str, lower: &str) {
         let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         self.fetched |= has(&["iwr", "irm", "curl", "invoke-web", "invoke-rest"]);
         if !has(&["downloadstring", "downloadfile", "downloaddata", "openread("]) {
@@ -282,28 +282,23 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
 
     /// The paths that a word may be.
     fn paths_of(&self, word: &str) -> Vec<Value> {
-        let path = |text: &str| {
-            windows::word_value(text, &self.sink.out.place.home, self.sink.span.clone())
-        };
+        let path = |text: &str| self.sink.path_value(text);
         match self.items_of(word) {
-            Some(Items::Texts(texts)) => texts.iter().map(|text| path(text)).collect(),
-            Some(items) => vec![self.value_of(items)],
+            Some(items) => self.values_of(items, path),
             None => vec![path(word)],
         }
     }
 
-    /// What stands for all of several items: their last where each has a text.
-    fn value_of(&self, items: &Items) -> Value {
-        let path = |text: &str| {
-            windows::word_value(text, &self.sink.out.place.home, self.sink.span.clone())
-        };
-        match items {
-            Items::Texts(texts) => path(texts.last().map_or("", String::as_str)),
+    /// What items stand for: a value for each text, and one for what is known only at run time.
+    fn values_of(&self, items: &Items, text: impl Fn(&str) -> Value) -> Vec<Value> {
+        let path = |text: &str| self.sink.path_value(text);
+        vec![match items {
+            Items::Texts(texts) => return texts.iter().map(|one| text(one)).collect(),
             Items::Value(value) => value.clone(),
             Items::Listed { dir, .. } if path(dir).is_glob() => path(dir),
             Items::Listed { dir, chosen: true } => path(dir).unknown_below(),
             Items::Listed { dir, chosen: false } => path(&format!("{dir}/*")),
-        }
+        }]
     }
 
     /// Runs a statement from this word on, and tells what it hands on.
@@ -344,10 +339,9 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
             return list.then(item);
         }
         // A method behind brackets, and what is given to it.
-        let method = word.starts_with('.') && !word.starts_with("./") && !word.starts_with(".\\");
         let begins = |c: char| c.is_ascii_alphanumeric() || "./\\~_%?".contains(c);
         let number = word.chars().all(|c| c.is_ascii_digit() || c == '.');
-        if method || number || word.contains("://") || !word.starts_with(begins) {
+        if is_member(word) || number || word.contains("://") || !word.starts_with(begins) {
             return None;
         }
         self.read_command(word, args, statement)
@@ -446,10 +440,7 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
 
     /// Runs a command once for each item that a variable in it, or its pipe, stands for.
     fn run(&mut self, name: &str, args: &[String], given: &[Items]) {
-        let values = |items: &Items| match items {
-            Items::Texts(texts) => texts.iter().map(|text| self.sink.word_of(name, text)).collect(),
-            items => vec![self.value_of(items)],
-        };
+        let values = |items: &Items| self.values_of(items, |text| self.sink.word_of(name, text));
         let word = |arg: &String| match self.items_of(arg) {
             Some(items) => values(items),
             None => vec![self.sink.word_of(name, arg)],
@@ -521,53 +512,48 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
     /// `[IO.File]::Delete("x")`: what types of .NET do.
     fn read_statics(&mut self, text: &str) {
         for call in static_calls(text) {
-            match call.member.as_deref().and_then(static_effect) {
-                Some(None) => {}
-                Some(Some(word)) => {
-                    // When it is called is not known.
-                    let once =
-                        |name: &str| self.variables.iter().all(|v| v.name != name || v.times == 1);
-                    let name = variable_name(call.first);
-                    if !name.is_none_or(|name| once(&name)) {
-                        return self.sink.emit_hidden("a file that stands in a variable");
-                    }
-                    for value in self.paths_of(call.first) {
-                        self.sink.out.code_path(word, &value);
-                    }
+            let Some(effects) = call.effects() else {
+                return self.sink.emit_hidden("PowerShell that calls .NET");
+            };
+            // When it is called is not known.
+            let set = |name: String| self.variables.iter().any(|v| v.name == name && v.times > 1);
+            if !effects.is_empty() && variable_name(call.first).is_some_and(set) {
+                return self.sink.emit_hidden("a file that stands in a variable");
+            }
+            for word in effects {
+                for value in self.paths_of(call.first) {
+                    self.sink.out.code_path(*word, &value);
                 }
-                None => return self.sink.emit_hidden("PowerShell that calls .NET"),
             }
         }
     }
 }
 
 /// A call of a type's own method.
-struct StaticCall<'t> {
+pub(super) struct StaticCall<'t> {
     /// The type and the method, in small letters and without `System.`; None = not to be told.
     member: Option<String>,
     /// What is given first, without quotes.
     first: &'t str,
 }
 
-/// What a type's own method does to the file that is given first. None = it is not known.
-fn static_effect(member: &str) -> Option<Option<Word>> {
-    let whole = member.rsplit_once('.').is_some_and(|(name, _)| HARMLESS.contains(&name));
-    match member {
-        member if whole || HARMLESS.contains(&member) => Some(None),
-        member if READING.contains(&member) => Some(Some(Word::Read)),
-        member if WRITING.contains(&member) => Some(Some(Word::Write)),
-        "io.file.delete" => Some(Some(Word::Delete)),
-        _ => None,
+impl StaticCall<'_> {
+    /// What it does to the file that is given first. None = it is not known.
+    pub(super) fn effects(&self) -> Option<&'static [Word]> {
+        let member = self.member.as_deref()?;
+        let whole = member.rsplit_once('.').is_some_and(|(name, _)| HARMLESS.contains(&name));
+        match member {
+            member if whole || HARMLESS.contains(&member) => Some(&[]),
+            member if READING.contains(&member) => Some(&[Word::Read]),
+            member if WRITING.contains(&member) => Some(&[Word::Write]),
+            "io.file.delete" => Some(&[Word::Delete]),
+            _ => None,
+        }
     }
 }
 
-/// Is it known what a type's own method does?
-pub(super) fn is_read(member: &str) -> bool {
-    static_effect(member).is_some()
-}
-
 /// Each `::` of a text.
-fn static_calls(text: &str) -> impl Iterator<Item = StaticCall<'_>> {
+pub(super) fn static_calls(text: &str) -> impl Iterator<Item = StaticCall<'_>> {
     text.match_indices("::").map(|(at, _)| {
         let (before, behind) = (&text[..at], &text[at + 2..]);
         let end = behind.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(behind.len());
