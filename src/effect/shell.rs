@@ -353,11 +353,16 @@ impl Walker<'_> {
         if text.contains('\0') {
             self.out.emit_unknown("a NUL byte in the command", 0..0);
         }
-        if let Some(why) = deep::why_not(text) {
-            let span = self.frame.fixed.clone().unwrap_or(0..text.len());
-            self.out.emit_unknown(why, span);
-            return;
+        let Some(deep) = deep::why_not(text) else { return self.walk_parsed(text) };
+        let span = self.frame.fixed.clone().unwrap_or(0..text.len());
+        self.out.emit_unknown(deep.why, span.clone());
+        // The lines around that one run nevertheless.
+        for part in deep::readable_parts(text) {
+            self.in_frame(|frame| frame.fixed = Some(span.clone()), |w| w.walk_parsed(part));
         }
+    }
+
+    fn walk_parsed(&mut self, text: &str) {
         // This word turns on the parser's own aliases, which lose their quotes and their places.
         let plain = text.contains(ALIASES).then(|| text.replace(ALIASES, "expand-aliases"));
         let read = plain.as_deref().unwrap_or(text);

@@ -6,21 +6,46 @@
 use super::reread::takes_more_steps;
 use crate::limits;
 
+/// Why a text is not parsed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct TooDeep {
+    pub(super) why: &'static str,
+    /// The byte at which that is seen.
+    at: usize,
+}
+
 /// Why the text is not parsed, where it is not.
-pub(super) fn why_not(text: &str) -> Option<&'static str> {
+pub(super) fn why_not(text: &str) -> Option<TooDeep> {
     let bytes = text.as_bytes();
-    if bracket_nesting(bytes) > limits::OPEN {
-        Some("brackets nested deeper than 64")
-    } else if memchr::memchr(b'(', bytes).is_some() && longest_bracket_chain(bytes) > limits::CHAIN
-    {
-        Some("more than 200 brackets in one word")
-    } else if opens_run(bytes) && has_deep_words(text) {
-        Some("commands nested deeper than 64")
-    } else if takes_more_steps(text, limits::EXPANSION_STEPS) {
-        Some("expansions that stand too deep in each other")
-    } else {
-        None
+    let told = |why| move |at| TooDeep { why, at };
+    deepest_bracket(bytes)
+        .map(told("brackets nested deeper than 64"))
+        .or_else(|| last_of_chain(bytes).map(told("more than 200 brackets in one word")))
+        .or_else(|| deep_words(text).map(told("commands nested deeper than 64")))
+        .or_else(|| {
+            takes_more_steps(text, limits::EXPANSION_STEPS)
+                .map(told("expansions that stand too deep in each other"))
+        })
+}
+
+/// So many lines are left out of a text that is not parsed as a whole.
+const LEFT_OUT: usize = 4;
+
+/// The parts of a text that can be parsed, where it cannot as a whole: without the lines at which that ends.
+pub(super) fn readable_parts(text: &str) -> Vec<&str> {
+    let (mut parts, mut rest) = (Vec::new(), text);
+    for _ in 0..=LEFT_OUT {
+        let Some(TooDeep { at, .. }) = why_not(rest) else {
+            parts.push(rest);
+            break;
+        };
+        let line = rest[..at].rfind('\n').map_or(0, |end| end + 1);
+        parts.push(&rest[..line]);
+        let Some((_, behind)) = rest[line..].split_once('\n') else { break };
+        rest = behind;
     }
+    parts.retain(|part| !part.trim().is_empty());
+    parts
 }
 
 /// The lines of a text that hold so many words, and how many they hold: a command is three more, a substitution five.
@@ -68,32 +93,29 @@ fn opens_run(bytes: &[u8]) -> bool {
     })
 }
 
-/// The deepest nesting of brackets, quotes ignored: an upper bound for the parser's recursion.
-fn bracket_nesting(text: &[u8]) -> usize {
-    let (mut open, mut most) = (0_usize, 0);
-    for byte in text {
+/// The bracket that is open inside of too many others, quotes ignored: more than the parser's recursion has.
+fn deepest_bracket(text: &[u8]) -> Option<usize> {
+    let mut open = 0_usize;
+    text.iter().position(|byte| {
         match byte {
-            b'(' | b'{' | b'[' => {
-                open += 1;
-                most = most.max(open);
-            }
+            b'(' | b'{' | b'[' => open += 1,
             b')' | b'}' | b']' => open = open.saturating_sub(1),
             _ => {}
         }
-    }
-    most
+        open > limits::OPEN
+    })
 }
 
-/// The most brackets that follow each other with nothing between them that ends a word: `a(b)c(d)`.
-fn longest_bracket_chain(text: &[u8]) -> usize {
-    let (mut behind, mut here, mut most) = (false, 0, 0);
-    for byte in text {
+/// The bracket that follows too many others with nothing between them that ends a word: `a(b)c(d)`.
+fn last_of_chain(text: &[u8]) -> Option<usize> {
+    memchr::memchr(b'(', text)?;
+    let (mut behind, mut here) = (false, 0);
+    text.iter().position(|byte| {
         match byte {
             b')' => behind = true,
             b'(' if behind => {
                 behind = false;
                 here += 1;
-                most = most.max(here);
             }
             b' ' | b'\t' | b'\n' | b';' | b'|' | b'&' | b'<' | b'>' if behind => {
                 behind = false;
@@ -101,27 +123,26 @@ fn longest_bracket_chain(text: &[u8]) -> usize {
             }
             _ => {}
         }
-    }
-    most
+        here > limits::CHAIN
+    })
 }
 
-/// Do too many words stand one inside the other's command?
-fn has_deep_words(text: &str) -> bool {
-    let joined;
-    let text = if text.contains("\\\n") {
-        joined = text.replace("\\\n", "");
-        &joined
-    } else {
-        text
-    };
+/// The line with which too many words stand one inside the other's command. A text of joined lines is one.
+fn deep_words(text: &str) -> Option<usize> {
+    if !opens_run(text.as_bytes()) {
+        return None;
+    }
+    let joined = text.contains("\\\n").then(|| text.replace("\\\n", ""));
     let mut run = NestingWalk { armed: true, ..NestingWalk::default() };
-    for line in text.lines() {
+    let mut at = 0;
+    for line in joined.as_deref().unwrap_or(text).split_inclusive('\n') {
         run.read_line(line);
         if run.most > limits::RUN || run.all > limits::RUNS {
-            return true;
+            return Some(if joined.is_some() { 0 } else { at });
         }
+        at += line.len();
     }
-    false
+    None
 }
 
 /// A walk over the words of a text.
@@ -252,6 +273,16 @@ mod tests {
         {
             assert!(why_not(&one.repeat(400)).is_some(), "{one:?}");
         }
+    }
+
+    #[test]
+    fn the_lines_around_one_that_is_too_deep_are_read() {
+        let deep = format!("echo {}\n", "{".repeat(80));
+        assert_eq!(readable_parts(&format!("a\nb\n{deep}c\n")), ["a\nb\n", "c\n"]);
+        assert_eq!(readable_parts(&format!("{deep}{deep}c")), ["c"]);
+        assert_eq!(readable_parts(&format!("a\n{deep}")), ["a\n"]);
+        assert_eq!(readable_parts(deep.trim()), [""; 0]);
+        assert_eq!(readable_parts(&deep.repeat(9)), [""; 0]);
     }
 
     #[test]

@@ -7,19 +7,20 @@ use memchr::memmem;
 
 use crate::limits;
 
-/// Does the parser need more than so many steps for the text's expansions?
-pub(super) fn takes_more_steps(text: &str, most: usize) -> bool {
+/// The expansion for which the parser needs more than so many steps, with all in front of it.
+pub(super) fn takes_more_steps(text: &str, most: usize) -> Option<usize> {
     let text = text.as_bytes();
     let mut reader = Reader { text, left: most };
     let mut at = 0;
     // Whether a quote or a comment is around it is not known here: each may be an expansion.
-    while reader.left > 0
-        && let Some(next) = memmem::find(&text[at..], b"${")
-    {
+    while let Some(next) = memmem::find(&text[at..], b"${") {
         let inner = at + next + 2;
         at = reader.read_parameter(inner, Around::default(), 1).unwrap_or(inner);
+        if reader.left == 0 {
+            return Some(inner - 2);
+        }
     }
-    reader.left == 0
+    None
 }
 
 /// So deep in one command does the parser read a parameter that does not end as letters; below that all does not end.
@@ -193,7 +194,7 @@ mod tests {
     /// The text is told by itself and behind the beginning of a document.
     fn assert_told(text: &str, document: &str) {
         for text in [text, &format!("{document}{text}")] {
-            assert!(takes_more_steps(text, MOST), "{text:?}");
+            assert!(takes_more_steps(text, MOST).is_some(), "{text:?}");
         }
     }
 
@@ -217,10 +218,12 @@ mod tests {
             assert_told(&one.repeat(14), "cat <<'E'\nit's\n");
         }
         for one in ["${x/a/", "${x:1:", "${x[", "${x/a/${y[$(a)]:-"] {
-            assert!(takes_more_steps(&one.repeat(60), MOST), "{one:?}");
-            assert!(takes_more_steps(&format!("{}{}", one.repeat(60), "}".repeat(60)), MOST));
+            assert!(takes_more_steps(&one.repeat(60), MOST).is_some(), "{one:?}");
+            assert!(
+                takes_more_steps(&format!("{}{}", one.repeat(60), "}".repeat(60)), MOST).is_some()
+            );
             let wide = format!("{one}{}", "a".repeat(4000));
-            assert!(takes_more_steps(&wide.repeat(8), MOST), "{one:?}");
+            assert!(takes_more_steps(&wide.repeat(8), MOST).is_some(), "{one:?}");
         }
         for one in [
             "a=(${x",
@@ -246,10 +249,11 @@ mod tests {
             "${x//\\$(a)/b}",
             "${{ github.event.inputs.x }}\n",
         ] {
-            assert!(!takes_more_steps(&one.repeat(200), MOST), "{one:?}");
+            assert_eq!(takes_more_steps(&one.repeat(200), MOST), None, "{one:?}");
         }
         // What does not end is read again and again, but there are few of them.
         let text = "if line.startswith('${'): name = line[2:]\n".repeat(10);
-        assert!(!takes_more_steps(&format!("{text}{}", "x = f(y)\n".repeat(100)), MOST));
+        let text = format!("{text}{}", "x = f(y)\n".repeat(100));
+        assert_eq!(takes_more_steps(&text, MOST), None);
     }
 }
