@@ -296,6 +296,10 @@ pub struct Said {
     pub sent: Secrets,
     /// By redirections to a host, its own and those of what it runs (`bash -c '{ true; env; } > /dev/tcp/...'`).
     pub redirected: Secrets,
+    /// What it looks up itself: what is in the files that it reads, a secret that it prints.
+    pub own: Secrets,
+    /// Nothing of that reaches the output of the call, a file, or a host that it does not belong to.
+    pub kept: bool,
 }
 
 /// How closely an allow has to name a command, beyond its program.

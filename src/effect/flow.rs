@@ -22,7 +22,7 @@ pub use leave::{settle, settle_input};
 pub use origin::is_secret_name;
 use origin::{Origin, file_origin, is_shouted};
 use printer::{begins, listed_variables, lists_all, prints_it, prints_loaded, prints_setting};
-pub use printer::{is_mute, loads_variables, reads_code};
+pub use printer::{is_mute, loads_variables, reads_code, shows_words};
 
 /// The last bit stands for all that no bit was left for.
 const LAST: usize = Secrets::BITS as usize - 1;
@@ -43,6 +43,8 @@ pub struct Flow {
     pub loaded: Secrets,
     /// In what an error or a trace shows, whoever else is told.
     pub traced: Secrets,
+    /// The shell shows all that it runs.
+    pub traces: bool,
     /// In what `set --` was given.
     pub positional: Secrets,
     variables: BTreeMap<String, Secrets>,
@@ -84,10 +86,27 @@ impl Flow {
 
     /// Loaded files of which something is printed, or kept in another file.
     pub fn shown_loads(&self) -> impl Iterator<Item = Target> {
-        let shown = self.files.values().fold(self.printed | self.traced, |all, one| all | one);
-        let shown = shown & self.loaded;
+        let shown = self.shown() & self.loaded;
         let held = self.origins.iter().enumerate().filter(move |(bit, _)| shown >> bit & 1 != 0);
         held.map(|(_, origin)| origin.as_target())
+    }
+
+    /// What the output of the call shows, or a file that it leaves behind.
+    fn shown(&self) -> Secrets {
+        if self.traces {
+            return Secrets::MAX;
+        }
+        self.files.values().fold(self.printed | self.traced, |all, one| all | one)
+    }
+
+    /// What nobody knows the variable of.
+    fn anything(&mut self) -> Secrets {
+        self.held_by_variables() | self.bit(Origin::Environment)
+    }
+
+    /// What any variable holds that the call has set.
+    fn held_by_variables(&self) -> Secrets {
+        self.variables.values().fold(self.loaded, |all, one| all | one)
     }
 
     /// The bit of an origin.
@@ -105,6 +124,19 @@ impl Flow {
         1 << at.min(LAST)
     }
 
+    /// The bit of an origin; none where it has not come up.
+    fn known_bit(&self, origin: &Origin) -> Secrets {
+        let at = self.origins.iter().position(|own| own == origin);
+        at.map_or(0, |at| 1 << at)
+    }
+
+    /// All that stands for files, and for what no bit was left for.
+    fn of_files(&self) -> Secrets {
+        let is_file = |origin: &Origin| matches!(origin, Origin::File(_) | Origin::Loaded(_));
+        let files = self.origins.iter().enumerate().filter(|(_, origin)| is_file(origin));
+        files.fold(1 << LAST, |all, (at, _)| all | 1 << at)
+    }
+
     /// A variable is looked up; `told` = the call says all that it holds.
     pub fn look_up(&mut self, name: &str, told: bool) {
         let kept = self.variables.get(name).copied().unwrap_or_default();
@@ -119,7 +151,7 @@ impl Flow {
 
     /// Whatever variable: nobody knows which is looked up.
     pub fn look_up_any(&mut self) {
-        self.seen |= self.bit(Origin::Environment) | self.loaded;
+        self.seen |= self.anything();
     }
 
     /// A variable gets what holds those.
@@ -140,7 +172,7 @@ impl Flow {
     pub fn read(&mut self, path: &Target) -> Secrets {
         let written = self.files.get(&path.resolved).copied().unwrap_or_default();
         match file_origin(path) {
-            Origin::Environment => written | self.loaded | self.bit(Origin::Environment),
+            Origin::Environment => written | self.anything(),
             origin => written | self.bit(origin),
         }
     }
@@ -224,18 +256,20 @@ impl Flow {
     pub fn printed_by(&mut self, analysis: &Analysis, index: usize) -> Secrets {
         let Some(command) = analysis.commands.get(index) else { return 0 };
         if let Some(names) = listed_variables(command) {
+            let kept = |name: &String| self.variables.get(name).copied().unwrap_or_default();
+            let kept = names.iter().fold(self.loaded, |all, name| all | kept(name));
             return names
-                .iter()
-                .fold(self.loaded, |all, name| all | self.bit(Origin::Variable(name.clone())));
+                .into_iter()
+                .fold(kept, |all, name| all | self.bit(Origin::Variable(name)));
         }
         let stored = || {
             let own = analysis.effects.iter().rev().take_while(|e| e.command == Some(index));
             own.into_iter().any(|effect| effect.word == Word::Named("cloud.secret"))
         };
         if prints_loaded(command) {
-            self.loaded
+            self.held_by_variables()
         } else if lists_all(command) {
-            self.bit(Origin::Environment) | self.loaded
+            self.anything()
         } else if begins(command, PRINTERS).is_some_and(|row| prints_it(row, command))
             || prints_setting(command)
             || stored()
@@ -246,10 +280,10 @@ impl Flow {
         }
     }
 
-    /// What the text of an inline program looks up in its environment.
-    pub fn looked_up_by(&mut self, text: &str) -> Secrets {
+    /// What a text looks up in its environment; `code` = it is an inline program, no name of a file or option.
+    pub fn looked_up_by(&mut self, text: &str, code: bool) -> Secrets {
         let lower = text.to_ascii_lowercase();
-        let mut all = 0;
+        let mut all = if code { self.loaded } else { 0 };
         let mut from = 0;
         while let Some(at) = lower[from..].find("env").map(|at| at + from) {
             from = at + 3;
@@ -271,7 +305,7 @@ impl Flow {
                 all |= kept;
                 all |= if own { self.bit(Origin::Variable(name.to_string())) } else { 0 };
             } else if whole && takes_all(rest) {
-                all |= self.bit(Origin::Environment);
+                all |= if code { self.anything() } else { self.bit(Origin::Environment) };
             }
         }
         all

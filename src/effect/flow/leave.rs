@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::super::analysis::{Said, Secrets};
 use super::super::{Analysis, Effect, Grade, Source, SubCommand, Word, host};
 use super::Flow;
-use super::origin::{Origin, origin_of_token};
+use super::origin::{Origin, file_origin, origin_of_token};
 use super::owner::judge;
 use super::printer::begins;
 use super::spot::{is_login, literal_tokens};
@@ -30,11 +30,14 @@ pub fn settle(analysis: &mut Analysis, flow: &Flow) {
         contacts.get_mut(at).into_iter().for_each(|contacts| *contacts = true);
     }
     let mut found: Vec<Effect> = Vec::new();
+    let mut left: Secrets = 0;
     for (at, command) in analysis.commands.iter().enumerate() {
         let publishes = begins(command, PUBLISHERS).is_some();
         if !contacts[at] && !publishes && !flow.hosts.contains_key(&at) {
             continue;
         }
+        let Said { sent, login, redirected, .. } = command.said;
+        left |= (sent | login | redirected) & flow.of_files();
         let road = if publishes { Some(Road::Shown) } else { road_of(command) };
         let Some(road) = road else { continue };
         let said = what_leaves(analysis, flow, at, road);
@@ -44,6 +47,7 @@ pub fn settle(analysis: &mut Analysis, flow: &Flow) {
         for (host, grade) in where_to(analysis, flow, at, road) {
             let leaks = said.iter().filter_map(|(origin, login)| {
                 let (word, sure) = judge(origin, host.as_deref(), road, *login)?;
+                left |= flow.known_bit(origin);
                 Some(Effect {
                     word: Word::Named(word),
                     grade: if grade == Grade::Possible { grade } else { sure },
@@ -59,6 +63,23 @@ pub fn settle(analysis: &mut Analysis, flow: &Flow) {
         }
     }
     found.into_iter().for_each(|effect| add(analysis, effect));
+    note_kept(analysis, flow, left);
+}
+
+/// Of which commands does nothing that they look up get out?
+fn note_kept(analysis: &mut Analysis, flow: &Flow, left: Secrets) {
+    let out = flow.shown() | left;
+    let followed = |effect: &Effect| match &effect.path {
+        Some(path) if effect.word == Word::Read => flow.known_bit(&file_origin(path)) != 0,
+        _ => effect.word != Word::Read,
+    };
+    for at in 0..analysis.commands.len() {
+        let own = analysis.commands[at].said.own;
+        let kept = own != 0
+            && own & out == 0
+            && analysis.effects.iter().filter(|e| e.command == Some(at)).all(followed);
+        analysis.commands[at].said.kept = kept;
+    }
 }
 
 fn leaves(effect: &&Effect) -> bool {
@@ -74,7 +95,7 @@ fn add(analysis: &mut Analysis, effect: Effect) {
 /// What leaves with a command, and whether it says who asks.
 fn what_leaves(analysis: &Analysis, flow: &Flow, at: usize, road: Road) -> Vec<(Origin, bool)> {
     let command = &analysis.commands[at];
-    let Said { sent, login, redirected } = command.said;
+    let Said { sent, login, redirected, .. } = command.said;
     let uploads: Secrets = analysis
         .effects
         .iter()

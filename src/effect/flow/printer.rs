@@ -3,7 +3,7 @@
 use super::super::secret::is_setting;
 use super::super::{Opt, SubCommand};
 use super::origin::is_shouted;
-use crate::names::flow::{CODES, LISTERS, LOADERS, MUTES};
+use crate::names::flow::{CODES, ECHOING, LISTERS, LOADERS, LOUD, MUTES, SENDERS};
 
 /// `env`, `export -p`: are all variables printed?
 pub(super) fn lists_all(command: &SubCommand) -> bool {
@@ -92,6 +92,16 @@ pub(super) fn prints_it(row: &str, command: &SubCommand) -> bool {
 /// Does the program print nothing of what it is given?
 pub fn is_mute(name: &str) -> bool {
     MUTES.contains(&name)
+}
+
+/// Does it show its words all the same: in an error, or since it is told to show what it sends (`curl -sv`)?
+pub fn shows_words<'a>(name: &str, mut words: impl Iterator<Item = &'a str>) -> bool {
+    let loud = |word: &str| {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        LOUD.contains(&word)
+            || letters.contains('v') && letters.bytes().all(|b| b.is_ascii_alphabetic())
+    };
+    ECHOING.contains(&name) || SENDERS.contains(&name) && words.any(loud)
 }
 
 /// Does a program make variables of what a file holds, of its own or of what it runs?

@@ -267,8 +267,10 @@ impl Walker<'_> {
         if set.is_some() {
             self.evaluates_array(&made.args, &value.skip_bytes(key.len() + 1));
         }
-        if set.is_some() {
-            self.flow.keep(key, value.secrets);
+        match set {
+            Some(_) => self.flow.keep(key, value.secrets),
+            // Nobody knows the names either: `export $(cat .env)`.
+            None => self.flow.loaded |= value.secrets,
         }
         match (value.plain_text().and(set), set) {
             (Some(text), _) => {
@@ -590,6 +592,9 @@ impl Walker<'_> {
             self.out.analysis.commands[index].neutral_wrapper = true;
         }
         self.words_of_options(parsed, index);
+        if assigns {
+            self.load_settings(args);
+        }
         for next in nexts {
             if self.room.stopped {
                 return;

@@ -1,6 +1,6 @@
 //! What words, streams, variables and files may hold of secrets, as the walk goes by.
 
-use shuck_ast::{RedirectKind, RedirectTarget, Stmt, StmtSeq};
+use shuck_ast::{RedirectKind, RedirectTarget, Stmt, StmtSeq, Word as ShellWord};
 
 use super::word::Atom;
 use super::{Feed, Walker};
@@ -23,13 +23,21 @@ impl Walker<'_> {
         result
     }
 
+    /// Evaluates something, and tells what its words may hold of secrets.
+    pub(super) fn seeing_apart<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> (T, Secrets) {
+        let outer = std::mem::take(&mut self.flow.seen);
+        let result = run(self);
+        let seen = std::mem::replace(&mut self.flow.seen, outer);
+        self.flow.seen |= seen;
+        (result, seen)
+    }
+
     /// Walks the body of a substitution, and keeps what it prints.
     pub(super) fn printing_apart(&mut self, body: &StmtSeq, run: impl FnOnce(&mut Self)) {
         let (seen, printed) = (self.flow.seen, std::mem::take(&mut self.flow.printed));
         let outward = std::mem::take(&mut self.flow.outward);
         run(self);
         let own = std::mem::replace(&mut self.flow.printed, printed);
-        self.flow.traced |= own;
         self.flow.note_body(key_of(body), own);
         self.flow.seen = seen;
         self.flow.outward = outward;
@@ -75,6 +83,31 @@ impl Walker<'_> {
         }
     }
 
+    /// `${x:?$y}`: the error shows it.
+    pub(super) fn show_error(&mut self, word: &ShellWord) {
+        self.flow.traced |= self.looking_past(|w| w.expand_one(word, false).secrets);
+    }
+
+    /// `env $(cat .env) cmd`: variables whose names nobody knows.
+    pub(super) fn load_settings(&mut self, args: &[Value]) {
+        let nameless = args.iter().filter(|arg| !arg.written_start().contains('='));
+        self.flow.loaded |= nameless.fold(0, |all, arg| all | arg.secrets);
+    }
+
+    /// `select x in $y`: the menu shows all that the variable may get.
+    pub(super) fn show_menu(&mut self, name: &str) {
+        let ((), seen) = self.seeing_apart(|w| w.flow.look_up(name, true));
+        self.flow.traced |= seen;
+    }
+
+    /// `[[ $x =~ (.*) ]]`: bash and zsh keep what matched.
+    pub(super) fn keep_match(&mut self, word: &ShellWord) {
+        let seen = self.looking_past(|w| w.expand_one(word, false).secrets);
+        for name in ["BASH_REMATCH", "MATCH", "match"] {
+            self.flow.keep(name, seen);
+        }
+    }
+
     /// `declare -n x=NAME`: what the one variable holds the other one does.
     pub(super) fn keep_other(&mut self, name: &str, other: &str) {
         let seen = std::mem::take(&mut self.flow.seen);
@@ -111,10 +144,9 @@ impl Walker<'_> {
                 _ => {}
             }
         }
-        if self.flow.loaded != 0 && traces(&name, args) {
-            self.flow.traced |= self.flow.loaded;
-        }
-        let told = args.iter().fold(0, |all, arg| all | arg.secrets);
+        self.flow.traces |= traces(&name, args);
+        // Where there is no such program, the error names it.
+        let told = words.iter().fold(0, |all, arg| all | arg.secrets);
         let held = told | self.flow.fed | own | code | read;
         if held == 0 {
             return;
@@ -123,12 +155,26 @@ impl Walker<'_> {
             self.flow.traced |= held;
         }
         let starts = analysis.commands.iter().skip(index + 1).any(|c| c.parent == Some(index));
+        if matches!(name.as_str(), "." | "source" | "eval") && !starts {
+            self.flow.loaded |= told;
+            return self.note_said(index, Said { own: own | read, ..Said::default() });
+        }
         let printed = match () {
             () if starts => 0,
             () if contacts || flow::is_mute(&name) => own,
             () => held,
         };
         self.flow.printed |= printed;
+        self.flow.keep("_", told);
+        let mut traced = 0;
+        if flow::shows_words(&name, args.iter().map(Value::known_start)) {
+            traced |= told | read;
+        }
+        if starts {
+            // `xargs -a .env echo`: what it runs is told.
+            traced |= read;
+        }
+        self.flow.traced |= traced & !self.flow.loaded;
         if !contacts && !starts {
             let writes = self.out.analysis.effects.iter().skip(from);
             for effect in writes.filter(|e| e.command == Some(index) && e.word == Word::Write) {
@@ -156,9 +202,8 @@ impl Walker<'_> {
             }
         };
         self.flow.note_hosts(index, &name, args);
+        self.note_said(index, Said { own: own | read, ..said });
         let commands = &mut self.out.analysis.commands;
-        let redirected = commands[index].said.redirected;
-        commands[index].said = Said { redirected, ..said };
         // `docker build --build-arg NAME`
         commands[index].said.sent |= own;
         for range in outward {
@@ -170,6 +215,12 @@ impl Walker<'_> {
         }
     }
 
+    /// What is told by a command's words, which says nothing of its redirections.
+    fn note_said(&mut self, index: usize, said: Said) {
+        let own = &mut self.out.analysis.commands[index].said;
+        *own = Said { redirected: own.redirected, ..said };
+    }
+
     /// What inline programs look up in their environment.
     pub(super) fn code_secrets(&mut self, words: &[Value]) -> Secrets {
         let mut all = 0;
@@ -179,13 +230,12 @@ impl Walker<'_> {
         }
         for arg in args.iter().filter(|arg| is_code(arg)) {
             let text = arg.text().or(arg.outline()).unwrap_or_default().to_string();
-            all |= self.flow.looked_up_by(&text);
-            all |= if is_no_name(&text) { self.flow.loaded } else { 0 };
+            all |= self.flow.looked_up_by(&text, is_no_name(&text));
         }
         if let Feed::Text(text) = &self.feed
             && names_environment(text)
         {
-            all |= self.flow.looked_up_by(&text.clone()) | self.flow.loaded;
+            all |= self.flow.looked_up_by(&text.clone(), true);
         }
         all
     }

@@ -556,7 +556,8 @@ impl Walker<'_> {
                 self.walk_named_loop(c.variable.as_str(), &c.words, &c.body)
             }
             CompoundCommand::Select(c) => {
-                self.walk_named_loop(c.variable.as_str(), &c.words, &c.body)
+                self.walk_named_loop(c.variable.as_str(), &c.words, &c.body);
+                self.show_menu(c.variable.as_str());
             }
             CompoundCommand::Repeat(command) => {
                 self.visit_word(&command.count);
@@ -690,6 +691,9 @@ impl Walker<'_> {
                 self.walk_conditional(&binary.left);
                 self.walk_conditional(&binary.right);
                 use shuck_ast::ConditionalBinaryOp as Op;
+                if let (Op::RegexMatch, ConditionalExpr::Word(word)) = (binary.op, &*binary.left) {
+                    self.keep_match(word);
+                }
                 if matches!(
                     binary.op,
                     Op::ArithmeticEq

@@ -450,7 +450,12 @@ impl Walker<'_> {
                     out.push(Atom::unknown_text(inside));
                 }
             }
-            ParameterOp::Error => out.extend(own),
+            ParameterOp::Error => {
+                if let Some(word) = operand {
+                    self.show_error(word);
+                }
+                out.extend(own);
+            }
             ParameterOp::UseReplacement => {
                 if known && !empty {
                     fallback(self, out);

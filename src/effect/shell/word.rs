@@ -52,11 +52,8 @@ impl Walker<'_> {
         if let Some(text) = self.plain_word(words) {
             return vec![Value::known(text, span)];
         }
-        let outer = std::mem::take(&mut self.flow.seen);
-        let mut fields = self.expand_fields(words, span);
-        let seen = std::mem::replace(&mut self.flow.seen, outer);
+        let (mut fields, seen) = self.seeing_apart(|w| w.expand_fields(words, span));
         if seen != 0 {
-            self.flow.seen |= seen;
             fields.iter_mut().for_each(|field| field.secrets |= seen);
         }
         fields
@@ -123,10 +120,7 @@ impl Walker<'_> {
     /// The one value that a word is where nothing splits: assignments, redirections, `case`.
     pub fn expand_one(&mut self, word: &Word, assignment: bool) -> Value {
         let span = self.source_range(word.span);
-        let outer = std::mem::take(&mut self.flow.seen);
-        let atoms = self.expand_row(word, assignment);
-        let secrets = std::mem::replace(&mut self.flow.seen, outer);
-        self.flow.seen |= secrets;
+        let (atoms, secrets) = self.seeing_apart(|w| w.expand_row(word, assignment));
         Value { secrets, ..field_value(&atoms, span) }
     }
 

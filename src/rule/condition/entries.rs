@@ -158,6 +158,7 @@ conditions! {
     within: Within,
     private: Private,
     via: Via,
+    shown: Shown,
     host: Host,
     package: Package,
     permission: Match,
@@ -463,6 +464,28 @@ impl Condition for Via {
         effect: &Effect,
     ) -> Truth {
         Truth::from(asked.hold_for(s.analysis.way_of(effect)))
+    }
+}
+
+/// `shown`
+pub enum Shown {}
+
+impl Condition for Shown {
+    type Value = Option<bool>;
+    const KEY: &'static str = "shown";
+    const DOC: &'static str = "true = what the command reads or prints may get out; false = only variables, logins and silent programs get it";
+    const SCOPE: Scope = Scope::Command;
+
+    fn match_effect(
+        asked: &Self::Value,
+        _: &Conditions,
+        s: &Subject<'_>,
+        effect: &Effect,
+    ) -> Truth {
+        let kept = s.command_of(effect).is_some_and(|command| command.said.kept)
+            && effect.word != Word::Send
+            && effect.source != Source::Redirect;
+        Truth::from(Some(!kept) == *asked)
     }
 }
 

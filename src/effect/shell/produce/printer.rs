@@ -54,7 +54,8 @@ impl Walker<'_> {
             _ if stranger => Printer::Stranger,
             "echo" | "printf" | "true" | ":" => Printer::Nobody,
             // A filter without files says nothing of its own.
-            "cat" | "head" | "tail" | "sort" | "uniq" | "cut" | "tac" | "tee" | "xargs"
+            "xargs" if is_bare_xargs(args) => Printer::Nobody,
+            "cat" | "head" | "tail" | "sort" | "uniq" | "cut" | "tac" | "tee"
                 if !args
                     .iter()
                     .any(|a| !a.known_start().starts_with('-') || a.text().is_none()) =>
@@ -102,4 +103,18 @@ impl Walker<'_> {
         matches!(self.out.locate_value(file, Extent::Exact, false),
             Spot::At(target) if self.out.written.get(&target.resolved) == Some(&None))
     }
+}
+
+/// `xargs -d '\n'`: does it hand on what it is fed, with no program of its own?
+fn is_bare_xargs(args: &[Value]) -> bool {
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        match word.plain_text() {
+            Some("-d" | "-n" | "-L" | "-P" | "-s") => _ = words.next(),
+            Some(word) if word.starts_with("-a") || word.starts_with("--arg-file") => return false,
+            Some(word) if word.starts_with('-') => {}
+            _ => return false,
+        }
+    }
+    true
 }
