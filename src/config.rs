@@ -562,7 +562,9 @@ fn open_source(path: &Path, layer: Layer) -> Result<Option<OpenFile>, String> {
     match opened {
         Ok(opened) => Ok(Some(opened)),
         // Of the user's own, a link to nowhere and a path through a file are meant to lead somewhere.
-        Err(Refusal::Absent) if layer.is_project() || !files::leads_nowhere(path) => Ok(None),
+        // In a repository only the file itself is.
+        Err(Refusal::Absent) if layer.is_project() && !path.is_symlink() => Ok(None),
+        Err(Refusal::Absent) if !files::leads_nowhere(path) => Ok(None),
         Err(Refusal::Absent) => {
             Err(format!("{} is, or lies behind, a link that leads nowhere", path.display()))
         }
@@ -571,7 +573,10 @@ fn open_source(path: &Path, layer: Layer) -> Result<Option<OpenFile>, String> {
         {
             Ok(None)
         }
-        Err(refusal) => Err(refusal.describe_for(path)),
+        Err(refusal) => {
+            let fix = refusal.fix().map(|fix| format!(": {fix}")).unwrap_or_default();
+            Err(format!("{}{fix}", refusal.describe_for(path)))
+        }
     }
 }
 
@@ -595,7 +600,7 @@ mod tests {
         std::os::unix::fs::symlink(dir.path().join("gone"), dir.path().join("link")).unwrap();
         for behind in ["link", "link/x.toml", "link/a/x.toml"] {
             assert!(open(behind, Layer::User).is_err(), "{behind}");
-            assert!(matches!(open(behind, Layer::Project), Ok(None)), "{behind}");
+            assert_eq!(open(behind, Layer::Project).is_err(), behind == "link", "{behind}");
         }
         assert!(matches!(open("no/x.toml", Layer::User), Ok(None)));
     }

@@ -57,6 +57,22 @@ impl Refusal {
             other => format!("{} {other}", path.display()),
         }
     }
+
+    /// What makes it readable, where the sentence does not say so itself.
+    pub fn fix(&self) -> Option<&'static str> {
+        match self {
+            Refusal::Kind(_) => Some("move it away, and put a file there"),
+            Refusal::Large(_) => Some("take out of it what is not needed"),
+            Refusal::Text => Some("save it as UTF-8"),
+            Refusal::System(error) if error.kind() == ErrorKind::PermissionDenied => {
+                Some("its owner can let you, by `chmod u+r`")
+            }
+            Refusal::System(error) if error.kind() == ErrorKind::NotADirectory => {
+                Some("one of the directories that lead to it is a file: move that away")
+            }
+            Refusal::Absent | Refusal::System(_) | Refusal::Others(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for Refusal {
@@ -245,7 +261,11 @@ pub fn find_lost_directory(path: &Path) -> Option<io::Error> {
     for dir in path.ancestors().skip(1) {
         match access(dir, Access::WRITE_OK | Access::EXEC_OK) {
             Ok(()) => return None,
-            Err(rustix::io::Errno::NOENT) => {}
+            Err(rustix::io::Errno::NOENT) if !is_link(dir) => {}
+            Err(rustix::io::Errno::NOENT) => {
+                let why = format!("{} is a link that leads nowhere", dir.display());
+                return Some(io::Error::new(ErrorKind::NotFound, why));
+            }
             Err(error) => return Some(error.into()),
         }
     }

@@ -481,11 +481,13 @@ impl Removal<'_> {
         let mut record = order::take_entry(&mut records.files, &key);
         let Some(text) = before else { return Ok((None, Vec::new())) };
         let mut doc = parse_document(target, text, form)?;
+        let mut as_it_was = text.to_string();
         if let (Some((key, value)), Some(record)) = (going.pinned, &mut record)
             && std::mem::take(&mut record.pinned)
             && let Some((at, _)) = doc.root().get(key).filter(|(_, node)| node.to_value() == *value)
         {
             doc.remove(&[at]).map_err(|fault| Error::refused(target, text, fault))?;
+            as_it_was = doc.text();
         }
         // As it was before the member came.
         let text = &doc.text();
@@ -506,7 +508,7 @@ impl Removal<'_> {
             records.files.insert(key, record);
         }
         if changes.is_empty() {
-            return Ok((Some(text.to_string()), changes));
+            return Ok((Some(as_it_was), changes));
         }
         let mut after = Some(doc.text());
         if self.place.own && doc.root().is_empty() {

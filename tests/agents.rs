@@ -430,3 +430,17 @@ fn try_payload(agent: &dyn Agent, payload: Map<String, Value>) {
         assert!(out.status == 0 || out.status == 2, "{} {what}", agent.id());
     }
 }
+
+/// Newer clients have events that nobody knows: who was registered says whose they are.
+#[test]
+fn an_event_of_an_unknown_name_is_its_whose_entry_ran() {
+    for (name, flag, wanted) in [
+        ("preToolUse", Some("claude"), "kiro"),
+        ("foo", Some("claude"), "claude"),
+        ("foo", None, "kiro"),
+    ] {
+        let payload = json!({ "hook_event_name": name, "tool_name": "x", "cwd": "/" });
+        let agent = agent::detect_agent(payload.as_object().unwrap(), flag);
+        assert_eq!(agent.id(), wanted, "{name} {flag:?}");
+    }
+}

@@ -35,6 +35,30 @@ fn project() -> World {
 }
 
 #[test]
+#[cfg(unix)]
+fn what_is_trusted_is_not_written_over_where_it_cannot_be_believed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = project();
+    let store = world.state().join("trust.json");
+    let entry = json!({"format": 2, "hash": "0", "programs": {}});
+    let text = json!({ "files": { "/elsewhere/.hookctl.toml": entry } }).to_string();
+    world.write(&store, &text);
+    let mode = |bits| fs::set_permissions(&store, fs::Permissions::from_mode(bits)).unwrap();
+    for (what, broken, bits) in
+        [("others may write it", text.as_str(), 0o666), ("broken", "{", 0o600)]
+    {
+        world.write(&store, broken);
+        mode(bits);
+        for args in [&["trust"][..], &["trust", "--list"], &["trust", "--revoke"]] {
+            let done = world.on_terminal(args, "trust project\n");
+            assert_eq!(done.code, 2, "{what} {args:?}: {}", done.out);
+            assert!(done.out.contains("nothing is trusted"), "{what} {args:?}: {}", done.out);
+            assert_eq!(fs::read_to_string(&store).unwrap(), broken, "{what} {args:?}");
+        }
+    }
+}
+
+#[test]
 #[cfg_attr(windows, ignore = "needs a terminal")]
 fn trust_shows_asks_and_holds_until_the_content_changes() {
     let world = project();

@@ -321,6 +321,31 @@ fn who_changed_an_entry_is_said_as_it_is() {
 }
 
 #[test]
+fn an_entry_that_reads_other_rules_says_which() {
+    let stage = Stage::new("claude");
+    let other = stage.path("other");
+    fs::create_dir(&other).unwrap();
+    let own = stage.world.home().join(".config/hookctl").display().to_string();
+    stage.edit(|text| text.replace(&own, &other.display().to_string()));
+    let said = stage.report(&[])["notes"].to_string();
+    assert!(said.contains("reads its rules from") && said.contains("other status"), "{said}");
+    fs::remove_dir(&other).unwrap();
+    stage.is_not_in_effect("which is not there: every call is asked about");
+}
+
+#[test]
+fn what_does_not_begin_as_a_program_is_none() {
+    for text in ["", "x", "echo no program names its interpreter\n"] {
+        let stage = Stage::new("claude");
+        let program = stage.path("bin/hookctl");
+        stage.put("bin/hookctl", text);
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        stage.edit(|settings| settings.replace(cli::BIN, &program.display().to_string()));
+        stage.is_not_in_effect("cannot be run");
+    }
+}
+
+#[test]
 fn what_costs_the_agent_the_whole_file_is_told() {
     for (agent, text) in [
         ("codex", r#"{"a":1}"#),

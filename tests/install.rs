@@ -229,6 +229,18 @@ fn s0_23_uninstall_gives_the_original_bytes() {
 }
 
 #[test]
+fn s0_23_another_file_of_the_agent_keeps_its_bytes_as_well() {
+    for before in ["", "\n", "{ }"] {
+        let world = World::new();
+        let other = world.home().join(".factory/settings.json");
+        world.put(&other, before);
+        world.ok(&["install", "--agent", "droid"]);
+        world.ok(&["uninstall", "--agent", "droid"]);
+        assert_eq!(fs::read_to_string(&other).unwrap(), before);
+    }
+}
+
+#[test]
 fn s0_23_uninstall_removes_a_file_and_directory_that_install_made() {
     let world = World::new();
     world.ok(&["install"]);
@@ -469,7 +481,7 @@ fn s0_27_wrong_and_old_wiring_is_outdated_until_installed_again() {
         ("if", true, |entry| entry["if"] = json!("Bash(git *)")),
         ("timeout 7", true, |entry| entry["timeout"] = json!(7)),
         ("is not there", true, |entry| entry["command"] = json!("/nowhere/hookctl")),
-        ("edited by hand", false, |entry| entry["args"][6] = json!("/elsewhere")),
+        ("/elsewhere, which is not there", true, |entry| entry["args"][6] = json!("/elsewhere")),
         ("runs hookctl", true, |entry| {
             entry.as_object_mut().unwrap().remove("args");
             entry["command"] = json!("hookctl hook");
@@ -1035,14 +1047,24 @@ fn purge_removes_our_state_and_nothing_else() {
     world.put(&world.home().join(".config/hookctl/config.toml"), "");
     world.ok(&["install"]);
     world.put(&world.state().join("journal.jsonl"), "{}\n");
-    world.put(&world.state().join("theirs.txt"), "x");
+    for own in ["marks/s", "asked/s.jsonl", "salt", "plugin-claude", "managed/tried"] {
+        world.put(&world.state().join(own), "x");
+    }
+    // Names that begin as ours do are not ours.
+    let theirs = ["backups-2024/x", "journal-2025.txt", "notes-thesis/x", "theirs.txt"];
+    for name in theirs {
+        world.put(&world.state().join(name), "x");
+    }
     let done = world.ok(&["uninstall", "--purge"]);
     assert!(done.out.contains("journal.jsonl") && done.out.contains("theirs.txt (not hookctl's)"));
-    let left: Vec<_> =
+    let mut left: Vec<_> =
         fs::read_dir(world.state()).unwrap().map(|e| e.unwrap().file_name()).collect();
-    assert_eq!(left, ["theirs.txt"]);
+    left.sort();
+    assert_eq!(left, theirs.map(|name| name.trim_end_matches("/x")));
+    assert!(theirs.iter().all(|name| world.state().join(name).exists()));
     assert!(world.home().join(".config/hookctl/config.toml").exists());
-    fs::remove_file(world.state().join("theirs.txt")).unwrap();
+    fs::remove_dir_all(world.state()).unwrap();
+    world.put(&world.state().join("journal.jsonl"), "{}\n");
     world.ok(&["uninstall", "--purge"]);
     assert!(!world.state().exists());
 }

@@ -91,7 +91,9 @@ impl Agent for Kiro {
     /// Row 9 of the contract's table; those who also name their events so are told before.
     fn detect(&self, payload: &Fingerprint) -> Option<Mark> {
         let others = payload.has(Field::CursorVersion) || payload.has(Field::SessionIdCamel);
-        (payload.has_camel_event() && !others).then_some(Mark::Strong)
+        let known = EVENTS.iter().any(|spec| spec.name == payload.text(Field::HookEventName));
+        let mark = if known { Mark::Strong } else { Mark::Weak };
+        (payload.has_camel_event() && !others).then_some(mark)
     }
 
     fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event {

@@ -35,6 +35,9 @@ pub(super) fn run(context: &Context, args: &PageArgs, report: &mut Report) -> Re
         Ok(_) | Err(files::Refusal::Absent) => {}
         Err(refusal) => bail!(refusal.describe_for(&path)),
     }
+    if let Some(dir) = path.parent().filter(|dir| !dir.is_dir()) {
+        bail!("there is no directory {}", display_path(context, dir));
+    }
     let figures = Figures::read(context, args.since.as_deref())?;
     if figures.events == 0 {
         let text = format!("nothing found in {}", context.paths.journal().display());
@@ -93,7 +96,7 @@ fn render_page(figures: &Figures) -> String {
         };
         start = *end;
         // As of no outcome.
-        (name, [0, count, 0, 0, 0])
+        (name, [0, count, 0, 0, 0, 0])
     });
     let times: Vec<(String, Outcomes)> = times.collect();
     chart_rows(&mut out, "How long it took", &times, 0);

@@ -25,10 +25,10 @@ const DAYS: usize = 60;
 /// Where a bucket of latency ends, in milliseconds.
 pub(super) const BUCKETS: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0, 1000.0, f64::INFINITY];
 
-/// How a decision came out. `Passed` would have been stopped, but for `observe` or a pause.
-pub(super) const OUTCOMES: [&str; 5] = ["allow", "silent", "passed", "ask", "deny"];
+/// How a decision came out. `Passed` would have been stopped, but for `observe` or a pause. `Failed` could not be judged.
+pub(super) const OUTCOMES: [&str; 6] = ["allow", "silent", "passed", "ask", "deny", "failed"];
 /// The colours of people's terminals for them.
-const COLOURS: [u8; 5] = [GREEN, FAINT, YELLOW, YELLOW, RED];
+const COLOURS: [u8; 6] = [GREEN, FAINT, YELLOW, YELLOW, RED, RED];
 
 /// How often each outcome was.
 pub(super) type Outcomes = [usize; OUTCOMES.len()];
@@ -257,7 +257,8 @@ fn outcome(line: &Line) -> usize {
     match line.decision.as_str() {
         "allow" => 0,
         "ask" | "defer" => 3,
-        "deny" | "halt" | "failed" => 4,
+        "deny" | "halt" => 4,
+        "failed" => 5,
         _ if observed() => 2,
         _ => 1,
     }

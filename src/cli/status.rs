@@ -426,5 +426,6 @@ fn last_event(paths: &Paths) -> Option<LastEvent> {
     let text = |key: &str| line.get(key).and_then(Value::as_str);
     let told = text("time").and_then(Moment::parse).map(Moment::to_seconds);
     let time = told.unwrap_or_else(|| meta.modified().map_or(0, unix_seconds));
-    Some(LastEvent { time, event: text("event").map(str::to_string) })
+    let event = text("event").filter(|event| !event.is_empty()).map(str::to_string);
+    Some(LastEvent { time, event })
 }

@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, args: &TrustArgs, report: &mut Report) -> R
         print_stderr(&format!("refused: {why}"));
         return Ok(Exit::Found);
     }
-    let store = Store::load(&context.paths.trust());
+    let store = read_store(context)?;
     let mut any = false;
     for source in &sources {
         let name = display_path(context, &source.path);
@@ -187,7 +187,7 @@ fn confirm_entry(context: &Context, root: &Path, path: &Path, entry: TrustEntry)
     if !human::confirm_typed(context, &lost, &confirmation_words(root, &entry))? {
         return Ok(false);
     }
-    let mut store = Store::load(&context.paths.trust());
+    let mut store = read_store(context)?;
     store.files.insert(path_key(path)?, entry);
     save_store(context, &store)?;
     let done = context.paint(GREEN, "Trusted");
@@ -237,6 +237,11 @@ fn save_store(context: &Context, store: &Store) -> Result<()> {
     write_private(&context.paths.trust(), &text)
 }
 
+/// What is trusted so far. A store that is not believed is not written over either.
+fn read_store(context: &Context) -> Result<Store> {
+    Store::read(&context.paths.trust()).map_err(|why| anyhow!("{why}"))
+}
+
 /// What a human types: the project's name, and that something in it is not pinned.
 fn confirmation_words(root: &Path, entry: &TrustEntry) -> String {
     let name = root.file_name().map_or("/".into(), |name| name.to_string_lossy());
@@ -246,7 +251,7 @@ fn confirmation_words(root: &Path, entry: &TrustEntry) -> String {
 
 /// What is trusted, and whether it still is what was approved.
 fn list_trusted(context: &Context, as_json: bool) -> Result<Exit> {
-    let store = Store::load(&context.paths.trust());
+    let store = read_store(context)?;
     let state = |path: &str| match files::read_text(Path::new(path), files::LARGE) {
         Err(_) => "gone",
         Ok(text) => {
@@ -298,7 +303,7 @@ fn revoke_trust(
     files: &[(Layer, PathBuf)],
     report: &mut Report,
 ) -> Result<Exit> {
-    let mut store = Store::load(&context.paths.trust());
+    let mut store = read_store(context)?;
     let mut text = String::new();
     report.set("revoked", json!([]));
     for (_, path) in files {

@@ -16,6 +16,7 @@ use super::others::noted_elsewhere;
 use super::report::{Level, Report};
 use super::{Context, Exit, human, make_visible, scope};
 use crate::agent::{self, Agent};
+use crate::glob;
 use crate::names::state::OWN_STATE;
 use crate::settings::beside::uninstall_command;
 use crate::settings::consent;
@@ -382,7 +383,7 @@ fn purge(context: &Context, dry_run: bool, report: &mut Report) -> Result<()> {
     for name in names {
         let path = dir.join(&name);
         let name = name.to_string_lossy();
-        if !OWN_STATE.iter().any(|own| name.starts_with(own)) {
+        if !OWN_STATE.iter().any(|own| glob::matches(own, &name)) {
             left.push(name.into_owned());
             continue;
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::effect::program::table::{self, Class};
 use crate::env;
+use crate::files;
 use crate::script::line::{is_assignment, split_words};
 
 /// Words before a program that run what follows them.
@@ -136,6 +137,13 @@ fn spellings(program: &Path) -> impl Iterator<Item = PathBuf> + use<> {
         name.push(ending);
         name.into()
     })
+}
+
+/// Does this file begin as a program does? A shell runs any other as a script, and an empty one answers nothing.
+pub fn begins_as_program(file: &Path) -> bool {
+    // ELF, Mach-O of one and of several processors, what Windows runs, a script that names its interpreter.
+    let starts: [&[u8]; 5] = [b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ", b"#!"];
+    files::read_head(file, 4).is_ok_and(|head| starts.iter().any(|start| head.starts_with(start)))
 }
 
 /// Can this file be run?

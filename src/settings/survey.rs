@@ -267,7 +267,7 @@ pub(super) fn other_sort(entry: &Map<String, Value>) -> Option<&str> {
 /// The matcher of a group or entry, where it is not "everything".
 fn matcher_of(group: &Node) -> Option<String> {
     group.get("matcher").and_then(|(_, node)| match node.as_str() {
-        Some("" | "*") => None,
+        Some("" | "*" | ".*") => None,
         Some(text) => Some(text.to_string()),
         None => Some(node.to_value().to_string()),
     })

@@ -1,7 +1,7 @@
 //! One settings file: what is in it, beside what should be.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -311,6 +311,7 @@ impl FileReport {
             let shaped = wanted.zip(place.form.entries());
             let shaped = shaped.map(|(wanted, form)| Shaped { wanted, form });
             let faults = shaped.into_iter().flat_map(|shaped| shaped.outdated_parts(own));
+            let faults = faults.chain(wanted.and_then(|wanted| other_rules(own, wanted)));
             let counts = faults.filter(|fault| place.is_ours_to_edit() || fault.breaks);
             self.outdated.extend(counts.map(|fault| OutdatedEntry {
                 event: own.event.clone(),
@@ -376,6 +377,25 @@ fn whole_file_faults(
     faults.into_iter().map(entry).collect()
 }
 
+/// That an entry reads other rules than those of which `status` tells.
+fn other_rules(own: &Own, wanted: &WantedEntries) -> Option<Outdated> {
+    let named = own.option_value("--config")?;
+    let mut places = wanted.places.iter().skip_while(|word| *word != "--config");
+    if places.nth(1).is_some_and(|wanted| wanted == named) {
+        return None;
+    }
+    let breaks = !Path::new(named).is_dir();
+    let why = match breaks {
+        true => {
+            format!("reads its rules from {named}, which is not there: every call is asked about")
+        }
+        false => {
+            format!("reads its rules from {named}: `hookctl --config {named} status` tells of them")
+        }
+    };
+    Some(Outdated { breaks, why })
+}
+
 /// Why a script is not run, whatever is in it.
 #[cfg(unix)]
 fn script_faults(place: &SettingsFile) -> Option<Outdated> {
@@ -400,7 +420,9 @@ fn inspect_binary(command: &str) -> Binary {
     Binary {
         path: command.to_string(),
         exists: file.is_some(),
-        executable: file.as_deref().is_some_and(program::is_executable),
+        executable: file
+            .as_deref()
+            .is_some_and(|file| program::is_executable(file) && program::begins_as_program(file)),
         current: file.as_deref().and_then(|file| files::real_path(file).ok()) == this,
         writable_by_others: file.as_deref().is_some_and(is_world_writable),
     }

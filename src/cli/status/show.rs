@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::{
-    BOLD, Context, GREEN, RED, YELLOW, flatten_lines, indent_following_lines, install,
+    BOLD, Context, GREEN, RED, YELLOW, flatten_lines, indent_following_lines, install, make_visible,
 };
 use super::agents::{self, AgentRow};
 use super::file::{EntryState, FileReport};
@@ -58,8 +58,8 @@ pub(super) fn render_report(context: &Context, report: &StatusReport) -> String 
     let last = match &report.last_event {
         None => "none yet".to_string(),
         Some(last) => {
-            let name = last.event.as_deref().unwrap_or("an event");
-            format!("{name}, {}", format_age(unix_now() - last.time))
+            let name = last.event.as_deref().unwrap_or("an event without a name");
+            format!("{}, {}", make_visible(name), format_age(unix_now() - last.time))
         }
     };
     line("last event", &last);

@@ -173,7 +173,20 @@ pub(super) fn check_regexes(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
     all.extend(rule.templates().flat_map(Template::regexes));
     for regex in all {
         if let Some(why) = regex.find_fault() {
-            r.add_error("bad-regex", format!("`{}`: {why}", clip_text(&regex.source)), id.clone());
+            let span = place_of(&regex.source, &id, r.text);
+            r.add_error("bad-regex", format!("`{}`: {why}", clip_text(&regex.source)), span)
+                .with_hint(
+                    "`\\` in front of a mark means the mark itself; 'single quotes' keep a `\\`",
+                );
         }
+    }
+}
+
+/// Where a pattern is written behind the rule's header: rules do not keep that. The header, where it is written with escapes.
+fn place_of(pattern: &str, id: &Range<usize>, text: &str) -> Range<usize> {
+    let behind = text.get(id.end..).unwrap_or_default();
+    match behind.find(pattern) {
+        Some(at) if !pattern.is_empty() => id.end + at..id.end + at + pattern.len(),
+        _ => id.clone(),
     }
 }
