@@ -149,9 +149,9 @@ pub fn find_program(name: &str, own: &'static [Program]) -> Option<&'static Prog
 /// All that is known of it, be it only what it is to others.
 pub fn find_row(name: &str, own: &'static [Program]) -> Option<&'static Program> {
     own.iter().find(|p| p.name == name).or_else(|| packed::find_packed(name)).or_else(|| {
-        // `python3.15`, `lua5.4`, `php8.2`
+        // `python3.15`, `lua5.4`, `php8.2`, `bash-5.2`
         let bare = name.strip_suffix('t').unwrap_or(name);
-        let bare = bare.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let bare = bare.trim_end_matches(|c: char| c.is_ascii_digit() || "-.".contains(c));
         let versioned = (2..name.len()).contains(&bare.len());
         let row = versioned.then(|| packed::find_packed(bare)).flatten();
         row.filter(|row| row.has_class(Class::Interpreter))

@@ -296,6 +296,12 @@ impl Walker<'_> {
     }
 
     fn run_redefinition(&mut self, args: &[Value], span: &Range<usize>) {
+        // zsh's `hash ls=/bin/rm`.
+        let pairs = args.iter().filter_map(|arg| arg.plain_text()?.split_once('='));
+        for (name, file) in pairs.filter(|(_, file)| file.starts_with('/')) {
+            let held = StateValue::Alias(Some(file.to_string()));
+            self.state.set(StateKey::Alias(name.to_string()), Some(held));
+        }
         let redefines =
             |a: &Value| ["-p", "-f", "-n"].iter().any(|o| a.known_start().starts_with(o));
         if args.iter().any(redefines) {
@@ -397,7 +403,8 @@ impl Walker<'_> {
 
     /// Where a plain name leads if the call has set CDPATH: that is looked at before the current directory.
     fn leads_by_cdpath(&mut self, value: &Value) -> Option<String> {
-        let name = value.plain_text().filter(|name| !name.starts_with(['/', '.']))?;
+        let dots = |name: &&str| matches!(name.split('/').next(), Some("" | "." | ".."));
+        let name = value.plain_text().filter(|name| !dots(name))?;
         self.state.find_variable(CDPATH)?;
         let text = self.text_of(CDPATH)?;
         let first = text.split(':').find(|dir| !dir.is_empty())?;

@@ -143,6 +143,14 @@ fn word(text: &str, depth: usize) -> String {
                 out.push_str(&substitution(&rest[1..1 + end], depth));
                 taken = (2 + end).min(rest.len());
             }
+            // `$$x`: what is in the variable that it names.
+            '$' if rest[1..].starts_with('$') => {
+                let name = rest.trim_start_matches('$');
+                let rest_of_it = name.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+                let name = &name[..name.len() - rest_of_it.len()];
+                out.push_str(&format!("${{!{name}}}"));
+                taken = rest.len() - rest_of_it.len();
+            }
             '$' => {
                 let name = rest[1..].trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
                 let end = rest.len() - name.len();
@@ -329,6 +337,14 @@ impl Translation {
                 let text = format!("{}={}", rest[0], bare(rest[1]));
                 self.out.push_str(&format!("alias '{}'", text.replace('\'', "'\\''")));
             }
+            "alias" if rest.len() > 1 && matches!(rest[0], "-s" | "--save") => {
+                self.push(words);
+                self.keep_function(rest[1]);
+            }
+            "funcsave" => {
+                self.out.push_str("true");
+                rest.iter().for_each(|name| self.keep_function(name));
+            }
             "source" | "." if matches!(rest, [] | ["-"]) => {
                 self.out.push_str("source /dev/stdin");
             }
@@ -361,6 +377,16 @@ impl Translation {
     }
 
     /// `set -gx NAME VALUE ...`
+    /// What every later fish finds in its settings.
+    fn keep(&mut self, file: &str) {
+        self.out.push_str(&format!("; : >> ~/.config/fish/{file}"));
+    }
+
+    fn keep_function(&mut self, name: &str) {
+        let name = bare(name);
+        self.keep(&format!("functions/{}.fish", name.split('=').next().unwrap_or_default()));
+    }
+
     fn set(&mut self, rest: &[&str]) {
         let flags: Vec<&str> = rest.iter().copied().take_while(|w| w.starts_with('-')).collect();
         let has = |short: char, long: &str| {
@@ -387,6 +413,10 @@ impl Translation {
                 self.push(values);
                 self.out.push(')');
             }
+        }
+        let weighs = has('x', "--export") || name.to_ascii_lowercase().contains("path");
+        if has('U', "--universal") && weighs {
+            self.keep("fish_variables");
         }
     }
 }

@@ -114,6 +114,7 @@ enum Calls {
     Shell,
     Write,
     Delete,
+    Ex,
     Hidden,
 }
 
@@ -127,6 +128,14 @@ const FUNCTIONS: &[(&str, Calls)] = &[
     ("writefile(", Calls::Write),
     ("delete(", Calls::Delete),
     ("rename(", Calls::Write),
+    ("fs.rm(", Calls::Delete),
+    ("fs_unlink(", Calls::Delete),
+    ("vim.cmd(", Calls::Ex),
+    ("nvim_command(", Calls::Ex),
+    ("nvim_exec(", Calls::Ex),
+    ("nvim_exec2(", Calls::Ex),
+    ("uv.spawn(", Calls::Hidden),
+    ("loop.spawn(", Calls::Hidden),
     ("libcall(", Calls::Hidden),
     ("feedkeys(", Calls::Hidden),
     ("eval(", Calls::Hidden),
@@ -141,7 +150,7 @@ pub fn scan_vim(sink: &mut Sink, text: &str) {
             if let Some(at) = line.find(function) {
                 let given = line[at + function.len()..].trim_start();
                 match given.starts_with(['"', '\'', ')']) {
-                    true => vim_call(sink, *calls, &string_literals(given)),
+                    true => vim_call(sink, *calls, given),
                     false => sink.emit_hidden("an editor command whose text is known only then"),
                 }
             }
@@ -150,12 +159,14 @@ pub fn scan_vim(sink: &mut Sink, text: &str) {
 }
 
 /// A call of a function of Vim script.
-fn vim_call(sink: &mut Sink, calls: Calls, texts: &[String]) {
-    match (calls, texts) {
+fn vim_call(sink: &mut Sink, calls: Calls, given: &str) {
+    let texts = string_literals(given);
+    match (calls, &texts[..]) {
         (Calls::Shell, [text, ..]) => sink.run_shell_text(text),
+        (Calls::Ex, [text, ..]) => ex(sink, text),
         (Calls::Write, [.., last]) => sink.emit_path(Word::Write, last, Extent::Exact),
         (Calls::Delete, [text, ..]) => {
-            let tree = texts.iter().any(|t| t == "rf");
+            let tree = texts.iter().any(|t| t == "rf") || given.contains("recursive");
             sink.emit_path(Word::Delete, text, if tree { Extent::Tree } else { Extent::Exact });
         }
         _ => sink.emit_hidden("an editor command that may execute"),
@@ -197,6 +208,12 @@ fn ex(sink: &mut Sink, line: &str) {
                     sink.emit_path(Word::Write, body.trim_start_matches(">>").trim(), Extent::Exact)
                 }
             }
+        }
+        "redir" if body.starts_with('>') => {
+            sink.emit_path(Word::Write, body.trim_start_matches(['>', '!']).trim(), Extent::Exact)
+        }
+        "mks" | "mksession" | "mk" | "mkexrc" | "mkv" | "mkvimrc" | "mkvie" | "mkview" => {
+            sink.emit_path(Word::Write, body, Extent::Exact)
         }
         "r" | "read" => match rest.strip_prefix('!') {
             Some(shell) => sink.run_shell_text(shell),
@@ -269,6 +286,9 @@ fn call_arguments(text: &str) -> &str {
 
 /// Emacs Lisp: the functions that run, write and delete.
 pub fn scan_lisp(sink: &mut Sink, text: &str) {
+    if hands_on(text) {
+        sink.emit_hidden("Lisp that may execute");
+    }
     for (at, _) in text.match_indices('(') {
         let rest = &text[at + 1..];
         let end = call_arguments(rest)
@@ -276,15 +296,16 @@ pub fn scan_lisp(sink: &mut Sink, text: &str) {
             .unwrap_or(0);
         let name = &rest[..end];
         let texts = || string_literals(call_arguments(&rest[end..])).into_iter();
+        let literal = || texts().next().filter(|_| rest[end..].trim_start().starts_with('"'));
         let path = |text: Option<String>| text.unwrap_or_else(|| BLANK.to_string());
         match name {
-            name if RUNNING.contains(&name) => match texts().next() {
+            name if RUNNING.contains(&name) => match literal() {
                 Some(text) => sink.run_shell_text(&text),
                 None => sink.emit_hidden("shell text known only at run time"),
             },
             name if HIDING.contains(&name) => sink.emit_hidden("Lisp that may execute"),
-            "delete-file" => sink.emit_path(Word::Delete, &path(texts().next()), Extent::Exact),
-            "delete-directory" => sink.emit_path(Word::Delete, &path(texts().next()), Extent::Tree),
+            "delete-file" => sink.emit_path(Word::Delete, &path(literal()), Extent::Exact),
+            "delete-directory" => sink.emit_path(Word::Delete, &path(literal()), Extent::Tree),
             "with-temp-file" => sink.emit_path(Word::Write, &path(texts().next()), Extent::Exact),
             "write-file" | "write-region" | "append-to-file" => {
                 sink.emit_path(Word::Write, &path(texts().last()), Extent::Exact)
@@ -292,12 +313,21 @@ pub fn scan_lisp(sink: &mut Sink, text: &str) {
             "find-file" | "insert-file-contents" | "load-file" => {
                 sink.emit_path(Word::Read, &path(texts().next()), Extent::Exact)
             }
-            "rename-file" | "copy-file" => {
+            "rename-file" | "copy-file" | "url-copy-file" => {
                 sink.emit_path(Word::Write, &path(texts().nth(1)), Extent::Exact)
             }
             _ => {}
         }
     }
+}
+
+/// Is a function that runs something handed on by its name: `(funcall 'shell-command "ls")`?
+fn hands_on(text: &str) -> bool {
+    text.match_indices('\'').any(|(at, _)| {
+        let name = call_arguments(&text[at + 1..]);
+        let end = name.find(|c: char| c.is_whitespace() || c == ')').unwrap_or(name.len());
+        RUNNING.contains(&&name[..end]) || HIDING.contains(&&name[..end])
+    })
 }
 
 /// A makefile: its recipes and `$(shell ...)` are shell text.
@@ -329,7 +359,9 @@ pub fn scan_gdb(sink: &mut Sink, text: &str) {
             "source" | "so" => sink.emit_path(Word::Read, rest, Extent::Exact),
             "dump" | "generate-core-file" => sink.emit_hidden("a debugger command that writes"),
             "pipe" | "|" => sink.emit_hidden("a debugger command that executes"),
-            "call" | "print" | "p" if rest.contains("system(") || rest.contains("exec") => {
+            "call" | "print" | "p" | "expr" | "expression" | "e" | "po" | "output" | "inspect"
+                if rest.contains("system(") || rest.contains("exec") =>
+            {
                 sink.emit_hidden("a debugger command that executes")
             }
             _ if line.trim_start().starts_with('!') => sink.run_shell_text(&line.trim_start()[1..]),
