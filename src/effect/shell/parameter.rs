@@ -385,6 +385,15 @@ impl Walker<'_> {
             && crate::effect::variable::is_tool(&text)
     }
 
+    /// Is it a variable that neither the call nor the environment of the hook sets, which is the agent's?
+    fn is_never_set(&self, name: &str) -> bool {
+        let set = self.out.place.env.is_some_and(|get| get(name).is_some());
+        !set && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+            && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && self.state.get(&StateKey::Var(name.to_string())).is_none()
+            && !self.state.is_set(&StateKey::Tainted)
+    }
+
     pub(super) fn expand_operation(
         &mut self,
         reference: &VarRef,
@@ -434,6 +443,11 @@ impl Walker<'_> {
                     unset = true;
                 }
                 let told = other.iter().any(|a| matches!(a, Atom::Ch(..)));
+                if !known && told && self.is_never_set(reference.name.as_str()) {
+                    let why = "a variable that the user's own environment may set";
+                    self.emit_uncovered(why, reference.span);
+                    unset = true;
+                }
                 if matches!(operator, ParameterOp::AssignDefault) && (unset || told) {
                     let mut values = vec![vec![other.clone()]];
                     if !unset {
