@@ -314,6 +314,9 @@ impl Walker<'_> {
         }
         let plain = self.as_if_single(&args[from]);
         let text = plain.as_ref().unwrap_or(&args[from]);
+        if plain.is_some() {
+            self.out.emit_uncovered("shell text known only at run time", text.span.clone());
+        }
         // A function that is defined further down is known at the end only.
         let name = text.plain_text().unwrap_or_default().to_string();
         let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');

@@ -6,7 +6,7 @@ use super::Walker;
 use super::pattern::{change_case, replace_pattern};
 use super::state::{StateKey, StateValue, VariableWords, unknown_var};
 use super::word::{Atom, Quote, atoms_of, expanded_keep, push_expanded, push_unknown_number};
-use crate::effect::path::normalise_path;
+use crate::effect::path::{is_output, normalise_path};
 use crate::effect::value::Value;
 use crate::limits;
 
@@ -443,9 +443,9 @@ impl Walker<'_> {
                     unset = true;
                 }
                 let told = other.iter().any(|a| matches!(a, Atom::Ch(..)));
-                if !known && told && self.is_never_set(reference.name.as_str()) {
-                    let why = "a variable that the user's own environment may set";
-                    self.emit_uncovered(why, reference.span);
+                // `rm -rf "${BUILD:-build}"`: by its default it is for what a build makes.
+                let letters: String = other.iter().filter_map(Atom::letter).collect();
+                if !known && is_output(&letters) && self.is_never_set(reference.name.as_str()) {
                     unset = true;
                 }
                 if matches!(operator, ParameterOp::AssignDefault) && (unset || told) {

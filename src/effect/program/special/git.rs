@@ -18,7 +18,6 @@ use crate::effect::value::Value;
 use crate::effect::{Effect, Extent, Grade, Source, SubCommand, Target, Word, secret};
 use crate::glob;
 use crate::names::git_restore::LOCKS;
-use crate::names::installed::{DIRECTORIES, OUTPUTS};
 
 const DISCARD: Word = Word::Named("git.discard");
 /// Why a URL of that transport is not understood.
@@ -260,15 +259,6 @@ fn last_says(call: &Call, yes: &str, no: &str) -> bool {
     last(yes) > last(no)
 }
 
-/// What a build or a package manager makes anew (`git clean -fd build/`).
-fn is_output(place: &Value) -> bool {
-    let text = place.plain_text().unwrap_or_default().trim_end_matches('/');
-    let name = split(text).1;
-    !text.starts_with('/')
-        && !text.contains("..")
-        && (OUTPUTS.contains(&name) || DIRECTORIES.contains(&name))
-}
-
 /// Without `-f` git refuses, unless a setting says otherwise.
 pub fn emit_clean(out: &mut Emitter, call: &Call, values: &[Value]) {
     if call.is_dry_run() {
@@ -279,7 +269,7 @@ pub fn emit_clean(out: &mut Emitter, call: &Call, values: &[Value]) {
     });
     let sure = lax || call.has_any(&["-f", "-i"]);
     let grade = if sure { Grade::Certain } else { Grade::Possible };
-    if (lax || call.has("-f")) && (values.is_empty() || !values.iter().all(is_output)) {
+    if (lax || call.has("-f")) && (values.is_empty() || !values.iter().all(|v| v.plain_text().is_some_and(path::is_output))) {
         call.does(out, DISCARD);
     }
     if values.is_empty() {
