@@ -27,8 +27,8 @@ pub use files::{
     printed_guarded_files,
 };
 pub use forge::emit_forge;
-pub use made::spare_made;
 pub use git::{names_git, redirects_git, spare_throwaway};
+pub use made::spare_made;
 pub use stage::{is_client, is_watched, settle, settle_drops};
 pub use wrap::fill_row;
 

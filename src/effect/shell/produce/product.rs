@@ -316,7 +316,9 @@ impl Walker<'_> {
                 [one] if args.len() == 1 => known(one.plain_text()?),
                 _ => None,
             },
-            "npm" | "pnpm" | "yarn" | "conda" | "mamba" | "brew" | "pyenv" => self.own_prefix(p.name, &known_texts(args)),
+            "npm" | "pnpm" | "yarn" | "conda" | "mamba" | "brew" | "pyenv" => {
+                self.own_prefix(p.name, &known_texts(args))
+            }
             "basename" => p.last_part().or(Some(Feed::Names)),
             "dirname" => p.leading_part(),
             _ => None,
