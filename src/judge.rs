@@ -319,7 +319,11 @@ fn describe_unknown(one: &Match<'_>, analysis: &Analysis) -> String {
     let mut effects = one.effects.iter().filter_map(|at| analysis.effects.get(*at)).filter(unknown);
     let word =
         effects.find_map(|effect| analysis.text.get(effect.span.clone())).unwrap_or_default();
-    let why = if analysis.notes.is_empty() { "not understood" } else { &analysis.notes.join("; ") };
+    let why = match analysis.notes.is_empty() {
+        true if word.contains('$') => "its value is not known",
+        true => "not understood",
+        false => &analysis.notes.join("; "),
+    };
     // Of a text of which nothing was understood the whole is the word.
     let shown = word.trim();
     match shown.is_empty() || shown.len() > LONGEST_WORD || shown.contains('\n') {

@@ -409,7 +409,7 @@ fn the_exit_status_tells_the_verdict_where_it_is_asked_to() {
 fn the_word_that_was_not_understood_is_named() {
     let world = World::new();
     for (call, word) in [
-        ("rm -rf $DIR", "(not understood: `$DIR`)"),
+        ("rm -rf $DIR", "(its value is not known: `$DIR`)"),
         ("ls; eval \"$x\"", "(shell text known only at run time: `\"$x\"`)"),
         ("ls | $TOOL -x", "(a program known only at run time: `$TOOL`)"),
     ] {

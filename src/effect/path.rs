@@ -10,6 +10,7 @@ use std::io::ErrorKind;
 
 use super::{Extent, Target, windows};
 use crate::limits::{self, Cap};
+use crate::names::installed::{DIRECTORIES, OUTPUTS};
 
 /// An absolute path without `.`, `..`, `//` and trailing slash, without looking at the disk.
 pub fn normalise_path(path: &str) -> String {
@@ -89,6 +90,15 @@ pub fn split(path: &str) -> (&str, &str) {
 /// Does the path lie below that directory?
 pub fn is_below(path: &str, dir: &str) -> bool {
     dir == "/" || path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Is it a directory below this one that a build or a package manager fills, and fills again?
+pub fn is_output(path: &str) -> bool {
+    let path = path.trim_end_matches('/');
+    let name = split(path).1;
+    !path.starts_with(['/', '~'])
+        && !path.contains("..")
+        && (OUTPUTS.contains(&name) || DIRECTORIES.contains(&name))
 }
 
 /// Where the system and its users keep temporary files.

@@ -38,6 +38,7 @@ pub fn emit_call(out: &mut Emitter, call: &Call) -> Vec<Next> {
     let next = emit_call_effects(out, call);
     special::note_scope(out, call, from);
     special::settle(out, call, from);
+    special::spare_made(out, call, from);
     next
 }
 
@@ -54,13 +55,18 @@ fn emit_call_effects(out: &mut Emitter, call: &Call) -> Vec<Next> {
         None => {
             open_verb(out, call, call.parsed.subs.checked_sub(1));
             emit_opaque(out, call);
-            next.extend(guess::of_call(call));
+            next.extend(guess::of_call(call, &called(out)));
         }
         Some(_) if call.parsed.has_mark(mark::ONLY) => {}
         Some(program) => emit_row(out, call, program, &mut next),
     }
     out.cwd = home;
     next
+}
+
+/// The program of the call as it is written.
+fn called(out: &mut Emitter) -> String {
+    out.own_command().and_then(|own| own.word.text.clone()).unwrap_or_default()
 }
 
 /// A sub-command at that place of the operands that nobody knows.
@@ -103,7 +109,7 @@ fn emit_row(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Ne
         special::spare_throwaway(out, from);
     }
     if guess::may_run_more(call, program, next) {
-        next.extend(guess::of_call(call));
+        next.extend(guess::of_call(call, &called(out)));
     }
     // A host that is known says more than "some host", which would match every rule on hosts.
     for (word, there) in [

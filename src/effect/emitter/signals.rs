@@ -130,9 +130,23 @@ impl Emitter<'_> {
         let all: Vec<Word> = commands
             .iter()
             .enumerate()
+            .filter(|(_, one)| !fed || !self.stands_alone(one))
             .filter_map(|(finder, one)| found_by(one, picked(finder)))
             .collect();
         [AGENT, ALL, RUNTIME].into_iter().find(|word| all.contains(word))
+    }
+
+    /// Is it a statement whose output nobody takes: `pgrep -fa node; ...`?
+    fn stands_alone(&self, command: &SubCommand) -> bool {
+        let text = self.analysis.text.as_str();
+        let whole = text.get(command.span.clone()).unwrap_or("|");
+        let before = text.get(..command.span.start).unwrap_or("|").trim_end_matches(' ');
+        let behind = text.get(command.span.end..).unwrap_or("|").trim_start_matches(' ');
+        (before.is_empty() || before.ends_with([';', '\n', '&']))
+            && behind.starts_with([';', '\n', '&'])
+            && !behind.starts_with("&>")
+            && whole.starts_with(&command.name)
+            && !whole.contains(['>', '|', '`', '('])
     }
 
     /// The bytes that an argument of the command is written as; in nested text those of the whole command.

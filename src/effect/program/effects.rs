@@ -13,7 +13,7 @@ mod operand;
 
 pub use manifest::emit_writes;
 pub use maybe::emit_opaque;
-pub use maybe::maybe_path;
+pub use maybe::{emit_handed, maybe_path};
 pub use operand::{
     emit_message, emit_operands, emit_role, is_directory, is_held_address, is_message, join_words,
     keep_words_apart,

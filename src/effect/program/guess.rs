@@ -12,22 +12,23 @@ use super::table::{Class, Program, Role, find_program, find_row, has_class};
 use crate::effect::path::{normalise_path, split};
 use crate::effect::value::Value;
 use crate::limits::Cap;
-use crate::names::guess::{COMMANDING, ESCAPES, PROSE, RUNNING, SPEAKING, TEXTS};
+use crate::names::guess::{BUILT, COMMANDING, ESCAPES, PROSE, RUNNING, SPEAKING, TEXTS};
 use crate::names::shell::SYSTEM_DIRS;
 
-/// The commands that the words of a call may be.
-pub fn of_call(call: &Call) -> Vec<Next> {
+/// The commands that the words of a call may be; `called` = its program as it is written.
+pub fn of_call(call: &Call, called: &str) -> Vec<Next> {
     let mut found = Vec::new();
     if speaks(call.name) || has_class(call.name, Class::Agent, &[]) {
         return found;
     }
+    let built = is_built(called);
     // What stands behind it is no option, and no text of the program's own.
     let end = call.args.iter().position(|arg| arg.plain_text() == Some("--")).filter(|end| {
         let first = call.args.get(end + 1).map_or("", Value::known_start);
         is_grave(first) || first.contains(char::is_whitespace)
     });
     for (at, arg) in call.args.iter().enumerate() {
-        let Some(text) = arg.text() else { continue };
+        let Some(text) = arg.text().filter(|_| !built || after_short(call, at)) else { continue };
         let before = at.checked_sub(1).map_or("", |at| call.args[at].known_start());
         let given =
             before.len() > 1 && before.starts_with('-') && before != "--" && !before.contains('=');
@@ -53,6 +54,25 @@ pub fn of_call(call: &Call) -> Vec<Next> {
         }
     }
     found
+}
+
+/// Is it the value of `-c`? By that name even what a build has made may be a shell.
+fn after_short(call: &Call, at: usize) -> bool {
+    let before = at.checked_sub(1).map_or("", |at| call.args[at].known_start());
+    before.len() == 2 && names_command(before)
+}
+
+/// Is it a program that the project itself builds? It is given texts, and is no wrapper, unless by its name.
+pub fn is_built(name: &str) -> bool {
+    let up = name.trim_start_matches("./");
+    let path = up.trim_start_matches("../");
+    let (dir, file) = split(path);
+    let top = dir.split('/').next().unwrap_or_default();
+    (BUILT.contains(&top) || path == "a.out")
+        && (up == path || top != "bin")
+        && (!file.contains('.') || file == "a.out")
+        && !is_one(file, COMMANDING)
+        && find_program(file, &[]).is_none()
 }
 
 /// Does the row leave words that may be a command? Of what it says all of, and of languages, nothing is tried.
@@ -100,8 +120,12 @@ pub fn of_setting(value: &Value) -> Vec<Next> {
 }
 
 /// May the program be fed commands that no row speaks of?
-pub fn may_be_fed(parsed: &Parsed) -> bool {
-    parsed.program.is_none_or(|row| row.windows || row.sub && !row.operands_known)
+pub fn may_be_fed(name: &str, parsed: &Parsed, text: &str) -> bool {
+    match parsed.program {
+        // An event in JSON is data to it.
+        None => !text.trim_start().starts_with(['{', '[']) && !is_built(name),
+        Some(row) => row.windows || row.sub && !row.operands_known,
+    }
 }
 
 /// The commands that a program in some language starts: strings of it, and lines with the mark by which prompts go to

@@ -299,7 +299,8 @@ fn hand_on(parsed: &mut Parsed, from: usize, kept: u32) {
             // To what runs it may be a file, and code.
             if matches!(spec.role, Role::Text | Role::MaybeRead) {
                 let value = found.value.as_ref().and_then(Value::plain_text);
-                let code = value.is_some_and(looks_like_path);
+                // Nobody names the root where a file is wanted.
+                let code = value.is_some_and(|t| looks_like_path(t) && t != "/");
                 spec.role = if code { Role::Runs } else { Role::MaybeRead };
             }
         } else {

@@ -8,6 +8,7 @@ mod forge;
 mod git;
 mod lookalike;
 mod machine;
+mod made;
 mod network;
 mod packages;
 mod remote;
@@ -27,6 +28,7 @@ pub use files::{
 };
 pub use forge::emit_forge;
 pub use git::{names_git, redirects_git, spare_throwaway};
+pub use made::spare_made;
 pub use stage::{is_client, is_watched, settle, settle_drops};
 pub use wrap::fill_row;
 

@@ -14,7 +14,7 @@ use crate::effect::emitter::{Spot, directory_at};
 use crate::effect::path::{is_below, join, normalise_path};
 use crate::effect::program::table::{self, Special};
 use crate::effect::program::{self, Next};
-use crate::effect::value::{BLANK, Value};
+use crate::effect::value::{BLANK, Printer, Value};
 use crate::effect::{Effect, Extent, Grade, SubCommand, Word};
 use crate::limits;
 
@@ -318,7 +318,11 @@ impl Walker<'_> {
         {
             return;
         }
-        let text = &args[from];
+        let plain = self.as_if_single(&args[from]);
+        let text = plain.as_ref().unwrap_or(&args[from]);
+        if plain.is_some() {
+            self.out.emit_uncovered("shell text known only at run time", text.span.clone());
+        }
         // A function that is defined further down is known at the end only.
         let name = text.plain_text().unwrap_or_default().to_string();
         let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
@@ -347,6 +351,15 @@ impl Walker<'_> {
             self.take_back(before);
             self.traps.iter_mut().filter(|trap| trap.index == index).for_each(|t| t.seen = None);
         }
+    }
+
+    /// `trap "rm -rf $dir" EXIT`: where a value is known by its kind alone, the text says more with the variable in it.
+    fn as_if_single(&self, text: &Value) -> Option<Value> {
+        let raw = self.frame.source.get(text.span.clone())?;
+        let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
+        let told = text.text().is_some() || matches!(text.by(), Printer::Stranger);
+        (!told && !inner.contains(['"', '`', '\\']) && !inner.contains("$("))
+            .then(|| Value::known(inner, text.span.clone()))
     }
 
     fn run_eval(&mut self, args: &[Value], index: usize) {

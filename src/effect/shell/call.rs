@@ -534,6 +534,13 @@ impl Walker<'_> {
     /// `$JAVA_HOME/bin/java`: a program of the tables in a directory that is known only at run time. It is read as that
     /// program, and no allow means it.
     pub(super) fn known_program(&self, word: &Value) -> Option<String> {
+        let raw = self.frame.source.get(word.span.clone()).unwrap_or_default();
+        // The shell that the user has.
+        if matches!(raw.trim_matches('"'), "$SHELL" | "${SHELL}")
+            && self.state.find_variable("SHELL").is_none()
+        {
+            return Some("$/sh".into());
+        }
         let written = word.outline().filter(|_| !word.is_fed())?;
         let (dir, name) = split(written);
         let known = |name| table::find_program(name, self.out.place.programs).is_some();
@@ -579,8 +586,9 @@ impl Walker<'_> {
         if nexts.is_empty() && name != "git" && !complete {
             self.may_start_git(&span);
         }
-        if program::guess::may_be_fed(parsed)
-            && let Feed::Text(text) = &self.feed
+        let called = self.out.analysis.commands[index].word.text.clone().unwrap_or_default();
+        if let Feed::Text(text) = &self.feed
+            && program::guess::may_be_fed(&called, parsed, text)
         {
             // A prompt that nobody knows is fed its lines.
             let tried = program::guess::of_program(text, &span);

@@ -6,7 +6,7 @@ use super::Walker;
 use super::pattern::{change_case, replace_pattern};
 use super::state::{StateKey, StateValue, VariableWords, unknown_var};
 use super::word::{Atom, Quote, atoms_of, expanded_keep, push_expanded, push_unknown_number};
-use crate::effect::path::normalise_path;
+use crate::effect::path::{is_output, normalise_path};
 use crate::effect::value::Value;
 use crate::limits;
 
@@ -385,6 +385,15 @@ impl Walker<'_> {
             && crate::effect::variable::is_tool(&text)
     }
 
+    /// Is it a variable that neither the call nor the environment of the hook sets, which is the agent's?
+    fn is_never_set(&self, name: &str) -> bool {
+        let set = self.out.place.env.is_some_and(|get| get(name).is_some());
+        !set && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+            && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && self.state.get(&StateKey::Var(name.to_string())).is_none()
+            && !self.state.is_set(&StateKey::Tainted)
+    }
+
     pub(super) fn expand_operation(
         &mut self,
         reference: &VarRef,
@@ -434,6 +443,11 @@ impl Walker<'_> {
                     unset = true;
                 }
                 let told = other.iter().any(|a| matches!(a, Atom::Ch(..)));
+                // `rm -rf "${BUILD:-build}"`: by its default it is for what a build makes.
+                let letters: String = other.iter().filter_map(Atom::letter).collect();
+                if !known && is_output(&letters) && self.is_never_set(reference.name.as_str()) {
+                    unset = true;
+                }
                 if matches!(operator, ParameterOp::AssignDefault) && (unset || told) {
                     let mut values = vec![vec![other.clone()]];
                     if !unset {

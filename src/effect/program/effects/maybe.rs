@@ -3,10 +3,14 @@
 use super::Call;
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::host::{connection_host, host_of};
-use crate::effect::path;
+use crate::effect::path::{self, is_below, split};
 use crate::effect::value::{Value, looks_like_path};
-use crate::effect::{Extent, Grade, Source, Word};
+use crate::effect::{Extent, Grade, Source, Target, Word};
 use crate::limits;
+use crate::names::handed::{CROWDED, CROWDED_IN};
+
+/// Why no allow covers such a call.
+const HANDED: &str = "a directory of the system or a home that a program is handed";
 
 /// A program that no table describes: words that look like paths are read, and maybe written.
 pub fn emit_opaque(out: &mut Emitter, call: &Call) {
@@ -36,6 +40,34 @@ fn possible_write(out: &mut Emitter, value: &Value, extent: Extent) {
         let span = value.span.clone();
         out.push_effect(Word::Write, Grade::Possible, Some(target), None, Source::Operand, span);
     }
+}
+
+/// Is it such a directory? Whoever is only handed that is told of no file in it.
+pub fn emit_handed(out: &mut Emitter, value: &Value) -> bool {
+    let target = out.locate_exact(value).filter(|target| is_crowded(out, target));
+    if target.is_some() {
+        out.operand(Word::Read, value);
+        out.emit_uncovered(HANDED, value.span.clone());
+    }
+    target.is_some()
+}
+
+/// Does so much lie in that directory that whoever names it means none of it: the system's own, a home, what holds one or
+/// the project?
+fn is_crowded(out: &mut Emitter, target: &Target) -> bool {
+    let (home, cwd) = (out.place.home.as_str(), out.place.cwd.as_str());
+    let crowded = |path: &String| {
+        let path = path.strip_prefix("/private").filter(|p| !p.is_empty()).unwrap_or(path);
+        let own = path::behind(path, home).map(|own| own.trim_start_matches('/'));
+        path.matches('/').count() < 2
+            || CROWDED_IN.contains(&split(path).0)
+            || path::behind(home, path).is_some()
+            || is_below(cwd, path)
+            || own.is_some_and(|own| CROWDED.contains(&own))
+    };
+    target.extent == Extent::Exact
+        && [&target.lexical, &target.resolved].into_iter().all(crowded)
+        && out.resolver.is_dir(&target.resolved)
 }
 
 /// A URL that is contacted, a path that is read, or a name.
@@ -85,7 +117,9 @@ pub fn maybe_read(out: &mut Emitter, value: &Value) {
         },
         None => value.clone(),
     };
-    out.emit_path(Word::Read, &path, Extent::Visible, Grade::Certain, Source::Operand);
+    if !emit_handed(out, &path) {
+        out.emit_path(Word::Read, &path, Extent::Visible, Grade::Certain, Source::Operand);
+    }
 }
 
 /// Read for certain, written possibly, if it looks like a path or is one.
@@ -129,6 +163,9 @@ pub fn maybe_path(out: &mut Emitter, value: &Value) {
             }
             _ => value.clone(),
         };
+        if emit_handed(out, &value) {
+            return;
+        }
         let extent = match out.locate_value(&value, Extent::Exact, false) {
             Spot::At(target)
                 if target.extent == Extent::Exact && out.resolver.is_dir(&target.resolved) =>

@@ -94,6 +94,8 @@ fn is_weighty(method: &str, target: &str) -> bool {
                 || path.contains("/git/refs")
                 || path.contains("/actions/runners")
         }
+        // `gh pr edit`
+        "PATCH" if path.contains("/pulls/") => !last.bytes().all(|b| b.is_ascii_digit()),
         "PATCH" | "PUT" => last == "merge" || !path.split('/').any(|part| TALK.contains(&part)),
         _ => true,
     }

@@ -1,6 +1,6 @@
 //! Package managers: where a package comes from, what `npx` and its kin run, whose settings change.
 
-use super::super::effects::{Call, Next, maybe_path};
+use super::super::effects::{Call, Next, emit_handed, maybe_path};
 use super::super::table::{self, Program, mark};
 use super::Invocation;
 use super::added::{self, INSTALLED};
@@ -47,7 +47,10 @@ fn package(out: &mut Emitter, program: &Program, value: &Value, text: &str) -> b
     if path.starts_with(['.', '/', '~']) || path.len() < text.len() || path.ends_with(".go") {
         let path = path.split('[').next().unwrap_or(path).trim_end_matches("/...");
         let from = out.analysis.effects.len();
-        out.operand_tree(Word::Read, &Value::known(path, value.span.clone()));
+        let path = Value::known(path, value.span.clone());
+        if !emit_handed(out, &path) {
+            out.operand_tree(Word::Read, &path);
+        }
         out.code_from_elsewhere(from);
         return false;
     }

@@ -316,7 +316,9 @@ impl Walker<'_> {
                 [one] if args.len() == 1 => known(one.plain_text()?),
                 _ => None,
             },
-            "conda" | "mamba" | "brew" | "pyenv" => self.own_prefix(p.name, &known_texts(args)),
+            "npm" | "pnpm" | "yarn" | "conda" | "mamba" | "brew" | "pyenv" => {
+                self.own_prefix(p.name, &known_texts(args))
+            }
             "basename" => p.last_part().or(Some(Feed::Names)),
             "dirname" => p.leading_part(),
             _ => None,
@@ -329,6 +331,8 @@ impl Walker<'_> {
         let home = &self.out.place.home;
         match (name, &words[..]) {
             ("conda" | "mamba", ["info", "--base"]) => known(format!("{home}/miniconda3")),
+            ("npm" | "pnpm", ["root"]) => known("node_modules"),
+            ("npm", ["prefix"]) => known("."),
             ("pyenv", ["root"]) => known(format!("{home}/.pyenv")),
             ("brew", ["--prefix"]) => known("/opt/homebrew"),
             ("brew", ["--prefix", formula]) if !formula.contains(['/', '.', '*']) => {
@@ -362,8 +366,11 @@ impl Walker<'_> {
             }
             ["ls-files", ref rest @ ..] => {
                 let plain = |a: &&&str| !a.starts_with('-') && !a.starts_with(':');
-                let named = rest.iter().filter(plain).flat_map(|a| self.guarded_like(a));
-                listing::files_below(args, named.chain(listing::lasting(args)).collect())
+                let patterns: Vec<&str> = rest.iter().filter(plain).copied().collect();
+                let mut named: Vec<Value> =
+                    patterns.iter().flat_map(|a| self.guarded_like(a)).collect();
+                named.extend(listing::lasting(args));
+                listing::files_below(args, named)
             }
             // `git grep -l PATTERN`
             ["grep", ref rest @ ..] if !rest.iter().any(|a| a.starts_with("--no-index")) => {
@@ -483,12 +490,17 @@ impl Walker<'_> {
         listing::files_below(&args[..at], Vec::new()).filter(|_| keeps)
     }
 
-    /// The guarded paths of this directory that a pattern names.
-    fn guarded_like(&self, pattern: &str) -> Vec<Value> {
+    /// The guarded paths of this directory that a pattern names: those that are there, or are made by the call, unless it
+    /// names their directory.
+    fn guarded_like(&mut self, pattern: &str) -> Vec<Value> {
         let Some(cwd) = self.cwd() else { return Vec::new() };
         let path = normalise_path(&join(&cwd, pattern));
         let paths = self.out.place.guarded_paths().into_iter();
-        let named = paths.filter(|own| glob::matches(&path, own));
+        let anywhere = pattern.starts_with('*');
+        let out = &mut self.out;
+        let mut there = |own: &String| out.written.contains_key(own) || out.resolver.exists(own);
+        let named =
+            paths.filter(|own| glob::matches(&path, own)).filter(|own| !anywhere || there(own));
         named.map(|own| Value::known(own, 0..0)).collect()
     }
 

@@ -33,7 +33,16 @@ impl Walker<'_> {
         match &parameter.syntax {
             ParameterExpansionSyntax::Zsh(_) => {
                 let raw = parameter.raw_body.slice(&self.frame.source);
-                if raw.contains('(') || raw.contains('`') {
+                let raw = behind_flags(raw);
+                // `${(f)"$(git ls-files)"}`
+                if let Some(text) = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'))
+                    && text.starts_with("$(")
+                    && !text.contains('"')
+                {
+                    let text = format!(": {raw}");
+                    let span = self.source_range(span);
+                    self.walk_nested(&text, span, self.frame.parent);
+                } else if raw.contains('(') || raw.contains('`') {
                     self.emit_unseen("a zsh parameter expansion", span);
                 }
             }
@@ -115,4 +124,27 @@ impl Walker<'_> {
 fn is_whole(text: &str) -> bool {
     let count = |sign: u8| text.bytes().filter(|byte| *byte == sign).count();
     count(b'(') == count(b')') && [b'`', b'"'].iter().all(|sign| count(*sign).is_multiple_of(2))
+}
+
+/// What zsh expands behind flags that only say how its value is split, ordered or written; with others, all.
+fn behind_flags(raw: &str) -> &str {
+    const FORMS: &str = "@aACcFfikLnoOqQtuUvwWz0";
+    let flags = raw.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+    let plain = |flags: &str| {
+        let joins = ["s", "j", "ps", "pj"].iter().find_map(|form| flags.strip_prefix(form));
+        let joined = joins.filter(|rest| {
+            let sign = rest.bytes().next();
+            sign.is_some_and(|sign| sign.is_ascii_punctuation())
+                && rest.len() > 1
+                && rest.bytes().last() == sign
+                && !rest.contains(['$', '`', '('])
+        });
+        joined.is_some() || flags.chars().all(|flag| FORMS.contains(flag))
+    };
+    match flags {
+        Some((flags, rest)) if plain(flags) => rest,
+        // A prompt's own signs: `${(%):-%n}`.
+        Some(("%", rest)) if rest.starts_with(":-%") && rest.len() == 4 => "",
+        _ => raw,
+    }
 }

@@ -18,6 +18,8 @@ fn starts_program(key: &str, value: Option<&str>) -> bool {
     let Some(value) = value else { return true };
     let section = key.split_once('.').map_or("", |(section, _)| section);
     match section {
+        // An empty value names none.
+        "core" | "diff" | "difftool" | "merge" | "mergetool" | "gpg" if value.is_empty() => false,
         _ if value.starts_with('!') => true,
         // git's own watcher, or none.
         _ if key == "core.fsmonitor" && matches!(value, "true" | "false" | "1" | "0" | "") => false,
