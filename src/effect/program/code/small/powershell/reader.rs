@@ -1,7 +1,10 @@
 //! PowerShell, statement by statement: what variables hold, and what a pipe hands on.
 
-use super::statement::{POWERSHELL, Quoting, Statement};
+use super::plain::Plain;
+use super::statement::{POWERSHELL, Quoting, Statement, block_variables};
 use super::*;
+use std::borrow::Cow;
+
 use crate::effect::variable::{Marked, classify_variable};
 use crate::names::powershell::{CHANGING, HARMLESS, OTHER_WAYS, READING, WRITING};
 
@@ -50,6 +53,23 @@ fn variable_name(word: &str) -> Option<String> {
     })
 }
 
+/// A path that begins with the directory that the shell is in, from there.
+fn located(word: &str) -> Cow<'_, str> {
+    for here in HERE {
+        if let Some((start, rest)) = word.split_at_checked(here.len())
+            && start.eq_ignore_ascii_case(here)
+            && (rest.is_empty() || rest.starts_with(['/', '\\', ':']))
+        {
+            return format!(".{rest}").into();
+        }
+    }
+    word.into()
+}
+
+/// How the directory that the shell is in is written.
+const HERE: &[&str] =
+    &["$pwd", "${pwd}", "$pwd.path", "$($pwd.path)", "$($pwd)", "$(pwd)", "$(get-location)"];
+
 /// Does the sign set a variable to what follows, and not to more?
 fn is_whole(sign: &str) -> bool {
     sign == "=" || sign.eq_ignore_ascii_case("in")
@@ -65,7 +85,7 @@ const CHOOSING: &[&str] = &["where-object", "where", "?", "select-object"];
 const PIPED: &str = "-literalpath";
 
 /// So deep may strings and what is computed in them stand in each other.
-const NESTED: usize = 8;
+pub(super) const NESTED: usize = 8;
 
 pub(super) struct Reader<'r, 'a, 'p> {
     sink: &'r mut Sink<'a, 'p>,
@@ -84,6 +104,10 @@ pub(super) struct Reader<'r, 'a, 'p> {
     maps: bool,
     /// What the last command hands to the next through a pipe.
     piped: Option<Items>,
+    /// The variables that stand for a block.
+    block_names: Vec<String>,
+    /// There is a clock that starts and stops.
+    measures: bool,
 }
 
 impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
@@ -99,6 +123,8 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
             blocks: Vec::new(),
             maps: false,
             piped: None,
+            block_names: Vec::new(),
+            measures: false,
         }
     }
 
@@ -108,13 +134,19 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
         {
             return self.sink.emit_hidden("an encoded PowerShell command");
         }
+        let plain = Plain::new(text);
+        let text = &plain.text[..];
         for part in computed_parts(text) {
             self.read_deeper(part);
         }
         let lower = text.to_ascii_lowercase();
+        self.measures |= lower.contains("diagnostics.stopwatch");
         self.read_downloads(text, &lower);
         let statements = POWERSHELL.split(text);
         self.leave_unfollowed(&lower, &statements);
+        if !OTHER_WAYS.iter().any(|way| way.contains("var") && lower.contains(way)) {
+            self.block_names = block_variables(&statements);
+        }
         for statement in statements {
             self.enter_blocks(&statement.between);
             self.read_files(&statement.files);
@@ -122,7 +154,7 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
                 self.read_statement(&statement);
             }
         }
-        self.read_statics(text);
+        self.read_statics(&plain);
     }
 
     /// A text within the text: what is computed in a string, or what `iex` runs.
@@ -285,7 +317,7 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
         let path = |text: &str| self.sink.path_value(text);
         match self.items_of(word) {
             Some(items) => self.values_of(items, path),
-            None => vec![path(word)],
+            None => vec![path(&located(word))],
         }
     }
 
@@ -323,7 +355,10 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
                     None
                 }
                 _ => {
-                    self.sink.emit_hidden("a command that stands in a variable");
+                    // What stands in the block is read where it stands.
+                    if !self.block_names.contains(&word.to_ascii_lowercase()) {
+                        self.sink.emit_hidden("a command that stands in a variable");
+                    }
                     None
                 }
             };
@@ -351,8 +386,11 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
     fn read_methods(&mut self, words: &[String]) {
         let changes = |word: &&String| {
             let word = word.to_ascii_lowercase();
+            let timing = |method: &str| self.measures && matches!(method, "start" | "stop");
             word.starts_with(['$', '.'])
-                && word.rsplit_once('.').is_some_and(|(_, method)| CHANGING.contains(&method))
+                && word
+                    .rsplit_once('.')
+                    .is_some_and(|(_, method)| CHANGING.contains(&method) && !timing(method))
         };
         if words.iter().any(|word| changes(&word)) {
             self.sink.emit_hidden("a method that changes what an object stands for");
@@ -389,7 +427,14 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
                 return None;
             }
             "import-module" | "ipmo" | "add-type" => {
-                self.sink.emit_hidden("PowerShell that runs text");
+                let named = |arg: &String| arg.eq_ignore_ascii_case("-assemblyname");
+                let told = lower != "add-type" || args.iter().any(named);
+                if !told || statement.computed || args.iter().any(|arg| arg.contains('$')) {
+                    self.sink.emit_hidden("PowerShell that runs text");
+                }
+                for file in args.iter().filter(|arg| arg.contains(['/', '\\'])) {
+                    self.run(&file.replace('\\', "/"), &[], &[]);
+                }
                 return None;
             }
             _ => {}
@@ -402,6 +447,7 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
         if args.iter().any(splat) {
             self.sink.emit_hidden("options that stand in a variable");
         }
+        let word = if lower == "start" { "start-process" } else { word };
         let (name, found) = self.sink.windows_program(word, true);
         self.fetched |= found.is_some_and(|p| p.effects.contains(&Word::Network));
         if lower == "sc" {
@@ -443,7 +489,7 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
         let values = |items: &Items| self.values_of(items, |text| self.sink.word_of(name, text));
         let word = |arg: &String| match self.items_of(arg) {
             Some(items) => values(items),
-            None => vec![self.sink.word_of(name, arg)],
+            None => vec![self.sink.word_of(name, &located(arg))],
         };
         let words: Vec<Vec<Value>> =
             args.iter().map(word).chain(given.iter().map(values)).collect();
@@ -510,8 +556,8 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
     }
 
     /// `[IO.File]::Delete("x")`: what types of .NET do.
-    fn read_statics(&mut self, text: &str) {
-        for call in static_calls(text) {
+    fn read_statics(&mut self, plain: &Plain) {
+        for call in static_calls(plain) {
             let Some(effects) = call.effects() else {
                 return self.sink.emit_hidden("PowerShell that calls .NET");
             };
@@ -538,6 +584,11 @@ pub(super) struct StaticCall<'t> {
 }
 
 impl StaticCall<'_> {
+    /// What is called.
+    pub(super) fn name(&self) -> String {
+        self.member.clone().unwrap_or_else(|| "::".to_string())
+    }
+
     /// What it does to the file that is given first. None = it is not known.
     pub(super) fn effects(&self) -> Option<&'static [Word]> {
         let member = self.member.as_deref()?;
@@ -552,12 +603,12 @@ impl StaticCall<'_> {
     }
 }
 
-/// Each `::` of a text.
-pub(super) fn static_calls(text: &str) -> impl Iterator<Item = StaticCall<'_>> {
-    text.match_indices("::").map(|(at, _)| {
-        let (before, behind) = (&text[..at], &text[at + 2..]);
+/// Each `::` of a text's code.
+pub(super) fn static_calls(plain: &Plain) -> impl Iterator<Item = StaticCall<'_>> {
+    plain.code.match_indices("::").map(|(at, _)| {
+        let (before, behind) = (&plain.code[..at], &plain.text[at + 2..]);
         let end = behind.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(behind.len());
-        let name = before.strip_suffix(']').and_then(|head| Some(&head[head.rfind('[')? + 1..]));
+        let name = before.strip_suffix(']').and_then(type_name);
         let member = name.map(|name| {
             let name = name.to_ascii_lowercase();
             let name = name.strip_prefix("system.").unwrap_or(&name);
@@ -570,4 +621,19 @@ pub(super) fn static_calls(text: &str) -> impl Iterator<Item = StaticCall<'_>> {
         };
         StaticCall { member, first: first.unwrap_or_default().trim() }
     })
+}
+
+/// The name of a type that stands last in a text, without the types that it holds: `[List[string`.
+fn type_name(text: &str) -> Option<&str> {
+    let whole = text.rfind(['[', ']']).filter(|at| text[*at..].starts_with('['));
+    let name = match whole {
+        Some(at) => &text[at + 1..],
+        None => {
+            let outer = text.strip_suffix(']')?;
+            let inner = outer.rfind('[')?;
+            let name = &outer[..inner];
+            &name[name.rfind('[')? + 1..]
+        }
+    };
+    Some(name)
 }

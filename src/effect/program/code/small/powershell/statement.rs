@@ -17,6 +17,8 @@ pub(super) enum Quoting {
 pub(super) struct Statement {
     /// The separators between it and the one before, ends of lines among them.
     pub(super) between: String,
+    /// It is the value of that key of a hash table: `@{ key = value }`.
+    pub(super) key: Option<String>,
     pub(super) words: Vec<String>,
     /// How each of the words is written.
     pub(super) quoted: Vec<Quoting>,
@@ -67,10 +69,25 @@ impl Grammar {
         let mut quote = None;
         while let Some(c) = chars.next() {
             match quote {
+                // A doubled quote is one.
+                Some(q) if c == q && self.assigns && chars.next_if_eq(&q).is_some() => {
+                    out.word.push(q)
+                }
                 Some(q) if c == q => quote = None,
                 Some('\'') => out.word.push(c),
-                _ if c == self.escape => out.word.extend(chars.next()),
+                _ if c == self.escape => out.word.extend(chars.next().map(|c| match c {
+                    'n' | 'r' if self.assigns => '\n',
+                    't' if self.assigns => '\t',
+                    c => c,
+                })),
                 Some(_) => out.word.push(c),
+                // `${name}`
+                None if c == '{' && self.assigns && out.word.ends_with('$') => {
+                    out.word.push(c);
+                    out.word.extend(std::iter::from_fn(|| chars.next_if(|c| *c != '}')));
+                    out.word.extend(chars.next());
+                }
+                None if c == '=' && out.is_key() => out.end_key(),
                 None if self.quotes.contains(&c) => {
                     quote = Some(c);
                     if out.word.is_empty() {
@@ -121,6 +138,8 @@ struct Splitter {
     quoting: Quoting,
     /// The next word is a file that output goes to.
     into_file: bool,
+    /// The brackets that are open: is it a hash table's?
+    open: Vec<bool>,
 }
 
 impl Splitter {
@@ -138,7 +157,25 @@ impl Splitter {
         }
     }
 
+    /// Does what was read of the statement stand in front of the `=` of a hash table?
+    fn is_key(&self) -> bool {
+        self.open.last() == Some(&true)
+            && self.statement.key.is_none()
+            && self.statement.words.len() + usize::from(!self.word.is_empty()) == 1
+    }
+
+    fn end_key(&mut self) {
+        self.end_word();
+        self.statement.key = self.statement.words.pop();
+        self.statement.quoted.clear();
+    }
+
     fn end_statement(&mut self, sign: char) {
+        match sign {
+            '{' | '(' => self.open.push(sign == '{' && self.word.ends_with('@')),
+            '}' | ')' => drop(self.open.pop()),
+            _ => {}
+        }
         self.end_word();
         if std::mem::take(&mut self.into_file) && sign == '(' {
             // The file is computed.
@@ -148,6 +185,8 @@ impl Splitter {
             self.statement.computed = sign == '(';
             self.all.push(std::mem::take(&mut self.statement));
         }
+        // What a key stands for may be computed, or a block: it is no statement by itself.
+        self.statement.key = None;
         self.statement.between.push(sign);
     }
 }
@@ -156,4 +195,16 @@ impl Splitter {
 pub(super) fn is_assignment(word: &str) -> bool {
     matches!(word, "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "??=")
         || word.eq_ignore_ascii_case("in")
+}
+
+/// The variables that stand for a block, as they are written, and for nothing else: `$x = { ... }`.
+pub(super) fn block_variables(statements: &[Statement]) -> Vec<String> {
+    let set = |own: &Statement| own.target().map(str::to_ascii_lowercase);
+    let pairs = statements.iter().zip(statements.iter().skip(1));
+    let blocks = pairs.filter(|(own, next)| {
+        own.assignment().is_some_and(|sign| sign + 1 == own.words.len())
+            && next.between.starts_with('{')
+    });
+    let once = |name: &String| statements.iter().filter(|own| set(own).as_ref() == Some(name)).count() == 1;
+    blocks.filter_map(|(own, _)| set(own)).filter(once).collect()
 }
