@@ -137,15 +137,20 @@ fn unread(text: &str, depth: usize) -> Option<String> {
         marks('@').find(|at| !plain_list(at)).map(|_| "@".to_string())
     });
     let timing = |method: &String| {
-        matches!(&method[..], "start(" | "stop(" | "restart(") && code.contains("diagnostics.stopwatch")
+        matches!(&method[..], "start(" | "stop(" | "restart(")
+            && code.contains("diagnostics.stopwatch")
     };
+    // A method by its name.
+    let found = found.or_else(|| {
+        let mut calls = code.match_indices(".foreach(").map(|(at, call)| &code[at + call.len()..]);
+        calls.find(|given| !given.trim_start().starts_with('{')).map(|_| "foreach(".to_string())
+    });
     let found = found.or_else(|| {
         let mut brackets = marks('(').filter_map(|at| unread_bracket(&plain.code[..at]));
         brackets.find(|method| !timing(method))
     });
-    let found = found.or_else(|| {
-        marks('[').find_map(|at| unread_type(&plain.code[..at], behind(at, '[')))
-    });
+    let found =
+        found.or_else(|| marks('[').find_map(|at| unread_type(&plain.code[..at], behind(at, '['))));
     let found = found.or_else(|| {
         static_calls(&plain).find(|call| call.effects().is_none()).map(|call| call.name())
     });
@@ -155,11 +160,10 @@ fn unread(text: &str, depth: usize) -> Option<String> {
         .filter(|s| matches!(s.words.first().map(|w| &w[..]), Some("function" | "filter")))
         .filter_map(|s| s.words.get(1).map(|w| &w[..]))
         .collect();
-    let found =
-        found.or_else(|| {
-            let unread = |s: &Statement| unread_statement(s, &defined, &blocks, depth);
-            statements.iter().find_map(unread)
-        });
+    let found = found.or_else(|| {
+        let unread = |s: &Statement| unread_statement(s, &defined, &blocks, depth);
+        statements.iter().find_map(unread)
+    });
     found.or_else(|| {
         computed_parts(&plain.text).into_iter().find_map(|part| unread(part, depth + 1))
     })
@@ -266,8 +270,15 @@ fn is_member(word: &str) -> bool {
 
 /// Commands that run a block, or a method by its name.
 const RUNNING: &[&str] = &[
-    "foreach-object", "foreach", "%", "invoke-command", "icm", "start-job", "sajb",
-    "start-threadjob", "measure-command",
+    "foreach-object",
+    "foreach",
+    "%",
+    "invoke-command",
+    "icm",
+    "start-job",
+    "sajb",
+    "start-threadjob",
+    "measure-command",
 ];
 
 fn unread_statement(
@@ -320,9 +331,8 @@ fn unread_statement(
             _ => {}
         },
         "new-object" => {
-            let of_type = |arg: &&String| {
-                HARMLESS.contains(&arg.strip_prefix("system.").unwrap_or(arg))
-            };
+            let of_type =
+                |arg: &&String| HARMLESS.contains(&arg.strip_prefix("system.").unwrap_or(arg));
             if args.iter().find(|arg| !arg.starts_with('-')).is_some_and(|arg| of_type(&arg))
                 && !args.iter().any(|arg| arg.starts_with("-c"))
             {

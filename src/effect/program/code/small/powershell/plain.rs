@@ -135,7 +135,10 @@ impl Plain {
     ) -> bool {
         let behind = rest.as_str();
         match c {
-            '`' if behind.starts_with("u{") => self.push(c),
+            '`' if behind.starts_with("u{") => {
+                rest.nth(1);
+                "`u{".chars().for_each(|c| self.push(c));
+            }
             '`' => {
                 self.hide(c);
                 rest.next().into_iter().for_each(|c| self.hide(c));

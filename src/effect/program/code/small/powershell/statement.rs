@@ -181,12 +181,11 @@ impl Splitter {
             // The file is computed.
             self.statement.files.push("$()".to_string());
         }
-        if !self.statement.words.is_empty() || !self.statement.files.is_empty() {
+        let Statement { words, files, key, .. } = &self.statement;
+        if !words.is_empty() || !files.is_empty() || key.is_some() {
             self.statement.computed = sign == '(';
             self.all.push(std::mem::take(&mut self.statement));
         }
-        // What a key stands for may be computed, or a block: it is no statement by itself.
-        self.statement.key = None;
         self.statement.between.push(sign);
     }
 }
@@ -205,6 +204,71 @@ pub(super) fn block_variables(statements: &[Statement]) -> Vec<String> {
         own.assignment().is_some_and(|sign| sign + 1 == own.words.len())
             && next.between.starts_with('{')
     });
-    let once = |name: &String| statements.iter().filter(|own| set(own).as_ref() == Some(name)).count() == 1;
+    let once = |name: &String| {
+        statements.iter().filter(|own| set(own).as_ref() == Some(name)).count() == 1
+    };
     blocks.filter_map(|(own, _)| set(own)).filter(once).collect()
+}
+
+/// A hash table that a variable stands for, as the options that `@name` hands on.
+pub(super) struct Table {
+    /// In small letters.
+    pub(super) name: String,
+    pub(super) options: Vec<String>,
+}
+
+impl Table {
+    /// The tables that one place sets, and that no place changes: `$x = @{ Path = "a"; Force = $true }`.
+    pub(super) fn of(statements: &[Statement]) -> Vec<Table> {
+        let tables = statements.iter().enumerate().filter_map(|(at, own)| {
+            let sign = own.assignment().filter(|sign| own.words[sign + 1..] == ["@"])?;
+            let name = own.target()?.strip_prefix('$')?.to_ascii_lowercase();
+            let once = |word: &str| {
+                let word = word.to_ascii_lowercase();
+                let behind = word.strip_prefix('$').and_then(|word| word.strip_prefix(&name[..]));
+                behind.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+            };
+            let uses = statements.iter().flat_map(|own| &own.words).filter(|word| once(word));
+            let plain = sign == 1 && own.words[sign] == "=" && uses.count() == 1;
+            let options = plain.then(|| options_of(&statements[at + 1..]))??;
+            Some(Table { name, options })
+        });
+        tables.collect()
+    }
+}
+
+/// The options that the statements within the braces of a hash table stand for. None = it is none.
+fn options_of(statements: &[Statement]) -> Option<Vec<String>> {
+    let (mut depth, mut options) = (0_usize, Vec::<String>::new());
+    for own in statements {
+        for sign in own.between.chars() {
+            match sign {
+                '{' | '(' => depth += 1,
+                '}' | ')' => depth = depth.checked_sub(1)?,
+                _ => {}
+            }
+            if depth == 0 {
+                return Some(options);
+            }
+        }
+        match (&own.key, &own.words[..]) {
+            (Some(key), _) if depth == 1 && key.chars().all(|c| c.is_ascii_alphanumeric()) => {
+                let option = format!("-{key}");
+                match &own.words[..] {
+                    [word] if word.eq_ignore_ascii_case("$true") => options.push(option),
+                    [word] if word.eq_ignore_ascii_case("$false") => {}
+                    [word] if !own.computed && own.files.is_empty() && !word.contains('@') => {
+                        let blank = if word.starts_with('-') { " " } else { "" };
+                        options.extend([option, format!("{blank}{word}")]);
+                    }
+                    // Known only at run time.
+                    _ => options.extend([option, "$()".to_string()]),
+                }
+            }
+            _ if depth > 1 => {}
+            // What is joined to the value before.
+            _ => return None,
+        }
+    }
+    Some(options)
 }
