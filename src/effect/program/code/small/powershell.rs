@@ -140,6 +140,13 @@ fn unread(text: &str, depth: usize) -> Option<String> {
         matches!(&method[..], "start(" | "stop(" | "restart(")
             && code.contains("diagnostics.stopwatch")
     };
+    // A comment, or a part of a word.
+    let found = found.or_else(|| {
+        let part = |at: &usize| {
+            plain.code[..*at].ends_with(|c: char| c.is_alphanumeric() || "_-./:".contains(c))
+        };
+        marks('#').find(|at| !part(at)).map(|_| "#".to_string())
+    });
     // A method by its name.
     let found = found.or_else(|| {
         let mut calls = code.match_indices(".foreach(").map(|(at, call)| &code[at + call.len()..]);
@@ -200,6 +207,18 @@ fn reveals(statements: &[Statement]) -> Option<String> {
         return words.iter().find(|word| secret(word)).or(words.first()).cloned();
     }
     let drive = |word: &String| word.starts_with("env:");
+    let changes = |own: &&Statement| {
+        let from = own.assignment().map_or(0, |sign| sign + 1);
+        let looks = |word: &String| {
+            ["get-", "test-", "remove-item"].iter().any(|start| word.starts_with(start))
+                || ["gci", "ls", "dir", "gi", "gc", "cat", "ri", "rm", "del"].contains(&&word[..])
+        };
+        let drive = own.words.iter().find(|word| drive(word));
+        drive.is_some() && !own.words.get(from).is_some_and(looks)
+    };
+    if let Some(own) = statements.iter().find(changes) {
+        return own.words.iter().find(|word| drive(word)).cloned();
+    }
     let reaches = |own: &Statement| {
         let network = |word: &String| {
             let name = windows::program_name(word).unwrap_or_else(|| word.clone());
@@ -308,7 +327,7 @@ fn unread_statement(
         let member = || matches!(&word[..], "foreach-object" | "foreach" | "%");
         arg.starts_with('$') || member() && CHANGING.contains(&&arg[..])
     };
-    if called && word.starts_with('$') && !blocks.contains(word) {
+    if called && word.contains('$') && !word.contains(['/', '\\']) && !blocks.contains(word) {
         return Some(format!("& {word}"));
     }
     // An operator, text and numbers as they stand, a variable, or a member of what stood before.

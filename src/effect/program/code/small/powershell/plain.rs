@@ -155,7 +155,7 @@ impl Plain {
 
     /// Does a word begin here?
     fn begins_word(&self) -> bool {
-        self.text.chars().next_back().is_none_or(|c| c.is_whitespace() || ";{}()|&".contains(c))
+        self.text.chars().next_back().is_none_or(|c| c.is_whitespace() || ";{}()|&,".contains(c))
     }
 }
 

@@ -481,7 +481,8 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
                 "else" | "try" | "do" | "finally" | "begin" | "process" | "end" => {
                     Some(Keyword::Leads)
                 }
-                _ => Some(Keyword::Binds),
+                "switch" | "function" | "filter" | "catch" => Some(Keyword::Binds),
+                _ => None,
             };
             // `return rm x`
             return match (&lower[..], args) {
@@ -583,6 +584,10 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
         let args: Vec<String> = args.map(joined).collect();
         let args = &args[..];
         let given = match statement.computed && found.is_some_and(|p| p.windows) {
+            // What is given a new name stays where it is.
+            true if ["rename-item", "rni", "ren"].contains(&&name.to_ascii_lowercase()[..]) => {
+                vec![Items::Listed { dir: ".".to_string(), chosen: true }]
+            }
             true => vec![Items::Value(Value::unknown(self.sink.span.clone()))],
             false => found.and_then(|found| self.given_by_pipe(found, args)).unwrap_or_default(),
         };
