@@ -125,6 +125,7 @@ fn powershell(text: &str, place: &Place) -> Analysis {
     match code::unread_powershell(text) {
         None => out.emit_uncovered("PowerShell is read in part", 0..0),
         Some(word) => {
+            let word = word.replace('`', "");
             out.emit_unknown(&format!("PowerShell that is not understood: `{word}`"), 0..0)
         }
     }
