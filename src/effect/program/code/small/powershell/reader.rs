@@ -584,10 +584,6 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
         let args: Vec<String> = args.map(joined).collect();
         let args = &args[..];
         let given = match statement.computed && found.is_some_and(|p| p.windows) {
-            // What is given a new name stays where it is.
-            true if ["rename-item", "rni", "ren"].contains(&&name.to_ascii_lowercase()[..]) => {
-                vec![Items::Listed { dir: ".".to_string(), chosen: true }]
-            }
             true => vec![Items::Value(Value::unknown(self.sink.span.clone()))],
             false => found.and_then(|found| self.given_by_pipe(found, args)).unwrap_or_default(),
         };
