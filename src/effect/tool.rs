@@ -117,12 +117,17 @@ fn open_texts(input: &Json) -> Cow<'_, Json> {
 
 /// PowerShell as its own reader has it: no allow covers that, and what is not plain is not understood.
 fn powershell(text: &str, place: &Place) -> Analysis {
-    let line = format!("pwsh -c '{}'", text.replace('\'', "'\\''"));
+    // An operator in front is no option.
+    let blank = if text.starts_with(['-', '/']) { " " } else { "" };
+    let line = format!("pwsh -c '{blank}{}'", text.replace('\'', "'\\''"));
     let mut analysis = shell::analyse_command(&line, place);
     let mut out = Emitter::new(place);
-    match code::is_plain_powershell(text) {
-        true => out.emit_uncovered("PowerShell is read in part", 0..0),
-        false => out.emit_unknown("a shell that is not read", 0..0),
+    match code::unread_powershell(text) {
+        None => out.emit_uncovered("PowerShell is read in part", 0..0),
+        Some(word) => {
+            let word = word.replace('`', "");
+            out.emit_unknown(&format!("PowerShell that is not understood: `{word}`"), 0..0)
+        }
     }
     add(&mut analysis, out);
     analysis

@@ -32,7 +32,7 @@ use crate::effect::{Grade, Source, Word};
 use crate::names::generic::ENDLESS;
 
 pub use sftp::emit_transfer;
-pub use small::{is_plain_powershell, lists_here, passes_objects};
+pub use small::{lists_here, passes_objects, unread_powershell};
 pub use sql::{emit_embedded, emit_redis};
 
 /// What a number known only at run time looks like in a value.

@@ -15,7 +15,7 @@ use crate::names::vim::{MODIFYING, OPENING, READING};
 
 mod powershell;
 
-pub use powershell::{is_plain_powershell, lists_here, passes_objects, scan_cmd, scan_powershell};
+pub use powershell::{lists_here, passes_objects, scan_cmd, scan_powershell, unread_powershell};
 
 /// Where the effects of a text go.
 pub struct Sink<'a, 'p> {

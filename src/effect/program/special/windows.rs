@@ -74,9 +74,12 @@ pub(super) fn run_start(i: &mut Invocation) {
     for value in i.call.value("-argumentlist").cloned().into_iter().chain(values) {
         match value.plain_text() {
             Some(text) => {
-                let list = text.split(|c: char| c.is_whitespace() || c == ',');
-                let list = list.filter(|word| !word.is_empty());
-                words.extend(list.map(|word| Value::known(word, value.span.clone())))
+                // Quotes hold the words of one argument together.
+                for (at, part) in text.split('"').enumerate() {
+                    let apart = |c: char| at % 2 == 0 && (c.is_whitespace() || c == ',');
+                    let list = part.split(apart).filter(|word| !word.is_empty());
+                    words.extend(list.map(|word| Value::known(word, value.span.clone())));
+                }
             }
             None => words.push(value),
         }

@@ -6,13 +6,15 @@ use crate::effect::path::is_rooted;
 use crate::effect::program::table::{Program, Role, find_program};
 use crate::effect::windows;
 use crate::limits::Cap;
-use crate::names::powershell::{HARMLESS, KEYWORDS, LOOKING, METHODS, OPAQUE, UNREAD};
+use crate::names::powershell::{CHANGING, HARMLESS, KEYWORDS, LOOKING, METHODS, OPAQUE, UNREAD};
 
+mod plain;
 mod reader;
 mod statement;
 
-use reader::{Reader, static_calls};
-use statement::{CMD, POWERSHELL, Quoting, Statement, is_assignment};
+use plain::Plain;
+use reader::{NESTED, Reader, static_calls};
+use statement::{CMD, POWERSHELL, Quoting, Statement, block_variables};
 
 /// Get-ChildItem of the current directory.
 pub fn lists_here<T: AsRef<str>>(name: &str, args: &[T]) -> bool {
@@ -106,20 +108,127 @@ impl Sink<'_, '_> {
 /// A text of letters and digits that is longer is no command's name: it is encoded.
 const NO_NAME: usize = 40;
 
-/// Is all of a text PowerShell that the reader takes apart as PowerShell does, of programs and cmdlets that are known?
-pub fn is_plain_powershell(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    let rest = lower.replace(">&1", "").replace("&&", ";").replace("$env:", "$");
-    // What is called by a value.
-    let called = |behind: &str| !behind.trim_start().starts_with(['$', '(', '@']);
-    rest.split('&').skip(1).all(called)
-        && !OPAQUE.iter().any(|sign| rest.contains(sign))
-        && !lower.split("$env:").skip(1).any(names_secret)
-        && lower.match_indices('@').all(|(at, _)| lower[at..].starts_with("@("))
-        && lower.match_indices('(').all(|(at, _)| is_plain_bracket(&lower[..at]))
-        && lower.match_indices('[').all(|(at, _)| is_plain_type(&lower[at + 1..]))
-        && static_calls(&lower).all(|call| call.effects().is_some())
-        && POWERSHELL.split(&lower).iter().all(is_plain_statement)
+/// The first word of a text that the reader does not take apart as PowerShell does, or that no table knows.
+pub fn unread_powershell(text: &str) -> Option<String> {
+    unread(text, 0)
+}
+
+fn unread(text: &str, depth: usize) -> Option<String> {
+    let plain = Plain::new(&text.to_ascii_lowercase());
+    let code = plain.code.replace("$env:", "$");
+    let opaque = |sign: &&&str| code.contains(**sign);
+    let behind = |at: usize, sign: char| &plain.code[at + sign.len_utf8()..];
+    let marks = |sign: char| plain.code.match_indices(sign).map(move |(at, _)| at);
+    let statements = POWERSHELL.split(&plain.text);
+    if depth == NESTED {
+        return Some("$(".to_string());
+    }
+    let found = OPAQUE.iter().find(opaque).map(|sign| sign.to_string());
+    let found = found.or_else(|| reveals(&statements));
+    let found = found.or_else(|| {
+        let called = marks('&').find(|at| behind(*at, '&').trim_start().starts_with('@'));
+        called.map(|_| "& @".to_string())
+    });
+    let found = found.or_else(|| {
+        let plain_list = |at: &usize| {
+            plain.code[..*at].ends_with(|c: char| c.is_alphanumeric() || "/-_.:^~=".contains(c))
+                || behind(*at, '@').starts_with(|c: char| "({".contains(c) || c.is_alphabetic())
+        };
+        marks('@').find(|at| !plain_list(at)).map(|_| "@".to_string())
+    });
+    let timing = |method: &String| {
+        matches!(&method[..], "start(" | "stop(" | "restart(")
+            && code.contains("diagnostics.stopwatch")
+    };
+    // A comment, or a part of a word.
+    let found = found.or_else(|| {
+        let part = |at: &usize| {
+            plain.code[..*at].ends_with(|c: char| c.is_alphanumeric() || "_-./:".contains(c))
+        };
+        marks('#').find(|at| !part(at)).map(|_| "#".to_string())
+    });
+    // A method by its name.
+    let found = found.or_else(|| {
+        let mut calls = code.match_indices(".foreach(").map(|(at, call)| &code[at + call.len()..]);
+        calls.find(|given| !given.trim_start().starts_with('{')).map(|_| "foreach(".to_string())
+    });
+    let found = found.or_else(|| {
+        let mut brackets = marks('(').filter_map(|at| unread_bracket(&plain.code[..at]));
+        brackets.find(|method| !timing(method))
+    });
+    let found =
+        found.or_else(|| marks('[').find_map(|at| unread_type(&plain.code[..at], behind(at, '['))));
+    let found = found.or_else(|| {
+        static_calls(&plain).find(|call| call.effects().is_none()).map(|call| call.name())
+    });
+    let blocks = block_variables(&statements);
+    let defined: Vec<&str> = statements
+        .iter()
+        .filter(|s| matches!(s.words.first().map(|w| &w[..]), Some("function" | "filter")))
+        .filter_map(|s| s.words.get(1).map(|w| &w[..]))
+        .collect();
+    let found = found.or_else(|| {
+        let unread = |s: &Statement| unread_statement(s, &defined, &blocks, depth);
+        statements.iter().find_map(unread)
+    });
+    found.or_else(|| {
+        computed_parts(&plain.text).into_iter().find_map(|part| unread(part, depth + 1))
+    })
+}
+
+/// A variable of the environment that tells of a secret, where it may be handed to others; the drive of all of them
+/// where something reaches the network.
+fn reveals(statements: &[Statement]) -> Option<String> {
+    let secret = |word: &String| word.split("env:").skip(1).any(names_secret);
+    let tests = |at: usize| {
+        let own = &statements[at];
+        let caller = at.checked_sub(1).and_then(|at| statements[at].words.last());
+        let tested = |word: &String| {
+            KEYWORDS.contains(&&word[..]) || word == "-not" || word.contains("]::isnullor")
+        };
+        if let Some(sign) = own.assignment() {
+            return own.key.is_none() && !own.words[sign + 1..].iter().any(secret);
+        }
+        let compares = own.words.first().is_some_and(|word| word.starts_with(['$', '-', '!', '[']));
+        let piped = statements.get(at + 1).is_some_and(|next| next.between.contains('|'));
+        own.key.is_none()
+            && compares
+            && own.files.is_empty()
+            && !piped
+            && !own.between.contains('{')
+            && (!own.between.ends_with('(') || caller.is_some_and(tested))
+    };
+    let told = |at: &usize| {
+        let own = &statements[*at];
+        own.words.iter().chain(&own.files).any(secret) && !tests(*at)
+    };
+    if let Some(at) = (0..statements.len()).find(told) {
+        let words = &statements[at].words;
+        return words.iter().find(|word| secret(word)).or(words.first()).cloned();
+    }
+    let drive = |word: &String| word.starts_with("env:");
+    let changes = |own: &&Statement| {
+        let from = own.assignment().map_or(0, |sign| sign + 1);
+        let looks = |word: &String| {
+            ["get-", "test-", "remove-item"].iter().any(|start| word.starts_with(start))
+                || ["gci", "ls", "dir", "gi", "gc", "cat", "ri", "rm", "del"].contains(&&word[..])
+        };
+        let drive = own.words.iter().find(|word| drive(word));
+        drive.is_some() && !own.words.get(from).is_some_and(looks)
+    };
+    if let Some(own) = statements.iter().find(changes) {
+        return own.words.iter().find(|word| drive(word)).cloned();
+    }
+    let reaches = |own: &Statement| {
+        let network = |word: &String| {
+            let name = windows::program_name(word).unwrap_or_else(|| word.clone());
+            word.contains("://")
+                || find_program(&name, &[]).is_some_and(|p| p.effects.contains(&Word::Network))
+        };
+        own.words.iter().any(network)
+    };
+    let drive = statements.iter().flat_map(|own| &own.words).find(|word| drive(word))?;
+    statements.iter().any(reaches).then(|| drive.clone())
 }
 
 /// Does the name of a variable of the environment tell of a secret?
@@ -128,23 +237,49 @@ fn names_secret(behind: &str) -> bool {
     is_secret_name(&behind[..end.unwrap_or(behind.len())].to_ascii_uppercase())
 }
 
-/// What stands in front of a bracket: nothing that is called, or a method that changes nothing.
-fn is_plain_bracket(before: &str) -> bool {
+/// What stands in front of a bracket and is called, unless it is a method that changes nothing.
+fn unread_bracket(before: &str) -> Option<String> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let object = before.trim_end_matches(word);
     let method = &before[object.len()..];
-    method.is_empty()
-        || object.ends_with("::")
-        || object.ends_with('.') && METHODS.contains(&method)
+    let plain = match object.chars().next_back() {
+        Some('.') => object.ends_with("..") || METHODS.contains(&method),
+        // A method whose name is a text.
+        Some('"' | '\'') => {
+            let text = object[..object.len() - 1].trim_end_matches('_');
+            !text.trim_end_matches(['"', '\'']).ends_with('.')
+        }
+        Some('$') => method.is_empty(),
+        Some(':' | '-') => true,
+        _ => {
+            method.is_empty()
+                || KEYWORDS.contains(&method)
+                || METHOD_LIKE.contains(&method)
+                || object.ends_with("function ")
+        }
+    };
+    (!plain).then(|| format!("{method}("))
 }
 
+/// Attributes of a function and of what it is given.
+const METHOD_LIKE: &[&str] = &["parameter", "cmdletbinding", "validateset", "alias", "outputtype"];
+
 /// What stands behind a square bracket: the type of a value, one that a member is called of, or a place in a list.
-fn is_plain_type(behind: &str) -> bool {
-    let Some((name, behind)) = behind.split_once(']') else { return false };
-    let place = || name.chars().all(|c| c.is_ascii_digit() || "-.$i".contains(c));
-    behind.starts_with("::")
-        || HARMLESS.contains(&name.strip_prefix("system.").unwrap_or(name))
-        || !name.is_empty() && place()
+fn unread_type(before: &str, behind: &str) -> Option<String> {
+    // A place in a list, and a type of what a list holds.
+    if before.ends_with(|c: char| c.is_alphanumeric() || "_)]}'\"*./\\".contains(c)) {
+        return None;
+    }
+    let end = behind.find([']', '[', '('])?;
+    let name = behind[..end].trim();
+    let (name, rest) = (name.strip_prefix("system.").unwrap_or(name), &behind[end..]);
+    let plain = rest.starts_with("]::")
+        || rest.starts_with('[') && rest.contains("]::")
+        || rest.starts_with('(')
+        || HARMLESS.contains(&name)
+        || name.contains('-')
+        || name.chars().all(|c| c.is_ascii_digit());
+    (!plain).then(|| format!("[{name}]"))
 }
 
 /// Is the word a member of what stood before: `.Replace`, not `./x`?
@@ -152,38 +287,87 @@ fn is_member(word: &str) -> bool {
     word.starts_with('.') && !word.starts_with("./") && !word.starts_with(".\\")
 }
 
-/// `gci x | ForEach-Object Delete`: a method by its name.
-fn calls_member(word: &str, args: &[String]) -> bool {
-    matches!(word, "foreach-object" | "foreach" | "%")
-        && args.iter().any(|arg| !arg.starts_with('-'))
-}
+/// Commands that run a block, or a method by its name.
+const RUNNING: &[&str] = &[
+    "foreach-object",
+    "foreach",
+    "%",
+    "invoke-command",
+    "icm",
+    "start-job",
+    "sajb",
+    "start-threadjob",
+    "measure-command",
+];
 
-fn is_plain_statement(statement: &Statement) -> bool {
-    let words = &statement.words;
-    let first = words.iter().position(|word| !word.starts_with('$') && !is_assignment(word));
-    let Some(first) = first.filter(|at| statement.quoted[*at] == Quoting::None) else {
-        return true;
+fn unread_statement(
+    statement: &Statement,
+    defined: &[&str],
+    blocks: &[String],
+    depth: usize,
+) -> Option<String> {
+    let from = statement.assignment().map_or(0, |sign| sign + 1);
+    let from = match statement.words.get(from).map(|word| &word[..]) {
+        Some("return" | "throw" | "exit" | ".") => from + 1,
+        _ => from,
     };
-    let word = words[first].as_str();
+    let (word, args) = statement.words.get(from..)?.split_first()?;
+    let called = statement.between.ends_with('&') && !statement.between.ends_with("&&");
+    if statement.quoted[from] != Quoting::None && !called {
+        return None;
+    }
+    let name = windows::program_name(word).unwrap_or_else(|| word.to_string());
     let looks = || {
         let verb = word.split_once('-').map(|(verb, _)| verb);
-        LOOKING.contains(&word)
+        LOOKING.contains(&&word[..])
             || verb.is_some_and(|verb| LOOKING.contains(&verb))
                 && !["secret", "credential"].iter().any(|own| word.contains(own))
     };
-    let name = windows::program_name(word).unwrap_or_else(|| word.to_string());
-    // An operator, text and numbers as they stand, or a member of what stood before.
-    word.starts_with('-')
-        || is_member(word) && word != "."
+    let given = |arg: &&String| {
+        let member = || matches!(&word[..], "foreach-object" | "foreach" | "%");
+        arg.starts_with('$') || member() && CHANGING.contains(&&arg[..])
+    };
+    if called && word.contains('$') && !word.contains(['/', '\\']) && !blocks.contains(word) {
+        return Some(format!("& {word}"));
+    }
+    // An operator, text and numbers as they stand, a variable, or a member of what stood before.
+    if word.starts_with('-')
+        || is_member(word)
         || !word.starts_with(|c: char| c.is_ascii_alphabetic() || "./\\~_%?".contains(c))
-        || !UNREAD.contains(&word)
-            && !calls_member(word, &words[first + 1..])
-            && word != "."
-            && (KEYWORDS.contains(&word)
-                || matches!(word, "%" | "?")
-                || word.contains(['/', '\\'])
-                || find_program(&name, &[]).is_some()
-                || looks())
+        || KEYWORDS.contains(&&word[..]) && !RUNNING.contains(&&word[..])
+    {
+        return None;
+    }
+    match &word[..] {
+        own if RUNNING.contains(&own) => {
+            let block = args.iter().find(given)?;
+            return Some(format!("{word} {block}"));
+        }
+        "iex" | "invoke-expression" => match args {
+            [text] if statement.quoted[from + 1] == Quoting::Whole => {
+                return unread(text, depth + 1);
+            }
+            _ => {}
+        },
+        "new-object" => {
+            let of_type =
+                |arg: &&String| HARMLESS.contains(&arg.strip_prefix("system.").unwrap_or(arg));
+            if args.iter().find(|arg| !arg.starts_with('-')).is_some_and(|arg| of_type(&arg))
+                && !args.iter().any(|arg| arg.starts_with("-c"))
+            {
+                return None;
+            }
+        }
+        _ => {}
+    }
+    let plain = !UNREAD.contains(&&word[..])
+        && (!word.contains('-')
+            || word.contains(['/', '\\'])
+            || word.ends_with(".exe")
+            || defined.contains(&&word[..])
+            || find_program(&name, &[]).is_some()
+            || looks());
+    (!plain).then(|| [&[word.clone()], &args[..args.len().min(1)]].concat().join(" "))
 }
 
 /// PowerShell, statement by statement.

@@ -1,7 +1,10 @@
 //! PowerShell, statement by statement: what variables hold, and what a pipe hands on.
 
-use super::statement::{POWERSHELL, Quoting, Statement};
+use super::plain::Plain;
+use super::statement::{POWERSHELL, Quoting, Statement, Table, block_variables};
 use super::*;
+use std::borrow::Cow;
+
 use crate::effect::variable::{Marked, classify_variable};
 use crate::names::powershell::{CHANGING, HARMLESS, OTHER_WAYS, READING, WRITING};
 
@@ -41,6 +44,17 @@ struct Block {
     maps: bool,
 }
 
+/// What the block behind a keyword makes of `$_`.
+#[derive(Clone, Copy)]
+enum Keyword {
+    /// `if (...) { }`: it is what it was.
+    Tests,
+    /// `else { }`: so it is there.
+    Leads,
+    /// `switch (...) { }`: it is something else.
+    Binds,
+}
+
 /// The name of `$x` and `$script:x`, in small letters.
 fn variable_name(word: &str) -> Option<String> {
     let name = word.strip_prefix('$')?.to_ascii_lowercase();
@@ -50,9 +64,44 @@ fn variable_name(word: &str) -> Option<String> {
     })
 }
 
+/// A path that begins with the directory that the shell is in, from there.
+fn located(word: &str) -> Cow<'_, str> {
+    for here in HERE {
+        if let Some((start, rest)) = word.split_at_checked(here.len())
+            && start.eq_ignore_ascii_case(here)
+            && (rest.is_empty() || rest.starts_with(['/', '\\', ':']))
+        {
+            return format!(".{rest}").into();
+        }
+    }
+    word.into()
+}
+
+/// How the directory that the shell is in is written.
+const HERE: &[&str] =
+    &["$pwd", "${pwd}", "$pwd.path", "$($pwd.path)", "$($pwd)", "$(pwd)", "$(get-location)"];
+
 /// Does the sign set a variable to what follows, and not to more?
 fn is_whole(sign: &str) -> bool {
     sign == "=" || sign.eq_ignore_ascii_case("in")
+}
+
+/// Properties that name the file which an object stands for.
+const FILES: &[&str] = &["fullname", "path", "pspath", "literalpath", "name"];
+
+/// `-ExpandProperty Directory`, `% Line`: something else than the file.
+fn names_other(name: &str, args: &[String]) -> bool {
+    let expands = args.iter().position(|arg| arg.to_ascii_lowercase().starts_with("-exp"));
+    let property = match matches!(name, "foreach-object" | "foreach" | "%") {
+        true => args.iter().find(|arg| !arg.starts_with('-')),
+        false => expands.and_then(|at| args.get(at + 1)),
+    };
+    property.is_some_and(|own| !FILES.iter().any(|file| file.eq_ignore_ascii_case(own)))
+}
+
+/// Is the program an interpreter of a language?
+fn found_language((_, found): &(String, Option<&'static Program>)) -> bool {
+    found.is_some_and(|found| found.lang.is_some() && !found.windows)
 }
 
 /// Commands whose block makes something else of what they are given.
@@ -65,7 +114,7 @@ const CHOOSING: &[&str] = &["where-object", "where", "?", "select-object"];
 const PIPED: &str = "-literalpath";
 
 /// So deep may strings and what is computed in them stand in each other.
-const NESTED: usize = 8;
+pub(super) const NESTED: usize = 8;
 
 pub(super) struct Reader<'r, 'a, 'p> {
     sink: &'r mut Sink<'a, 'p>,
@@ -84,6 +133,16 @@ pub(super) struct Reader<'r, 'a, 'p> {
     maps: bool,
     /// What the last command hands to the next through a pipe.
     piped: Option<Items>,
+    /// The variables that stand for a block.
+    block_names: Vec<String>,
+    /// The last keyword, whose block is still to come.
+    keyword: Option<Keyword>,
+    /// The text that the last statement was.
+    text: Option<String>,
+    /// The variables that stand for options.
+    tables: Vec<Table>,
+    /// There is a clock that starts and stops.
+    measures: bool,
 }
 
 impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
@@ -99,6 +158,11 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
             blocks: Vec::new(),
             maps: false,
             piped: None,
+            block_names: Vec::new(),
+            tables: Vec::new(),
+            keyword: None,
+            text: None,
+            measures: false,
         }
     }
 
@@ -108,13 +172,20 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
         {
             return self.sink.emit_hidden("an encoded PowerShell command");
         }
+        let plain = Plain::new(text);
+        let text = &plain.text[..];
         for part in computed_parts(text) {
             self.read_deeper(part);
         }
         let lower = text.to_ascii_lowercase();
+        self.measures |= lower.contains("diagnostics.stopwatch");
         self.read_downloads(text, &lower);
         let statements = POWERSHELL.split(text);
         self.leave_unfollowed(&lower, &statements);
+        if !OTHER_WAYS.iter().any(|way| way.contains("var") && lower.contains(way)) {
+            self.block_names = block_variables(&statements);
+            self.tables = Table::of(&statements);
+        }
         for statement in statements {
             self.enter_blocks(&statement.between);
             self.read_files(&statement.files);
@@ -122,7 +193,7 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
                 self.read_statement(&statement);
             }
         }
-        self.read_statics(text);
+        self.read_statics(&plain);
     }
 
     /// A text within the text: what is computed in a string, or what `iex` runs.
@@ -187,11 +258,20 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
 
     /// What the signs in front of a statement do to `$_` and to the pipe.
     fn enter_blocks(&mut self, between: &str) {
+        let mut before = None;
         for sign in between.chars() {
             match sign {
                 '{' => {
                     let maps = std::mem::take(&mut self.maps);
-                    self.blocks.push(Block { item: self.piped.take(), maps });
+                    let piped = self.piped.take();
+                    let outer = || self.blocks.last().and_then(|block| block.item.clone());
+                    let item = match self.keyword.take() {
+                        Some(Keyword::Binds) => None,
+                        Some(Keyword::Tests) if before == Some(')') => outer(),
+                        Some(Keyword::Leads) if before.is_none() => outer(),
+                        _ => piped,
+                    };
+                    self.blocks.push(Block { item, maps });
                 }
                 '}' => {
                     let block = self.blocks.pop();
@@ -200,6 +280,7 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
                 ';' | '\n' | '&' => self.piped = None,
                 _ => {}
             }
+            before = Some(sign).filter(|sign| *sign != '\n').or(before);
         }
     }
 
@@ -227,7 +308,11 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
             return;
         }
         let value = self.read_value(statement, 0);
-        if let Some(name) = pending {
+        self.text = match (&statement.words[..], &statement.quoted[..]) {
+            ([text], [Quoting::Whole]) => Some(text.clone()),
+            _ => None,
+        };
+        if let Some(name) = pending.filter(|_| statement.key.is_none()) {
             self.bind(&name, value.clone());
         }
         self.piped = value;
@@ -244,7 +329,17 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
             _ => None,
         };
         // Letter case does not count there.
-        let tame = |name: &str| classify_variable(name, text) == Marked::No;
+        let tame = |name: &str| match classify_variable(name, text) {
+            Marked::No => true,
+            // A directory of the project, as `PYTHONPATH` names it.
+            Marked::Yes => text.is_some_and(|text| {
+                let inner = |c: char| c.is_ascii_alphanumeric() || "_-./\\".contains(c);
+                text.chars().all(inner)
+                    && !text.starts_with(['-', '/', '\\'])
+                    && !text.contains("..")
+            }),
+            _ => false,
+        };
         if !(tame(name) && tame(&name.to_ascii_uppercase())) {
             self.sink.emit_hidden("a variable that changes what programs do");
         }
@@ -285,7 +380,7 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
         let path = |text: &str| self.sink.path_value(text);
         match self.items_of(word) {
             Some(items) => self.values_of(items, path),
-            None => vec![path(word)],
+            None => vec![path(&located(word))],
         }
     }
 
@@ -305,7 +400,8 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
     fn read_value(&mut self, statement: &Statement, from: usize) -> Option<Items> {
         let words = &statement.words[from..];
         self.read_methods(words);
-        let sourced = words.first().is_some_and(|word| word == ".");
+        let sourced = words.first().is_some_and(|word| word == ".")
+            && statement.quoted[from] == Quoting::None;
         let between = &statement.between;
         if between.ends_with("&(") && !between.ends_with("&&(") || sourced && words.len() == 1 {
             self.sink.emit_hidden("a command that is computed");
@@ -323,7 +419,10 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
                     None
                 }
                 _ => {
-                    self.sink.emit_hidden("a command that stands in a variable");
+                    // What stands in the block is read where it stands.
+                    if !self.block_names.contains(&word.to_ascii_lowercase()) {
+                        self.sink.emit_hidden("a command that stands in a variable");
+                    }
                     None
                 }
             };
@@ -338,6 +437,9 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
             let item = || self.items_of(word).cloned().unwrap_or(Items::of_text(&words.concat()));
             return list.then(item);
         }
+        if word.to_ascii_lowercase().ends_with("path]::gettempfilename") {
+            return Some(Items::Listed { dir: "$env:TEMP".to_string(), chosen: true });
+        }
         // A method behind brackets, and what is given to it.
         let begins = |c: char| c.is_ascii_alphanumeric() || "./\\~_%?".contains(c);
         let number = word.chars().all(|c| c.is_ascii_digit() || c == '.');
@@ -351,10 +453,17 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
     fn read_methods(&mut self, words: &[String]) {
         let changes = |word: &&String| {
             let word = word.to_ascii_lowercase();
+            let timing = |method: &str| self.measures && matches!(method, "start" | "stop");
             word.starts_with(['$', '.'])
-                && word.rsplit_once('.').is_some_and(|(_, method)| CHANGING.contains(&method))
+                && word
+                    .rsplit_once('.')
+                    .is_some_and(|(_, method)| CHANGING.contains(&method) && !timing(method))
         };
-        if words.iter().any(|word| changes(&word)) {
+        let Some(word) = words.iter().find(changes) else { return };
+        let lower = word.to_ascii_lowercase();
+        if lower.ends_with(".kill") || lower.ends_with(".terminate") {
+            self.sink.push(Word::Process);
+        } else {
             self.sink.emit_hidden("a method that changes what an object stands for");
         }
     }
@@ -367,6 +476,14 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
     ) -> Option<Items> {
         let lower = word.to_ascii_lowercase();
         if KEYWORDS.contains(&&lower[..]) {
+            self.keyword = match &lower[..] {
+                "if" | "elseif" | "while" | "for" | "foreach" | "until" => Some(Keyword::Tests),
+                "else" | "try" | "do" | "finally" | "begin" | "process" | "end" => {
+                    Some(Keyword::Leads)
+                }
+                "switch" | "function" | "filter" | "catch" => Some(Keyword::Binds),
+                _ => None,
+            };
             // `return rm x`
             return match (&lower[..], args) {
                 ("return" | "throw" | "exit", [word, args @ ..])
@@ -389,7 +506,14 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
                 return None;
             }
             "import-module" | "ipmo" | "add-type" => {
-                self.sink.emit_hidden("PowerShell that runs text");
+                let named = |arg: &String| arg.eq_ignore_ascii_case("-assemblyname");
+                let told = lower != "add-type" || args.iter().any(named);
+                if !told || statement.computed || args.iter().any(|arg| arg.contains('$')) {
+                    self.sink.emit_hidden("PowerShell that runs text");
+                }
+                for file in args.iter().filter(|arg| arg.contains(['/', '\\'])) {
+                    self.run(&file.replace('\\', "/"), &[], &[]);
+                }
                 return None;
             }
             _ => {}
@@ -399,9 +523,34 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
                 !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
             })
         };
-        if args.iter().any(splat) {
+        let piped = statement.between.ends_with('|') && !statement.between.ends_with("||");
+        let text = self.text.take().filter(|_| piped);
+        if piped && found_language(&self.sink.windows_program(word, true)) {
+            // What a program is given to read may be its code.
+            let quoted = |text: &String| format!("'{}'", text.replace('\'', "'\\''"));
+            if let Some(text) = text {
+                let words: Vec<String> = args.iter().map(quoted).collect();
+                let line = format!("printf %s {} | {word} {}", quoted(&text), words.join(" "));
+                self.sink.run_shell_text(&line);
+                return None;
+            }
+            if args.last().is_none_or(|last| last == "-" || last == "-s") {
+                self.sink.emit_hidden("code that comes through a pipe");
+            }
+        }
+        let options = |arg: &String| {
+            let named = |own: &&Table| own.name.eq_ignore_ascii_case(&arg[1..]);
+            splat(arg).then(|| self.tables.iter().find(named).map(|own| own.options.clone()))
+        };
+        let options: Vec<_> = args.iter().map(options).collect();
+        if options.iter().any(|own| *own == Some(None)) {
             self.sink.emit_hidden("options that stand in a variable");
         }
+        let word = match &lower[..] {
+            "start" => "start-process",
+            "sls" => "select-string",
+            _ => word,
+        };
         let (name, found) = self.sink.windows_program(word, true);
         self.fetched |= found.is_some_and(|p| p.effects.contains(&Word::Network));
         if lower == "sc" {
@@ -415,6 +564,25 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
                 self.run(&plain, args, &[]);
             }
         }
+        let starts = ["start-process", "saps"].iter().any(|own| own.eq_ignore_ascii_case(word));
+        // A text in quotes is no option.
+        let from = statement.words.len() - args.len();
+        let quoted = |at: usize| {
+            found.is_some_and(|found| found.windows && found.lang.is_none())
+                && args[at].starts_with(['-', '/'])
+                && statement.quoted.get(from + at).is_some_and(|own| *own != Quoting::None)
+        };
+        let args = args.iter().zip(options).enumerate().flat_map(|(at, (arg, options))| {
+            match options.flatten() {
+                Some(options) => options,
+                None if quoted(at) => vec![format!(" {arg}")],
+                None => vec![arg.clone()],
+            }
+        });
+        // It makes one text of a list.
+        let joined = |arg: String| if starts { arg.replace(',', " ") } else { arg };
+        let args: Vec<String> = args.map(joined).collect();
+        let args = &args[..];
         let given = match statement.computed && found.is_some_and(|p| p.windows) {
             true => vec![Items::Value(Value::unknown(self.sink.span.clone()))],
             false => found.and_then(|found| self.given_by_pipe(found, args)).unwrap_or_default(),
@@ -440,10 +608,15 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
 
     /// Runs a command once for each item that a variable in it, or its pipe, stands for.
     fn run(&mut self, name: &str, args: &[String], given: &[Items]) {
-        let values = |items: &Items| self.values_of(items, |text| self.sink.word_of(name, text));
+        let windows = find_program(name, self.sink.out.place.programs).is_some_and(|p| p.windows);
+        let text = |text: &str| match windows && text.starts_with('-') {
+            true => self.sink.word_of(name, &format!(" {text}")),
+            false => self.sink.word_of(name, text),
+        };
+        let values = |items: &Items| self.values_of(items, text);
         let word = |arg: &String| match self.items_of(arg) {
             Some(items) => values(items),
-            None => vec![self.sink.word_of(name, arg)],
+            None => vec![self.sink.word_of(name, &located(arg))],
         };
         let words: Vec<Vec<Value>> =
             args.iter().map(word).chain(given.iter().map(values)).collect();
@@ -468,6 +641,10 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
             ("get-item" | "gi" | "resolve-path" | "rvpa", [path]) if !path.starts_with('-') => {
                 Some(self.items_of(path).cloned().unwrap_or_else(|| Items::of_text(path)))
             }
+            ("select-string", _) => match self.piped.clone()? {
+                Items::Listed { dir, .. } => Some(Items::Listed { dir, chosen: true }),
+                _ => None,
+            },
             ("new-temporaryfile", []) => below("$env:TEMP"),
             // Files of the project.
             ("git", [verb, ..])
@@ -475,6 +652,7 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
             {
                 below(".")
             }
+            (name, _) if passes_objects(name) && names_other(name, args) => None,
             (name, _) if passes_objects(name) => Some(match self.piped.clone()? {
                 Items::Listed { dir, chosen } => {
                     Items::Listed { dir, chosen: chosen || CHOOSING.contains(&name) }
@@ -510,8 +688,8 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
     }
 
     /// `[IO.File]::Delete("x")`: what types of .NET do.
-    fn read_statics(&mut self, text: &str) {
-        for call in static_calls(text) {
+    fn read_statics(&mut self, plain: &Plain) {
+        for call in static_calls(plain) {
             let Some(effects) = call.effects() else {
                 return self.sink.emit_hidden("PowerShell that calls .NET");
             };
@@ -538,6 +716,11 @@ pub(super) struct StaticCall<'t> {
 }
 
 impl StaticCall<'_> {
+    /// What is called.
+    pub(super) fn name(&self) -> String {
+        self.member.clone().unwrap_or_else(|| "::".to_string())
+    }
+
     /// What it does to the file that is given first. None = it is not known.
     pub(super) fn effects(&self) -> Option<&'static [Word]> {
         let member = self.member.as_deref()?;
@@ -552,12 +735,12 @@ impl StaticCall<'_> {
     }
 }
 
-/// Each `::` of a text.
-pub(super) fn static_calls(text: &str) -> impl Iterator<Item = StaticCall<'_>> {
-    text.match_indices("::").map(|(at, _)| {
-        let (before, behind) = (&text[..at], &text[at + 2..]);
+/// Each `::` of a text's code.
+pub(super) fn static_calls(plain: &Plain) -> impl Iterator<Item = StaticCall<'_>> {
+    plain.code.match_indices("::").map(|(at, _)| {
+        let (before, behind) = (&plain.code[..at], &plain.text[at + 2..]);
         let end = behind.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(behind.len());
-        let name = before.strip_suffix(']').and_then(|head| Some(&head[head.rfind('[')? + 1..]));
+        let name = before.strip_suffix(']').and_then(type_name);
         let member = name.map(|name| {
             let name = name.to_ascii_lowercase();
             let name = name.strip_prefix("system.").unwrap_or(&name);
@@ -570,4 +753,19 @@ pub(super) fn static_calls(text: &str) -> impl Iterator<Item = StaticCall<'_>> {
         };
         StaticCall { member, first: first.unwrap_or_default().trim() }
     })
+}
+
+/// The name of a type that stands last in a text, without the types that it holds: `[List[string`.
+fn type_name(text: &str) -> Option<&str> {
+    let whole = text.rfind(['[', ']']).filter(|at| text[*at..].starts_with('['));
+    let name = match whole {
+        Some(at) => &text[at + 1..],
+        None => {
+            let outer = text.strip_suffix(']')?;
+            let inner = outer.rfind('[')?;
+            let name = &outer[..inner];
+            &name[name.rfind('[')? + 1..]
+        }
+    };
+    Some(name)
 }
