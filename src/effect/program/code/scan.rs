@@ -484,8 +484,13 @@ pub fn fill_template(val: &Val, given: &[Val]) -> Val {
         } else {
             tail.find(|c: char| c.is_ascii_alphabetic()).map_or(tail.len(), |n| n + 1)
         };
-        let simple = matches!(&tail[..end], "s" | "}");
-        let value = given.next().filter(|_| simple).cloned().unwrap_or(Val::Unknown);
+        let value = match (given.next(), &tail[..end]) {
+            (Some(value), "s" | "}") => value.clone(),
+            (_, format) if rest[at..].starts_with('%') && format.ends_with(['d', 'x', 'f']) => {
+                Val::Scalar
+            }
+            _ => Val::Unknown,
+        };
         out = out.join(&Val::text(&rest[..at]), "").join(&value, "");
         rest = &tail[end..];
     }

@@ -391,17 +391,7 @@ impl Walker<'_> {
             {
                 Some(Feed::Numbers)
             }
-            // Names of commits and branches hold no `..`.
-            ["rev-parse", ref rest @ ..]
-                if rest.iter().all(|a| {
-                    *a == "HEAD"
-                        || a.starts_with("--short")
-                        || matches!(*a, "--abbrev-ref" | "--verify")
-                }) && !rest.is_empty() =>
-            {
-                Some(Feed::Names)
-            }
-            ["branch", "--show-current"] | ["describe", ..] => Some(Feed::Names),
+            ref words if listed::names_only(words) => Some(Feed::Names),
             _ => None,
         }
     }

@@ -68,7 +68,14 @@ impl Scan<'_, '_> {
 
     /// A member of a value.
     pub fn resolve_member(&mut self, val: Val, name: &str) -> Val {
-        if INNER.contains(&name) {
+        // The classes above one, and those that the project made of its own one, only show what there is.
+        let shown = match (&val, name) {
+            (Val::Name(from), "__subclasses__") => {
+                !matches!(from.as_ref(), "object" | "type") && !from.contains("__")
+            }
+            (_, name) => name == "__mro__",
+        };
+        if INNER.contains(&name) && !shown {
             self.emit_hidden("a program that reaches into its interpreter");
         }
         match val {
@@ -102,9 +109,16 @@ impl Scan<'_, '_> {
                     self.emit_hidden("a program that makes functions from text");
                 }
                 let val = self.resolve_bare(Val::Member(inner));
+                if let Val::Name(_) = val {
+                    return self.resolve_member(val, name);
+                }
                 let lost = matches!(&val, Val::Member(inner) if inner.1 != EVERY_ROW);
                 let val = if lost { Val::Unknown } else { val };
                 Val::Member((val, name.to_string()).into())
+            }
+            // One of several modules.
+            Val::Any(_, items) if items.iter().any(|item| matches!(item, Val::Name(_))) => {
+                Val::any_of(items.iter().map(|i| self.resolve_member(i.clone(), name)).collect())
             }
             Val::Dict(_, items) => match items.iter().find(|(k, _)| k == name) {
                 Some((_, val)) => val.clone(),
@@ -134,13 +148,14 @@ impl Scan<'_, '_> {
                 (Val::Fed, _) => Val::Fed,
                 (Val::Stored, _) => Val::Stored,
                 // What a program has printed that lists files.
-                (Val::Text(text), "stdout") if text.ends_with(BLANK) => inner.0.clone(),
+                (Val::Text(text), "stdout") if text.ends_with(GAPS) => inner.0.clone(),
                 (Val::Path(path), "parent" | "dirname") => Val::path(parent_directory(path)),
                 (Val::Any(_, items), "parent") if inner.0.is_path() => {
                     Val::path(Val::any_of(items.iter().map(parent_directory).collect()))
                 }
                 (Val::Path(_), "path" | "pathname") => inner.0.clone(),
-                (Val::Path(_), "name" | "stem" | "suffix" | "parts") => Val::Unknown,
+                (Val::Path(_), "name" | "stem" | "suffix") => Val::text(&NAMED.to_string()),
+                (Val::Path(_), "parts") => Val::Unknown,
                 (Val::List(..), "length" | "size" | "count") => Val::Scalar,
                 _ if calls
                     && (self.rows.contains_key(format!(".{}", inner.1).as_str())
@@ -183,6 +198,9 @@ impl Scan<'_, '_> {
                     "os.environ" | "process.env" | "ENV" | "%ENV" | "_ENV" | "_SERVER" | "Deno.env"
                 ) {
                     return self.environment_value(&key);
+                }
+                if name == NAMESPACE {
+                    self.emit_hidden("a function whose name is known only at run time");
                 }
                 if name == "Dir" && self.lang == Lang::Ruby {
                     return glob_value(&key);
