@@ -3,7 +3,7 @@
 use super::lex::Lang;
 use super::scan::{CallArg, Scan, fill_template, module_name};
 use super::sql;
-use super::val::{GAPS, NAMED, QUOTED, Val};
+use super::val::{GAPS, NAMED, QUOTED, UNSET, Val};
 use crate::effect::program::Next;
 use crate::effect::program::listed;
 use crate::effect::program::table::{self, Class};
@@ -313,7 +313,10 @@ impl Scan<'_, '_> {
             "default" => self.added_argument(call),
             "arguments" if self.bare && self.arguments.is_empty() => Val::name(ARGUMENTS),
             "printed" => self.printed(call),
-            "env" => self.environment_value(&call.at(0)),
+            "env" => match (self.environment_value(&call.at(0)), call.pos.get(1)) {
+                (val, Some(other)) if val.is_unset() => other.clone(),
+                (val, _) => val,
+            },
             "expand" | "home" | "homepath" => self.at_home(kind, call.at(0)),
             "shift" => self.env.get("@_").map_or(Val::Unknown, Val::loop_element),
             "rubysend" => self.sent(call),

@@ -117,6 +117,10 @@ impl StatementState {
         }
         let mut all = std::mem::take(&mut self.alts);
         all.extend(cur);
+        // `process.env.OUT || "out.txt"`
+        if !all.iter().all(Val::is_unset) {
+            all.retain(|one| !one.is_unset());
+        }
         Some(Val::any_of(all))
     }
 }

@@ -14,6 +14,8 @@ pub const QUOTED: char = '\u{10fffc}';
 pub const NAMED: char = '\u{10fffb}';
 /// The mark of one of which nothing is known, as a text.
 const MARK: &str = "\u{10fffe}";
+/// A variable of the environment that the call does not set, as a member that no language can spell.
+pub const UNSET: &str = "(unset)";
 /// All of these.
 pub const GAPS: [char; 4] = [BLANK, NUMBER, QUOTED, NAMED];
 
@@ -167,6 +169,11 @@ impl Val {
             Val::Text(text) if text.ends_with(GAPS) => self.clone(),
             _ => Val::Unknown,
         }
+    }
+
+    /// Is it a variable of the environment that the call does not set?
+    pub fn is_unset(&self) -> bool {
+        matches!(self, Val::Member(inner) if inner.1 == UNSET)
     }
 
     /// As the key of a table: a text, or how one begins.

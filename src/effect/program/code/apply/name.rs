@@ -273,7 +273,16 @@ impl Scan<'_, '_> {
             Some("HOME" | "USERPROFILE") => Val::text(&self.out.place.home),
             Some("TMPDIR" | "TMP" | "TEMP") => Val::text("/tmp"),
             Some("PWD") => Val::text("."),
-            _ => Val::Unknown,
+            Some(key) => {
+                let is = |(name, _): &&(String, Option<String>)| name.trim_end_matches('=') == key;
+                match self.out.variables.iter().find(is) {
+                    Some((_, Some(text))) => Val::text(text),
+                    Some(_) => Val::Unknown,
+                    // Nobody knows; what the program takes where nothing is set may tell.
+                    None => Val::Member((Val::Unknown, UNSET.to_string()).into()),
+                }
+            }
+            None => Val::Unknown,
         }
     }
 
