@@ -25,6 +25,7 @@ use self::scan::Scan;
 use self::small::Sink;
 use super::call::Next;
 use super::guess;
+use super::special;
 use super::table::{self, Language};
 use crate::effect::emitter::{Emitter, ScriptFile};
 use crate::effect::value::{BLANK, Value};
@@ -64,6 +65,9 @@ fn emit_program(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec
     let home = out.cwd.clone();
     let (effects, runs) = (out.analysis.effects.len(), next.len());
     known(out, lang, text, &span, next);
+    if GENERAL.iter().any(|(own, _)| *own == lang) {
+        special::settle_program(out, text, effects);
+    }
     // sed and awk are code only where their program runs something.
     let told = out.analysis.effects[effects..].iter().any(|e| e.word == Word::Code);
     if next.len() > runs && !told {

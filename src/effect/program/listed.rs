@@ -135,6 +135,7 @@ pub fn names_only(words: &[&str]) -> bool {
     let plain = |word: &str| {
         let chosen = ["--since=", "--until=", "--no-merges", "--merges", "--reverse", "--all"];
         !word.starts_with('-')
+            || word == "--"
             || shaped(word)
             || word[1..].bytes().all(|b| b.is_ascii_digit() || b == b'n')
             || chosen.iter().any(|start| word.starts_with(start))

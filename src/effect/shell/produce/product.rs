@@ -352,6 +352,9 @@ impl Walker<'_> {
 
     fn git_prints(&mut self, args: &[Value]) -> Option<Feed> {
         let plain: Vec<&str> = args.iter().map(Value::known_start).collect();
+        if listed::names_only(&plain) {
+            return Some(Feed::Names);
+        }
         match plain[..] {
             // All that git knows, or all of it below a directory.
             ["ls-files", ref rest @ ..] | ["ls-tree", ref rest @ ..]
@@ -391,7 +394,6 @@ impl Walker<'_> {
             {
                 Some(Feed::Numbers)
             }
-            ref words if listed::names_only(words) => Some(Feed::Names),
             _ => None,
         }
     }
