@@ -157,8 +157,12 @@ impl Scan<'_, '_> {
             (Val::Dict(..), "keys" | "values") => from.members(method),
             (Val::List(..), "slice") => from.clone(),
             (Val::List(_, items), "join") => join_items(items, &first.unwrap_or_default()),
+            (Val::Any(_, items), "read" | "readlines" | "split" | "splitlines") => {
+                let each = |item: &Val| self.call_method(item, method, args.clone());
+                Val::any_of(items.iter().map(each).collect())
+            }
             // A list that a program prints, or a directory's names.
-            (Val::Text(text), "split" | "splitlines")
+            (Val::Text(text), "read" | "readlines" | "split" | "splitlines")
                 if text.ends_with(GAPS) && (args.is_empty() || first.as_deref() == Some("\n")) =>
             {
                 from.clone()
@@ -323,6 +327,12 @@ impl Scan<'_, '_> {
             "method" => match (&call.pos[..], self.lang) {
                 ([Val::Text(name)], _) => Val::name(name),
                 ([val, Val::Text(name), ..], _) => self.resolve_member(val.clone(), name),
+                // `getattr(module, name)` for each of these names.
+                ([val, Val::Any(_, names), ..], _) => {
+                    let known = names.iter().filter_map(Val::known_text);
+                    let all = known.map(|name| self.resolve_member(val.clone(), &name));
+                    Val::any_of(all.collect())
+                }
                 _ => Val::Unknown,
             },
             _ => made(kind, call),
@@ -631,6 +641,9 @@ fn sibling(val: &Val, name: &Val) -> Val {
 
 /// The directory of a path.
 fn parent_directory(val: &Val) -> Val {
+    if let Val::Any(_, items) = val {
+        return Val::any_of(items.iter().map(parent_directory).collect());
+    }
     let of_glob = |val: &Val| match val {
         Val::Glob(text) => Some(text.clone()),
         _ => None,

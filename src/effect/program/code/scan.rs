@@ -16,6 +16,7 @@ use crate::limits;
 
 mod assign;
 mod cursor;
+mod keys;
 mod keyword;
 mod primary;
 mod statement;
@@ -153,6 +154,8 @@ pub struct Scan<'a, 'p> {
     pub bare: bool,
     /// What the program's own functions are called with.
     pub calls: BTreeMap<String, Vec<Val>>,
+    /// Where the list of a loop ends of whose lines only the names are used.
+    pub keys_until: usize,
     /// The class that is being defined.
     class: String,
     depth: u16,
@@ -162,7 +165,7 @@ pub struct Scan<'a, 'p> {
 }
 
 /// An operand of the call as the program sees it.
-fn given(operand: &Value) -> Val {
+pub fn given(operand: &Value) -> Val {
     match (operand.is_glob(), operand.text(), operand.plain_text()) {
         (true, Some(pattern), _) => Val::Glob(pattern.into()),
         (_, _, Some(text)) => Val::text(text),
@@ -193,6 +196,7 @@ impl<'a, 'p> Scan<'a, 'p> {
             moved: false,
             count: 0,
             calls: BTreeMap::new(),
+            keys_until: 0,
             class: String::new(),
             depth: 0,
             base: 0,
@@ -285,6 +289,7 @@ impl<'a, 'p> Scan<'a, 'p> {
         let outer = self.out.unsure;
         let body = outer || stop == GroupEnd::Bracket(b'{');
         while let Some(token) = c.peek(0) {
+            self.keys_until = if c.at < self.keys_until { self.keys_until } else { 0 };
             self.out.unsure = self.out.in_script && (body || token.indent > 0 || line.guarded);
             match token.kind {
                 TokenKind::Close | TokenKind::End if stop == GroupEnd::Line => break,

@@ -204,7 +204,10 @@ impl Val {
         if let Some(text) = self.known_text() {
             return if old.is_empty() { Val::Unknown } else { Val::text(&text.replace(old, new)) };
         }
-        let leads = |text: &str| text.contains(['/', '\\']) || text.contains("..");
+        let leads = |text: &str| {
+            text.contains(['/', '\\']) && !(text.ends_with('/') && !text.starts_with('/'))
+                || text.contains("..")
+        };
         match self.somewhere() {
             Some(dir) if !leads(new) && !leads(old) && !old.is_empty() => {
                 Val::text(&format!("{}{BLANK}", dir.replace(old, new)))

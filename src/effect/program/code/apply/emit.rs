@@ -25,6 +25,10 @@ impl Scan<'_, '_> {
     pub(super) fn emit_path(&mut self, word: Word, val: &Val, extent: Extent) {
         let mut values = Vec::new();
         val.push_values(&self.span, &mut values);
+        // Names alone say nothing of what a file holds.
+        if self.keys_until > 0 && word == Word::Read {
+            return;
+        }
         for mut value in values {
             if self.is_full() {
                 return;

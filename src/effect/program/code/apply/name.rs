@@ -3,6 +3,7 @@
 use super::*;
 use crate::effect::emitter::ScriptFile;
 use crate::limits;
+use crate::effect::program::code::scan::given;
 use crate::names::scan::{GLOBALS, INNER};
 
 impl Scan<'_, '_> {
@@ -51,6 +52,13 @@ impl Scan<'_, '_> {
     fn given(&self, name: &str) -> Option<Val> {
         if let Some(place) = self.own_place(name) {
             return Some(place);
+        }
+        if name == "sys.stdin" && self.lang == Lang::Python && !self.out.lines.is_empty() {
+            let line = |value: &Value| match value.is_found() {
+                true => Val::text(&format!("{}{NAMED}", value.known_start())),
+                false => given(value),
+            };
+            return Some(Val::any_of(self.out.lines.iter().map(line).collect()));
         }
         let is = match self.lang {
             Lang::Python => name == "sys.argv",
