@@ -78,6 +78,8 @@ pub struct Emitter<'a> {
     pub lines: Vec<Value>,
     /// Standard input of the next program says yes to whatever it asks.
     pub answered: bool,
+    /// Inline programs, and which effects are theirs: what they name may tell what these are worth.
+    pub programs: Vec<(std::ops::Range<usize>, String)>,
     /// Copies and new names that the call makes of files: where the new one is, and the old.
     pub copies: std::collections::BTreeMap<String, String>,
     /// Commands of nested text that signal processes, as they are written there.
@@ -148,6 +150,7 @@ impl<'a> Emitter<'a> {
             unread: false,
             lines: Vec::new(),
             answered: false,
+            programs: Vec::new(),
             copies: std::collections::BTreeMap::new(),
             signals: Vec::new(),
             in_script: false,

@@ -25,7 +25,6 @@ use self::scan::Scan;
 use self::small::Sink;
 use super::call::Next;
 use super::guess;
-use super::special;
 use super::table::{self, Language};
 use crate::effect::emitter::{Emitter, ScriptFile};
 use crate::effect::value::{BLANK, Value};
@@ -66,7 +65,10 @@ fn emit_program(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec
     let (effects, runs) = (out.analysis.effects.len(), next.len());
     known(out, lang, text, &span, next);
     if GENERAL.iter().any(|(own, _)| *own == lang) {
-        special::settle_program(out, text, effects);
+        let made = effects..out.analysis.effects.len();
+        if !made.is_empty() {
+            out.programs.push((made, text.to_string()));
+        }
     }
     // sed and awk are code only where their program runs something.
     let told = out.analysis.effects[effects..].iter().any(|e| e.word == Word::Code);
@@ -143,7 +145,8 @@ fn filled(out: &mut Emitter, lang: Language, value: &Value) -> Option<Value> {
         let outline = value.outline()?;
         if let Some((_, general)) = GENERAL.iter().find(|(own, _)| *own == lang) {
             // What ends no text in quotes is a part of that text.
-            let inner = value.is_tame() && (*general == Lang::Perl && substitutes(outline) || !has_bare_blank(outline));
+            let inner = value.is_tame()
+                && (*general == Lang::Perl && substitutes(outline) || !has_bare_blank(outline));
             let filled = || outline.replace(NUMBER, "1").replace(BLANK, &val::NAMED.to_string());
             return inner.then(|| Value::known(filled(), span));
         }

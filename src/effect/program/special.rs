@@ -27,7 +27,7 @@ pub use files::{
 };
 pub use forge::emit_forge;
 pub use git::{names_git, redirects_git, spare_throwaway};
-pub use stage::{is_client, is_watched, settle, settle_drops, settle_program};
+pub use stage::{is_client, is_watched, settle, settle_drops};
 pub use wrap::fill_row;
 
 use super::effects::{Call, Next};

@@ -302,11 +302,14 @@ impl Scan<'_, '_> {
         match kind {
             "stored" => self.stored(&call.at(0)),
             "name" => {
-                let names = call.at(0).alternatives().into_iter().map(|one| match one.known_text() {
-                    Some(text) if self.lang == Lang::Ruby => Val::name(&text.replace("::", ".")),
-                    Some(text) => Val::name(&module_name(&text)),
-                    None => Val::Unknown,
-                });
+                let names =
+                    call.at(0).alternatives().into_iter().map(|one| match one.known_text() {
+                        Some(text) if self.lang == Lang::Ruby => {
+                            Val::name(&text.replace("::", "."))
+                        }
+                        Some(text) => Val::name(&module_name(&text)),
+                        None => Val::Unknown,
+                    });
                 let names: Vec<Val> = names.collect();
                 if names.contains(&Val::Unknown) {
                     self.emit_hidden("a module whose name is known only at run time");
@@ -367,9 +370,8 @@ impl Scan<'_, '_> {
 
     /// What a program prints: where it lists files, these.
     fn printed(&mut self, call: &CallArguments) -> Val {
-        let known = |words: &[Val]| {
-            words.iter().map(|word| Some(word.known_text()?.to_string())).collect()
-        };
+        let known =
+            |words: &[Val]| words.iter().map(|word| Some(word.known_text()?.to_string())).collect();
         let words: Option<Vec<String>> = match (call.at(0), call.pos.get(1)) {
             (Val::List(_, words), _) => known(&words),
             // `execFileSync(program, [word, ...])`

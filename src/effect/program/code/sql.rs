@@ -112,7 +112,9 @@ impl Client<'_, '_, '_> {
             ["create", "temp" | "temporary", "table", name, ..] => {
                 self.temporary.push(name.to_string());
             }
-            ["drop" | "truncate", "table", name] | ["truncate", name] | ["delete", "from", name]
+            ["drop" | "truncate", "table", name]
+            | ["truncate", name]
+            | ["delete", "from", name]
                 if self.temporary.iter().any(|own| own == name) =>
             {
                 self.only_writes(from, &[DROP, ALL]);

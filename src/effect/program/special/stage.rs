@@ -1,6 +1,8 @@
 //! Which stage a call works on, as names and variables tell: a database that is there to be thrown away, development, production;
 //! and who says yes to a change.
 
+use std::ops::Range;
+
 use super::super::effects::Call;
 use super::super::table::{Program, Special};
 use crate::effect::emitter::Emitter;
@@ -8,7 +10,8 @@ use crate::effect::path::split;
 use crate::effect::value::Value;
 use crate::effect::{Effect, Grade, Source, Word};
 use crate::names::stage::{
-    ASKERS, CONNECTING, DEVELOPING, DEVELOPMENT, FORCING, PRODUCTION, SCRATCH, SERVERS, VARIABLES, WHO,
+    ASKERS, CONNECTING, DEVELOPING, DEVELOPMENT, FORCING, PRODUCTION, SCRATCH, SERVERS, VARIABLES,
+    WHO,
 };
 
 const DROP: Word = Word::Named("database.drop");
@@ -109,10 +112,10 @@ fn is_queue_here(call: &Call) -> bool {
         let mut options = call.parsed.options.iter().filter(|option| &*option.name == name);
         options.any(|o| o.value.as_ref().and_then(Value::text).is_some_and(here))
     };
-    let whole = |arg: &Value| arg.known_start().eq_ignore_ascii_case("flushall");
+    let empties = |arg: &Value| arg.known_start().eq_ignore_ascii_case("flushdb");
     match call.name {
         "redis-cli" | "valkey-cli" | "keydb-cli" => {
-            is("-n", is_further) && !call.args.iter().any(whole)
+            is("-n", is_further) && call.args.iter().any(empties)
         }
         name => {
             let server = |value: &str| is_here(value.split(':').next().unwrap_or_default());
@@ -306,6 +309,9 @@ fn worst_stage(out: &Emitter, call: &Call) -> Option<Stage> {
 
 /// What is dropped is worth what the database is: of the call's own statements, its standard input's among them.
 pub fn settle_drops(out: &mut Emitter, call: &Call, from: usize) {
+    for (made, text) in std::mem::take(&mut out.programs) {
+        settle_program(out, &text, made);
+    }
     let command = out.command;
     let loses =
         |effect: &Effect| effect.command == command && [DROP, ALL, GRANT].contains(&effect.word);
@@ -483,7 +489,8 @@ fn stage_of_program(text: &str) -> Option<Stage> {
         }
     }
     let unnamed = all.iter().any(|(_, one)| {
-        one.strip_prefix("mongodb://").is_some_and(|rest| !rest.contains('/') || rest.ends_with('/'))
+        one.strip_prefix("mongodb://")
+            .is_some_and(|rest| !rest.contains('/') || rest.ends_with('/'))
     });
     if unnamed && names == 0 {
         return None;
@@ -509,14 +516,14 @@ fn is_emulated_in(text: &str) -> bool {
 }
 
 /// What an inline program drops is worth what the database is that it connects to.
-pub fn settle_program(out: &mut Emitter, text: &str, from: usize) {
+fn settle_program(out: &mut Emitter, text: &str, made: Range<usize>) {
     let (cloud, data) = (|e: &Effect| e.word.text().starts_with("cloud."), [DROP, ALL]);
-    let own = &out.analysis.effects[from..];
+    let own = &out.analysis.effects[made.clone()];
     let text = text.to_ascii_lowercase();
     let emulated = own.iter().any(cloud) && is_emulated_in(&text);
     let loses = own.iter().any(|effect| data.contains(&effect.word));
     let stage = if loses { stage_of_program(&text) } else { None };
-    for effect in &mut out.analysis.effects[from..] {
+    for effect in &mut out.analysis.effects[made] {
         effect.word = match stage {
             _ if cloud(effect) && emulated => Word::Named("cloud.write"),
             Some(Stage::Scratch) if data.contains(&effect.word) => Word::Named("database.write"),

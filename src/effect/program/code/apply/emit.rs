@@ -207,8 +207,7 @@ impl Scan<'_, '_> {
                         Some(input) => ("'__HOOKCTL__'", input),
                         None => ("__HOOKCTL__", SOME_VARIABLE.into()),
                     };
-                    let text =
-                        format!("{} <<{mark}\n{input}\n__HOOKCTL__\n", words.join(" "));
+                    let text = format!("{} <<{mark}\n{input}\n__HOOKCTL__\n", words.join(" "));
                     self.next.push(Next::script(Value::known(text, self.span.clone())));
                     return;
                 }

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::effect::emitter::ScriptFile;
-use crate::limits;
 use crate::effect::program::code::scan::given;
+use crate::limits;
 use crate::names::scan::{GLOBALS, INNER};
 
 impl Scan<'_, '_> {

@@ -5,8 +5,18 @@ use super::*;
 /// What is called on a line: its part before the first `=`.
 const KEYS: &[&str] = &["split(=)[0]", "split(=,1)[0]", "partition(=)[0]", "startswith("];
 /// What the lines come from.
-const OPENING: &[&str] =
-    &["open", "Path", "pathlib", "read", "read_text", "readlines", "split", "splitlines", "strip", "encoding"];
+const OPENING: &[&str] = &[
+    "open",
+    "Path",
+    "pathlib",
+    "read",
+    "read_text",
+    "readlines",
+    "split",
+    "splitlines",
+    "strip",
+    "encoding",
+];
 
 /// Where the loop's list ends, if nothing but the names of its lines is used; the cursor stands at its `for`.
 pub(super) fn keys_only(c: &Cursor) -> Option<usize> {
@@ -33,9 +43,9 @@ pub(super) fn keys_only(c: &Cursor) -> Option<usize> {
         let tested = !after.starts_with(['.', '[', '('])
             && (matches!(before, "if" | "not" | "and" | "or")
                 || before == "in" && c.tokens[at - 2].kind == TokenKind::Text);
-        let keys = after.strip_prefix('.').is_some_and(|after| {
-            KEYS.iter().any(|key| after.starts_with(key))
-        });
+        let keys = after
+            .strip_prefix('.')
+            .is_some_and(|after| KEYS.iter().any(|key| after.starts_with(key)));
         tested || keys || before == "."
     };
     let uses = |at: &usize| c.tokens[*at].kind == TokenKind::Name && text(*at) == variable;
