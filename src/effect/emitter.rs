@@ -74,8 +74,12 @@ pub struct Emitter<'a> {
     pub script: ScriptFile,
     /// Standard input of the next program is what somebody prints whose text nobody knows.
     pub unread: bool,
+    /// The lines of its standard input, where they name files that were found.
+    pub lines: Vec<Value>,
     /// Standard input of the next program says yes to whatever it asks.
     pub answered: bool,
+    /// Inline programs, and which effects are theirs: what they name may tell what these are worth.
+    pub programs: Vec<(std::ops::Range<usize>, String)>,
     /// Copies and new names that the call makes of files: where the new one is, and the old.
     pub copies: std::collections::BTreeMap<String, String>,
     /// Commands of nested text that signal processes, as they are written there.
@@ -144,7 +148,9 @@ impl<'a> Emitter<'a> {
             bare: false,
             script: ScriptFile::Inline,
             unread: false,
+            lines: Vec::new(),
             answered: false,
+            programs: Vec::new(),
             copies: std::collections::BTreeMap::new(),
             signals: Vec::new(),
             in_script: false,

@@ -254,6 +254,8 @@ struct Walker<'a> {
     found: Vec<Value>,
     /// The last thing that was evaluated quietly has several values.
     several: bool,
+    /// The text of the last heredoc, where the parts of it that are not known end no text in quotes.
+    tame: Option<String>,
     /// Files that it runs.
     leads: Leads,
     /// A walk that only asks did find that an item becomes shell text.
@@ -293,6 +295,7 @@ impl<'a> Walker<'a> {
             decodings: Vec::new(),
             found: Vec::new(),
             several: false,
+            tame: None,
             listed: BTreeMap::new(),
             pipes: Vec::new(),
             traps: Vec::new(),

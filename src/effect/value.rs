@@ -70,6 +70,8 @@ pub struct Unknown {
     pub split: Split,
     /// Who prints it.
     pub by: Printer,
+    /// Each part that is not known is a name, a number or a path that was found: it ends no text that stands in quotes.
+    pub tame: bool,
 }
 
 /// How a shell may split a text that is known only at run time; the most of several counts.
@@ -264,6 +266,11 @@ impl Value {
         self.is_fed() && self.outline().is_none_or(speaks)
     }
 
+    /// Do the parts that are not known end no text that stands in quotes?
+    pub fn is_tame(&self) -> bool {
+        self.is_glob() || self.open().is_some_and(|unknown| unknown.tame)
+    }
+
     /// Is what is not known a part of a name?
     pub fn is_name(&self) -> bool {
         self.open().is_some_and(|unknown| unknown.split == Split::Name)
@@ -357,6 +364,7 @@ impl Value {
                 outline: Some(outline.clone()),
                 split: Split::Never,
                 by: item.by(),
+                tame: false,
             };
             let secrets = self.secrets | item.secrets;
             return Value { text: Text::Unknown(unknown), span: self.span.clone(), secrets };

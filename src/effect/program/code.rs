@@ -64,6 +64,12 @@ fn emit_program(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec
     let home = out.cwd.clone();
     let (effects, runs) = (out.analysis.effects.len(), next.len());
     known(out, lang, text, &span, next);
+    if GENERAL.iter().any(|(own, _)| *own == lang) {
+        let made = effects..out.analysis.effects.len();
+        if !made.is_empty() {
+            out.programs.push((made, text.to_string()));
+        }
+    }
     // sed and awk are code only where their program runs something.
     let told = out.analysis.effects[effects..].iter().any(|e| e.word == Word::Code);
     if next.len() > runs && !told {
@@ -110,6 +116,17 @@ fn has_bare_blank(outline: &str) -> bool {
     })
 }
 
+/// `s/a/b/` of Perl, with flags that run nothing and marks that stand nowhere else.
+fn substitutes(text: &str) -> bool {
+    let text = text.trim_end_matches(';');
+    let Some(mark) = text.strip_prefix('s').and_then(|rest| rest.chars().next()) else {
+        return false;
+    };
+    let parts: Vec<&str> = text[1..].split(mark).collect();
+    let flags = |flags: &&str| flags.chars().all(|c| "gimsx".contains(c));
+    "/#|,!".contains(mark) && parts.len() == 4 && parts.last().is_some_and(flags)
+}
+
 /// A program of jq: code only where it reaches for more than its input.
 fn filter(out: &mut Emitter, value: &Value) {
     let grade = match value.text().or(value.outline()) {
@@ -125,10 +142,18 @@ fn filter(out: &mut Emitter, value: &Value) {
 fn filled(out: &mut Emitter, lang: Language, value: &Value) -> Option<Value> {
     let span = value.span.clone();
     let Some(text) = value.text() else {
-        let outline = value.outline().filter(|text| {
-            matches!(lang, Language::Sed | Language::Awk | Language::Sql)
-                && text.contains(|c: char| c.is_ascii_alphabetic())
-        })?;
+        let outline = value.outline()?;
+        if let Some((_, general)) = GENERAL.iter().find(|(own, _)| *own == lang) {
+            // What ends no text in quotes is a part of that text.
+            let inner = value.is_tame()
+                && (*general == Lang::Perl && substitutes(outline) || !has_bare_blank(outline));
+            let filled = || outline.replace(NUMBER, "1").replace(BLANK, &val::NAMED.to_string());
+            return inner.then(|| Value::known(filled(), span));
+        }
+        let alone = matches!(lang, Language::Sed | Language::Awk | Language::Sql);
+        if !alone || !outline.contains(|c: char| c.is_ascii_alphabetic()) {
+            return None;
+        }
         out.push(Word::Code, Grade::Possible, Source::Code, span.clone());
         return Some(Value::known(outline.replace(NUMBER, "1").replace(BLANK, "0"), span));
     };

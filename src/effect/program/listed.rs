@@ -124,6 +124,40 @@ pub fn shows_only(verb: &str, rest: &[&str], option: &str) -> bool {
     shows && rest.contains(&option) && !rest.contains(&"--no-index")
 }
 
+/// Does git print nothing but names of commits and branches, or dates without blanks? They hold no `..` and no quote.
+pub fn names_only(words: &[&str]) -> bool {
+    const PARTS: &[&str] =
+        &["%H", "%h", "%T", "%t", "%at", "%ct", "%as", "%cs", "%aI", "%cI", "%(refname:short)"];
+    let shaped = |word: &str| {
+        let format = word.strip_prefix("--format=").or(word.strip_prefix("--pretty="));
+        format.is_some_and(|f| PARTS.contains(&f.strip_prefix("format:").unwrap_or(f)))
+    };
+    let plain = |word: &str| {
+        let chosen = ["--since=", "--until=", "--no-merges", "--merges", "--reverse", "--all"];
+        !word.starts_with('-')
+            || word == "--"
+            || shaped(word)
+            || word[1..].bytes().all(|b| b.is_ascii_digit() || b == b'n')
+            || chosen.iter().any(|start| word.starts_with(start))
+    };
+    match words {
+        ["rev-parse", rest @ ..] => {
+            let plain = |a: &str| {
+                !a.starts_with('-') && !a.contains("..")
+                    || a.starts_with("--short")
+                    || matches!(a, "--abbrev-ref" | "--verify")
+            };
+            !rest.is_empty() && rest.iter().all(|word| plain(word))
+        }
+        ["branch", "--show-current"] | ["describe", ..] | ["tag"] => true,
+        ["merge-base" | "rev-list", rest @ ..] => rest.iter().all(|word| plain(word)),
+        ["log" | "branch" | "for-each-ref", rest @ ..] => {
+            rest.iter().any(|word| shaped(word)) && rest.iter().all(|word| plain(word))
+        }
+        _ => false,
+    }
+}
+
 /// The directory below which all files lie whose names a command prints; None where it prints anything else.
 pub fn listed_below(words: &[String], own: &'static [Program]) -> Option<String> {
     let (first, rest) = words.split_first()?;

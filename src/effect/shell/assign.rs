@@ -60,6 +60,11 @@ impl Walker<'_> {
         self.override_variable(&name);
         self.evaluates_integer(&name, &value);
         self.put_into_environment(&name, value.plain_text());
+        if !is_looked_at(&name) {
+            let given = value.plain_text().filter(|text| !text.contains("://"));
+            let given = StateValue::Text(given.map(str::to_string));
+            self.state.set(given_key(&name), Some(given));
+        }
         self.mark_assignment(&name, value.plain_text(), span, false)
     }
 
@@ -69,9 +74,12 @@ impl Walker<'_> {
         assignments: &[Assignment],
     ) -> Vec<(StateKey, Option<StateValue>)> {
         let names = assignments.iter().map(|a| a.target.name.as_str());
-        let keys = names.filter_map(|name| match name {
-            CDPATH => Some(StateKey::Var(name.to_string())),
-            _ => is_looked_at(name).then(|| StateKey::Git(name.to_string())),
+        let keys = names.flat_map(|name| {
+            let other = match name {
+                CDPATH => Some(StateKey::Var(name.to_string())),
+                _ => is_looked_at(name).then(|| StateKey::Git(name.to_string())),
+            };
+            other.into_iter().chain([given_key(name)])
         });
         keys.map(|key| (key.clone(), self.state.get(&key).cloned())).collect()
     }
@@ -323,6 +331,12 @@ fn stops_history(name: &str, value: Option<&str>) -> bool {
         "HISTIGNORE" => value == Some("*"),
         _ => false,
     }
+}
+
+/// What an inline program finds in its environment: under the name with a sign that no name holds, as no program of the tables
+/// looks at it.
+fn given_key(name: &str) -> StateKey {
+    StateKey::Git(format!("{name}="))
 }
 
 /// Do programs look at the variable whose effects then differ?

@@ -567,6 +567,12 @@ impl Walker<'_> {
         let call = Call { name, args, parsed, span: span.clone(), fed };
         self.out.variables = self.state.git_variables();
         self.out.unread = matches!(&self.feed, Feed::Stream(Printer::Stranger));
+        self.out.lines = match &self.feed {
+            Feed::Found(one, named) => std::iter::once(one).chain(named).cloned().collect(),
+            Feed::Lines(one) if one.is_found() => vec![one.clone()],
+            Feed::Tree(start) => vec![start.unknown_below()],
+            _ => Vec::new(),
+        };
         self.out.answered = matches!(&self.feed, Feed::Text(text) if says_yes(text));
         let from = self.out.analysis.effects.len();
         let nexts = program::emit_call(&mut self.out, &call);

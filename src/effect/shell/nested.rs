@@ -490,7 +490,10 @@ impl Walker<'_> {
         index: usize,
         own: bool,
     ) {
-        let by = Value::outlined(text.to_string(), Printer::Nobody, span.clone());
+        let mut by = Value::outlined(text.to_string(), Printer::Nobody, span.clone());
+        if let (Text::Unknown(unknown), Some(tame)) = (&mut by.text, &self.tame) {
+            unknown.tame = tame == text;
+        }
         if lang != Language::Shell {
             return self.run_inline(lang, &by, index);
         }

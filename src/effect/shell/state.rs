@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use shuck_ast::Stmt;
 
-use super::word::Atom;
+use super::word::{Atom, field_value};
 use crate::effect::value::Value;
 use crate::limits;
 
@@ -126,6 +126,13 @@ impl ShellState {
             .iter()
             .filter_map(|(key, held)| match (key, held) {
                 (StateKey::Git(name), StateValue::Text(text)) => Some((name.clone(), text.clone())),
+                (StateKey::Exported(name), _) if !self.is_set(&StateKey::Git(name.clone())) => {
+                    let [value] = &self.find_variable(name)?[..] else { return None };
+                    let [row] = &value[..] else { return None };
+                    let text = field_value(row, 0..0).plain_text().map(str::to_string);
+                    let text = text.filter(|text| !text.contains("://"));
+                    Some((format!("{name}="), text))
+                }
                 _ => None,
             })
             .collect()

@@ -454,7 +454,10 @@ impl Walker<'_> {
                 },
             }
         }
-        field_value(&atoms, 0..0).sketch_text().map(str::to_string)
+        let value = field_value(&atoms, 0..0);
+        let text = value.sketch_text()?.to_string();
+        self.tame = value.is_tame().then(|| text.clone());
+        Some(text)
     }
 }
 

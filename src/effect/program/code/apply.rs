@@ -3,22 +3,25 @@
 use super::lex::Lang;
 use super::scan::{CallArg, Scan, fill_template, module_name};
 use super::sql;
-use super::val::Val;
+use super::val::{GAPS, NAMED, QUOTED, UNSET, Val};
 use crate::effect::program::Next;
 use crate::effect::program::listed;
 use crate::effect::program::table::{self, Class};
 use crate::effect::value::{BLANK, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits;
+use crate::text::quote_for_shell;
 
 mod emit;
 mod name;
 mod role;
 
 /// A name of the directory that the program is in, whichever.
-const ANY_NAME: &str = "./\u{10fffe}";
+const ANY_NAME: &str = "./\u{10fffb}";
 /// What argparse makes of the program's arguments, as a name that no language can spell.
 const ARGUMENTS: &str = "(arguments)";
+/// What a program calls its own names, as a name that no language can spell.
+const NAMESPACE: &str = "(namespace)";
 /// What a shell reads as more than words.
 const SHELL_SIGNS: [char; 9] = ['|', ';', '&', '<', '>', '$', '`', '\n', '\\'];
 
@@ -154,9 +157,13 @@ impl Scan<'_, '_> {
             (Val::Dict(..), "keys" | "values") => from.members(method),
             (Val::List(..), "slice") => from.clone(),
             (Val::List(_, items), "join") => join_items(items, &first.unwrap_or_default()),
+            (Val::Any(_, items), "read" | "readlines" | "split" | "splitlines") => {
+                let each = |item: &Val| self.call_method(item, method, args.clone());
+                Val::any_of(items.iter().map(each).collect())
+            }
             // A list that a program prints, or a directory's names.
-            (Val::Text(text), "split" | "splitlines")
-                if text.ends_with(BLANK) && (args.is_empty() || first.as_deref() == Some("\n")) =>
+            (Val::Text(text), "read" | "readlines" | "split" | "splitlines")
+                if text.ends_with(GAPS) && (args.is_empty() || first.as_deref() == Some("\n")) =>
             {
                 from.clone()
             }
@@ -294,24 +301,41 @@ impl Scan<'_, '_> {
     fn returned_value(&mut self, kind: &str, call: &CallArguments) -> Val {
         match kind {
             "stored" => self.stored(&call.at(0)),
-            "name" => match call.at(0).known_text() {
-                Some(text) => Val::name(&module_name(&text)),
-                None => {
+            "name" => {
+                let names =
+                    call.at(0).alternatives().into_iter().map(|one| match one.known_text() {
+                        Some(text) if self.lang == Lang::Ruby => {
+                            Val::name(&text.replace("::", "."))
+                        }
+                        Some(text) => Val::name(&module_name(&text)),
+                        None => Val::Unknown,
+                    });
+                let names: Vec<Val> = names.collect();
+                if names.contains(&Val::Unknown) {
                     self.emit_hidden("a module whose name is known only at run time");
-                    Val::Unknown
                 }
-            },
+                Val::any_of(names)
+            }
             "resolved" => self.resolved_url(call),
             "default" => self.added_argument(call),
             "arguments" if self.bare && self.arguments.is_empty() => Val::name(ARGUMENTS),
             "printed" => self.printed(call),
-            "env" => self.environment_value(&call.at(0)),
+            "env" => match (self.environment_value(&call.at(0)), call.pos.get(1)) {
+                (val, Some(other)) if val.is_unset() => other.clone(),
+                (val, _) => val,
+            },
             "expand" | "home" | "homepath" => self.at_home(kind, call.at(0)),
             "shift" => self.env.get("@_").map_or(Val::Unknown, Val::loop_element),
             "rubysend" => self.sent(call),
             "method" => match (&call.pos[..], self.lang) {
                 ([Val::Text(name)], _) => Val::name(name),
                 ([val, Val::Text(name), ..], _) => self.resolve_member(val.clone(), name),
+                // `getattr(module, name)` for each of these names.
+                ([val, Val::Any(_, names), ..], _) => {
+                    let known = names.iter().filter_map(Val::known_text);
+                    let all = known.map(|name| self.resolve_member(val.clone(), &name));
+                    Val::any_of(all.collect())
+                }
                 _ => Val::Unknown,
             },
             _ => made(kind, call),
@@ -346,17 +370,24 @@ impl Scan<'_, '_> {
 
     /// What a program prints: where it lists files, these.
     fn printed(&mut self, call: &CallArguments) -> Val {
-        let words: Option<Vec<String>> = match call.at(0) {
-            Val::List(_, words) => {
-                words.iter().map(|word| Some(word.known_text()?.to_string())).collect()
-            }
-            one => one.known_text().filter(|text| !text.contains(SHELL_SIGNS)).map(|text| {
+        let known =
+            |words: &[Val]| words.iter().map(|word| Some(word.known_text()?.to_string())).collect();
+        let words: Option<Vec<String>> = match (call.at(0), call.pos.get(1)) {
+            (Val::List(_, words), _) => known(&words),
+            // `execFileSync(program, [word, ...])`
+            (first, Some(Val::List(_, more))) => known(&[&[first][..], &more[..]].concat()),
+            (one, _) => one.known_text().filter(|text| !text.contains(SHELL_SIGNS)).map(|text| {
                 text.split_whitespace().map(|word| word.trim_matches(['\'', '"']).into()).collect()
             }),
         };
+        let named = words.as_ref().is_some_and(|words| {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            words.first() == Some(&"git") && listed::names_only(&words[1..])
+        });
         let below = words.filter(|_| call.find_option("cwd").is_none());
         match below.and_then(|words| listed::listed_below(&words, self.out.place.programs)) {
-            Some(dir) => Val::text(&format!("{}/{BLANK}", dir.trim_end_matches('/'))),
+            Some(dir) => Val::text(&format!("{}/{NAMED}", dir.trim_end_matches('/'))),
+            None if named => Val::text(&NAMED.to_string()),
             None => self.stored(&call.at(0)),
         }
     }
@@ -420,13 +451,16 @@ fn made(kind: &str, call: &CallArguments) -> Val {
     let whole = || {
         call.pos.iter().cloned().reduce(|a, b| a.join(&b, "/")).unwrap_or_else(|| Val::text("."))
     };
-    let below = |val: Val| val.join(&Val::text(&BLANK.to_string()), "/");
+    let below = |val: Val| val.join(&Val::text(&NAMED.to_string()), "/");
     match kind {
         "Path" => Val::path(whole()),
         "join" => whole(),
         "under" if first.is_path() => Val::path(whole()),
         "under" => whole(),
         "self" => first,
+        "quoted" => first.quoted(),
+        "namespace" if call.pos.is_empty() => Val::name(NAMESPACE),
+        "namespace" => first,
         "cwd" => Val::text("."),
         "cwdpath" => Val::path(Val::text(".")),
         "sibling" => Val::path(sibling(&first, &call.at(1))),
@@ -526,6 +560,25 @@ impl CallArguments {
 }
 
 impl Val {
+    /// Quoted for a shell, as one word.
+    fn quoted(&self) -> Val {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./_-".contains(c);
+        match self {
+            Val::Any(_, items) => Val::any_of(items.iter().map(Val::quoted).collect()),
+            Val::Scalar => Val::Scalar,
+            one => match one.known_text() {
+                Some(text) => Val::text(&quote_for_shell(&text)),
+                // What is known of it stays, where it needs no quotes.
+                None => match one.part().replace(GAPS, "") {
+                    text if text.chars().all(plain) => {
+                        Val::text(&one.part().replace(GAPS, QUOTED.encode_utf8(&mut [0; 4])))
+                    }
+                    _ => Val::text(&QUOTED.to_string()),
+                },
+            },
+        }
+    }
+
     fn element_or_self(self) -> Val {
         match self {
             Val::List(..) => self.loop_element(),
@@ -590,6 +643,9 @@ fn sibling(val: &Val, name: &Val) -> Val {
 
 /// The directory of a path.
 fn parent_directory(val: &Val) -> Val {
+    if let Val::Any(_, items) = val {
+        return Val::any_of(items.iter().map(parent_directory).collect());
+    }
     let of_glob = |val: &Val| match val {
         Val::Glob(text) => Some(text.clone()),
         _ => None,

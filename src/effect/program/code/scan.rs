@@ -16,6 +16,7 @@ use crate::limits;
 
 mod assign;
 mod cursor;
+mod keys;
 mod keyword;
 mod primary;
 mod statement;
@@ -117,6 +118,10 @@ impl StatementState {
         }
         let mut all = std::mem::take(&mut self.alts);
         all.extend(cur);
+        // `process.env.OUT || "out.txt"`
+        if !all.iter().all(Val::is_unset) {
+            all.retain(|one| !one.is_unset());
+        }
         Some(Val::any_of(all))
     }
 }
@@ -149,6 +154,8 @@ pub struct Scan<'a, 'p> {
     pub bare: bool,
     /// What the program's own functions are called with.
     pub calls: BTreeMap<String, Vec<Val>>,
+    /// Where the list of a loop ends of whose lines only the names are used.
+    pub keys_until: usize,
     /// The class that is being defined.
     class: String,
     depth: u16,
@@ -158,7 +165,7 @@ pub struct Scan<'a, 'p> {
 }
 
 /// An operand of the call as the program sees it.
-fn given(operand: &Value) -> Val {
+pub fn given(operand: &Value) -> Val {
     match (operand.is_glob(), operand.text(), operand.plain_text()) {
         (true, Some(pattern), _) => Val::Glob(pattern.into()),
         (_, _, Some(text)) => Val::text(text),
@@ -189,6 +196,7 @@ impl<'a, 'p> Scan<'a, 'p> {
             moved: false,
             count: 0,
             calls: BTreeMap::new(),
+            keys_until: 0,
             class: String::new(),
             depth: 0,
             base: 0,
@@ -281,6 +289,7 @@ impl<'a, 'p> Scan<'a, 'p> {
         let outer = self.out.unsure;
         let body = outer || stop == GroupEnd::Bracket(b'{');
         while let Some(token) = c.peek(0) {
+            self.keys_until = if c.at < self.keys_until { self.keys_until } else { 0 };
             self.out.unsure = self.out.in_script && (body || token.indent > 0 || line.guarded);
             match token.kind {
                 TokenKind::Close | TokenKind::End if stop == GroupEnd::Line => break,
@@ -484,8 +493,13 @@ pub fn fill_template(val: &Val, given: &[Val]) -> Val {
         } else {
             tail.find(|c: char| c.is_ascii_alphabetic()).map_or(tail.len(), |n| n + 1)
         };
-        let simple = matches!(&tail[..end], "s" | "}");
-        let value = given.next().filter(|_| simple).cloned().unwrap_or(Val::Unknown);
+        let value = match (given.next(), &tail[..end]) {
+            (Some(value), "s" | "}") => value.clone(),
+            (_, format) if rest[at..].starts_with('%') && format.ends_with(['d', 'x', 'f']) => {
+                Val::Scalar
+            }
+            _ => Val::Unknown,
+        };
         out = out.join(&Val::text(&rest[..at]), "").join(&value, "");
         rest = &tail[end..];
     }

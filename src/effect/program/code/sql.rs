@@ -54,11 +54,25 @@ struct Client<'t, 'o, 'e> {
     tokens: Vec<SqlToken>,
     /// Nothing stands in this line yet.
     fresh: bool,
+    /// Tables that end with the connection, as the text makes them.
+    temporary: Vec<String>,
+    /// How many effects there were when the transaction began that is open.
+    began: Option<usize>,
 }
 
 /// The effects of a client's text: statements, `\x` and `.x` commands.
 pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
-    let mut client = Client { out, next, span, text, at: 0, tokens: Vec::new(), fresh: true };
+    let mut client = Client {
+        out,
+        next,
+        span,
+        text,
+        at: 0,
+        tokens: Vec::new(),
+        fresh: true,
+        temporary: Vec::new(),
+        began: None,
+    };
     let mut good = true;
     while let Some(byte) = text.as_bytes().get(client.at).copied() {
         match byte {
@@ -90,8 +104,41 @@ pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<N
 impl Client<'_, '_, '_> {
     /// The statement is complete.
     fn statement(&mut self) {
+        let from = self.out.analysis.effects.len();
         emit_statement(self.out, &self.tokens, self.span, self.next);
+        let words: Vec<&str> = self.tokens.iter().map(|token| token.text.as_str()).collect();
+        let plain = words.iter().filter(|word| !["if", "not", "exists"].contains(word));
+        match plain.copied().collect::<Vec<_>>()[..] {
+            ["create", "temp" | "temporary", "table", name, ..] => {
+                self.temporary.push(name.to_string());
+            }
+            ["drop" | "truncate", "table", name]
+            | ["truncate", name]
+            | ["delete", "from", name]
+                if self.temporary.iter().any(|own| own == name) =>
+            {
+                self.only_writes(from, &[DROP, ALL]);
+            }
+            ["begin", ..] | ["start", "transaction", ..] => self.began = Some(from),
+            ["rollback"] | ["rollback", "transaction" | "work"] => {
+                // What drops a table ends the transaction of some servers.
+                if let Some(began) = self.began.take() {
+                    self.only_writes(began, &[ALL]);
+                }
+            }
+            ["commit" | "end" | "create" | "drop" | "alter" | "truncate", ..] => self.began = None,
+            _ => {}
+        }
         self.tokens.clear();
+    }
+
+    /// What the effects from there on lose comes back or was to go.
+    fn only_writes(&mut self, from: usize, words: &[Word]) {
+        for effect in &mut self.out.analysis.effects[from..] {
+            if words.contains(&effect.word) {
+                effect.word = WRITE;
+            }
+        }
     }
 
     fn skip_line(&mut self) {

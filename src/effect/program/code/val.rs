@@ -6,6 +6,19 @@ use std::rc::Rc;
 use crate::effect::value::{BLANK, Printer, Value};
 use crate::limits::{self, Cap};
 
+/// A part of a text that is known only at run time, of which it is known that it is a number.
+pub const NUMBER: char = '\u{10fffd}';
+/// One that a shell reads as one word, for the program quoted it.
+pub const QUOTED: char = '\u{10fffc}';
+/// One that names a file that was found, or something that git names: one word, and no text that somebody wrote for a shell.
+pub const NAMED: char = '\u{10fffb}';
+/// The mark of one of which nothing is known, as a text.
+const MARK: &str = "\u{10fffe}";
+/// A variable of the environment that the call does not set, as a member that no language can spell.
+pub const UNSET: &str = "(unset)";
+/// All of these.
+pub const GAPS: [char; 4] = [BLANK, NUMBER, QUOTED, NAMED];
+
 /// A value; cheap to copy.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Val {
@@ -153,9 +166,14 @@ impl Val {
             Val::Any(_, items) => Val::any_of(items.iter().map(Val::loop_element).collect()),
             Val::Dict(..) => self.members("keys").loop_element(),
             Val::Glob(_) | Val::Path(_) | Val::Fed | Val::Scalar => self.clone(),
-            Val::Text(text) if text.ends_with(BLANK) => self.clone(),
+            Val::Text(text) if text.ends_with(GAPS) => self.clone(),
             _ => Val::Unknown,
         }
+    }
+
+    /// Is it a variable of the environment that the call does not set?
+    pub fn is_unset(&self) -> bool {
+        matches!(self, Val::Member(inner) if inner.1 == UNSET)
     }
 
     /// As the key of a table: a text, or how one begins.
@@ -186,7 +204,10 @@ impl Val {
         if let Some(text) = self.known_text() {
             return if old.is_empty() { Val::Unknown } else { Val::text(&text.replace(old, new)) };
         }
-        let leads = |text: &str| text.contains(['/', '\\']) || text.contains("..");
+        let leads = |text: &str| {
+            text.contains(['/', '\\']) && !(text.ends_with('/') && !text.starts_with('/'))
+                || text.contains("..")
+        };
         match self.somewhere() {
             Some(dir) if !leads(new) && !leads(old) && !old.is_empty() => {
                 Val::text(&format!("{}{BLANK}", dir.replace(old, new)))
@@ -227,6 +248,7 @@ impl Val {
     /// Its text with blanks; None where it is no text at all.
     pub fn to_text(&self) -> Option<Rc<str>> {
         match self {
+            Val::Text(text) if text.contains(GAPS) => Some(text.replace(GAPS, MARK).into()),
             Val::Text(text) => Some(text.clone()),
             Val::Path(inner) => inner.to_text(),
             Val::Unknown | Val::Fed | Val::Stored | Val::Name(_) | Val::Member(_) => {
@@ -239,9 +261,25 @@ impl Val {
     /// The whole text, where it is one and known.
     pub fn known_text(&self) -> Option<Rc<str>> {
         match self {
-            Val::Text(text) if !text.contains(BLANK) => Some(text.clone()),
+            Val::Text(text) if !text.contains(GAPS) => Some(text.clone()),
             Val::Path(inner) => inner.known_text(),
             _ => None,
+        }
+    }
+
+    /// As a part of a text: what is not known of it as one of the gaps.
+    pub fn part(&self) -> Rc<str> {
+        match self {
+            Val::Text(text) => text.clone(),
+            Val::Path(inner) => inner.part(),
+            Val::Scalar => NUMBER.to_string().into(),
+            Val::Glob(pattern) => {
+                let known = pattern.find(['*', '?', '[', '\\']).unwrap_or(pattern.len());
+                // Behind a dot may be what nobody is to read: `.env*`.
+                let hides = pattern[..known].rsplit('/').next().is_some_and(|n| n.starts_with('.'));
+                format!("{}{}", &pattern[..known], if hides { BLANK } else { NAMED }).into()
+            }
+            _ => MARK.into(),
         }
     }
 
@@ -250,9 +288,10 @@ impl Val {
         if let (Val::List(_, a), Val::List(_, b)) = (self, other) {
             return Val::list(a.iter().chain(b.iter()).cloned().collect());
         }
-        if matches!(self, Val::List(..)) {
+        if let Val::List(_, items) = self {
             // Ruby's `list << item`, or a list that nobody knows.
-            return Val::any_of(vec![self.clone(), Val::Unknown]);
+            let more = if let Val::Text(_) = other { other.clone() } else { other.loop_element() };
+            return Val::list(items.iter().cloned().chain([more]).collect());
         }
         if let (Val::Glob(_), Val::Glob(_), "") = (self, other, between) {
             return Val::any_of(vec![self.clone(), other.clone()]);
@@ -272,8 +311,7 @@ impl Val {
                         None => Val::Unknown,
                     },
                     _ => {
-                        let a = a.to_text().unwrap_or_else(|| BLANK.to_string().into());
-                        let b = b.to_text().unwrap_or_else(|| BLANK.to_string().into());
+                        let (a, b) = (a.part(), b.part());
                         if between == "/" && b.starts_with('/') {
                             Val::Text(b)
                         } else if between == "/" && (a.ends_with('/') || a.is_empty()) {

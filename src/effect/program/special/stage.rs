@@ -1,6 +1,8 @@
 //! Which stage a call works on, as names and variables tell: a database that is there to be thrown away, development, production;
 //! and who says yes to a change.
 
+use std::ops::Range;
+
 use super::super::effects::Call;
 use super::super::table::{Program, Special};
 use crate::effect::emitter::Emitter;
@@ -8,7 +10,8 @@ use crate::effect::path::split;
 use crate::effect::value::Value;
 use crate::effect::{Effect, Grade, Source, Word};
 use crate::names::stage::{
-    ASKERS, DEVELOPING, DEVELOPMENT, FORCING, PRODUCTION, SCRATCH, SERVERS, VARIABLES, WHO,
+    ASKERS, CONNECTING, DEVELOPING, DEVELOPMENT, FORCING, PRODUCTION, SCRATCH, SERVERS, VARIABLES,
+    WHO,
 };
 
 const DROP: Word = Word::Named("database.drop");
@@ -40,7 +43,9 @@ pub fn is_watched(variable: &str) -> bool {
 fn stage_of(word: &str) -> Option<Stage> {
     let word = word.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
     let names = |text: &str, stage: &[&str]| {
-        text.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| stage.contains(&part))
+        let mut parts = text.split(|c: char| !c.is_ascii_alphanumeric());
+        // `tmp123`
+        parts.any(|part| stage.contains(&part.trim_end_matches(|c: char| c.is_ascii_digit())))
     };
     if names(&word, PRODUCTION) {
         return Some(Stage::Production);
@@ -92,12 +97,36 @@ fn stages(out: &Emitter, call: &Call) -> Vec<Stage> {
     // Without a file it has nothing but what is in memory.
     let memory = call.name == "duckdb" && call.parsed.operands.is_empty();
     let values = values.chain(memory.then_some(Stage::Scratch));
+    let values = values.chain(is_queue_here(call).then_some(Stage::Development));
     let values = values.chain(stage_of_files(out, call));
     let told: Vec<Stage> = values.chain(naming_words(call).filter_map(stage_of)).collect();
     match told[..] {
         [] if develops(out, call) => vec![Stage::Development],
         _ => told,
     }
+}
+
+/// Is it one of redis's further databases, or a queue of this machine? Neither has a name that tells.
+fn is_queue_here(call: &Call) -> bool {
+    let is = |name: &str, here: fn(&str) -> bool| {
+        let mut options = call.parsed.options.iter().filter(|option| &*option.name == name);
+        options.any(|o| o.value.as_ref().and_then(Value::text).is_some_and(here))
+    };
+    let empties = |arg: &Value| arg.known_start().eq_ignore_ascii_case("flushdb");
+    match call.name {
+        "redis-cli" | "valkey-cli" | "keydb-cli" => {
+            is("-n", is_further) && call.args.iter().any(empties)
+        }
+        name => {
+            let server = |value: &str| is_here(value.split(':').next().unwrap_or_default());
+            name.starts_with("kafka-topics") && is("--bootstrap-server", server)
+        }
+    }
+}
+
+/// Does a database of redis have another number than the first one?
+fn is_further(number: &str) -> bool {
+    number.parse().is_ok_and(|number: u32| number > 0)
 }
 
 /// Does the program take the database of development, as nothing says otherwise, and refuse or ask in production?
@@ -280,6 +309,9 @@ fn worst_stage(out: &Emitter, call: &Call) -> Option<Stage> {
 
 /// What is dropped is worth what the database is: of the call's own statements, its standard input's among them.
 pub fn settle_drops(out: &mut Emitter, call: &Call, from: usize) {
+    for (made, text) in std::mem::take(&mut out.programs) {
+        settle_program(out, &text, made);
+    }
     let command = out.command;
     let loses =
         |effect: &Effect| effect.command == command && [DROP, ALL, GRANT].contains(&effect.word);
@@ -348,5 +380,155 @@ pub fn settle(out: &mut Emitter, call: &Call, from: usize) {
             Source::Program,
             call.span.clone(),
         );
+    }
+}
+
+/// What stands in quotes in a program, and where.
+fn literals(text: &str) -> Vec<(usize, &str)> {
+    let (mut found, mut open) = (Vec::new(), None);
+    for (at, c) in text.char_indices() {
+        match open {
+            Some((from, quote)) if c == quote => {
+                found.push((from, &text[from..at]));
+                open = None;
+            }
+            None if matches!(c, '"' | '\'' | '`') => open = Some((at + 1, c)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The stage of the database that an address in a program names, on this machine; None = it is no address.
+fn stage_of_address(text: &str) -> Option<Option<Stage>> {
+    let file = |name: &str| match name.trim_start_matches('/') {
+        "" | ":memory:" => Some(Stage::Scratch),
+        _ if name.starts_with("//tmp/") => stage_of(&name[1..]),
+        _ => stage_of(split(name).1),
+    };
+    if text == ":memory:" || text.starts_with("file:") && text.contains("memory") {
+        return Some(Some(Stage::Scratch));
+    }
+    if let Some((_, rest)) = text.split_once("dbname=") {
+        let name = rest.split(' ').next().unwrap_or_default();
+        return Some(stage_of(name).filter(|_| !names_another_host(text)));
+    }
+    let (scheme, rest) = text.split_once("://")?;
+    let here = !names_another_host(text);
+    let name = rest.split_once('/').map_or("", |(_, path)| path);
+    let stage = match scheme.split('+').next().unwrap_or_default() {
+        "sqlite" | "duckdb" => file(rest),
+        "redis" | "valkey" => is_further(name).then_some(Stage::Development),
+        // Its databases are named later on.
+        "mongodb" if name.is_empty() => Some(Stage::Scratch),
+        "mongodb" | "postgres" | "postgresql" | "mysql" | "mariadb" => stage_of(name),
+        _ => return None,
+    };
+    Some(stage.filter(|_| here || scheme.starts_with("sqlite")))
+}
+
+/// The value of one of these keys among a call's arguments: `db=15`, `database: 'shop_test'`.
+fn keyed<'t>(arguments: &'t str, keys: &[&str]) -> Option<&'t str> {
+    let mut parts = arguments.split([',', '{', '(']).filter_map(|part| part.split_once(['=', ':']));
+    let (_, value) = parts.find(|(key, _)| keys.contains(&key.trim()))?;
+    Some(value.trim_matches(|c: char| c.is_whitespace() || "'\"})".contains(c)))
+}
+
+/// The stage of what a call that connects is given; None = that is not known.
+fn stage_of_connection(text: &str, arguments: &str) -> Option<Stage> {
+    let named = literals(arguments).into_iter().find_map(|(_, one)| stage_of_address(one));
+    let first = arguments.split(',').next().unwrap_or_default().trim();
+    let bound = || {
+        let mut all = literals(text).into_iter().filter(|(at, _)| {
+            let before = text[..at - 1].trim_end().strip_suffix('=').unwrap_or_default().trim_end();
+            before.strip_suffix(first).is_some_and(|rest| {
+                !rest.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+            })
+        });
+        let one = all.next().filter(|_| all.next().is_none());
+        one.and_then(|(_, one)| stage_of_address(one))
+    };
+    if let Some(stage) = named.or_else(bound) {
+        return stage;
+    }
+    keyed(arguments, &["host", "hostname"]).is_none_or(is_here).then_some(())?;
+    let name = keyed(arguments, &["dbname", "database", "db"])?;
+    if is_further(name) { Some(Stage::Development) } else { stage_of(name) }
+}
+
+/// The stage of the databases that a program connects to, where it names each of them; the worst of several.
+fn stage_of_program(text: &str) -> Option<Stage> {
+    const NAMING: &[&str] = &["db(", "database("];
+    // It empties the others as well.
+    if text.contains("flushall") {
+        return None;
+    }
+    let mut stages = Vec::new();
+    for name in CONNECTING {
+        for (at, _) in text.match_indices(name) {
+            let rest = &text[at + name.len()..];
+            let inner = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            let end = rest.find([')', '\n', ';']).unwrap_or(rest.len());
+            if !inner && !rest[..end].trim().is_empty() {
+                stages.push(stage_of_connection(text, &rest[..end])?);
+            }
+        }
+    }
+    let (all, mut names) = (literals(text), 0);
+    for (at, one) in &all {
+        let before = &text[..at - 1];
+        let names_one = NAMING.iter().any(|call| before.ends_with(call));
+        let holds = before.strip_suffix('[').is_some_and(|b| b.ends_with(char::is_alphanumeric));
+        match stage_of_address(one) {
+            Some(stage) => stages.push(stage?),
+            None if text.contains("mongo") && (names_one || holds) => {
+                names += 1;
+                stages.push(stage_of(one)?);
+            }
+            None => {}
+        }
+    }
+    let unnamed = all.iter().any(|(_, one)| {
+        one.strip_prefix("mongodb://")
+            .is_some_and(|rest| !rest.contains('/') || rest.ends_with('/'))
+    });
+    if unnamed && names == 0 {
+        return None;
+    }
+    // Without a connection of its own that one is in memory.
+    if stages.is_empty() && text.contains("duckdb") && !text.contains("connect") {
+        stages.push(Stage::Scratch);
+    }
+    stages.into_iter().max().filter(|stage| *stage != Stage::Production)
+}
+
+/// Is each cloud that a program talks to one that this machine plays itself?
+fn is_emulated_in(text: &str) -> bool {
+    let calls = || ["client(", "resource("].iter().flat_map(|name| text.match_indices(name));
+    let here = |(at, _): (usize, &str)| {
+        let rest = &text[at..];
+        let call = &rest[..rest.find(')').unwrap_or(rest.len())];
+        let url = call.split_once("endpoint_url").map_or("", |(_, value)| value);
+        let url = literals(url).first().map_or("", |(_, address)| address);
+        url.contains("://") && !names_another_host(url)
+    };
+    calls().next().is_some() && calls().all(here)
+}
+
+/// What an inline program drops is worth what the database is that it connects to.
+fn settle_program(out: &mut Emitter, text: &str, made: Range<usize>) {
+    let (cloud, data) = (|e: &Effect| e.word.text().starts_with("cloud."), [DROP, ALL]);
+    let own = &out.analysis.effects[made.clone()];
+    let text = text.to_ascii_lowercase();
+    let emulated = own.iter().any(cloud) && is_emulated_in(&text);
+    let loses = own.iter().any(|effect| data.contains(&effect.word));
+    let stage = if loses { stage_of_program(&text) } else { None };
+    for effect in &mut out.analysis.effects[made] {
+        effect.word = match stage {
+            _ if cloud(effect) && emulated => Word::Named("cloud.write"),
+            Some(Stage::Scratch) if data.contains(&effect.word) => Word::Named("database.write"),
+            Some(Stage::Development) if effect.word == DROP => Word::Named("database.scratch"),
+            _ => effect.word,
+        };
     }
 }

@@ -356,6 +356,9 @@ impl Walker<'_> {
 
     fn git_prints(&mut self, args: &[Value]) -> Option<Feed> {
         let plain: Vec<&str> = args.iter().map(Value::known_start).collect();
+        if listed::names_only(&plain) {
+            return Some(Feed::Names);
+        }
         match plain[..] {
             // All that git knows, or all of it below a directory.
             ["ls-files", ref rest @ ..] | ["ls-tree", ref rest @ ..]
@@ -398,17 +401,6 @@ impl Walker<'_> {
             {
                 Some(Feed::Numbers)
             }
-            // Names of commits and branches hold no `..`.
-            ["rev-parse", ref rest @ ..]
-                if rest.iter().all(|a| {
-                    *a == "HEAD"
-                        || a.starts_with("--short")
-                        || matches!(*a, "--abbrev-ref" | "--verify")
-                }) && !rest.is_empty() =>
-            {
-                Some(Feed::Names)
-            }
-            ["branch", "--show-current"] | ["describe", ..] => Some(Feed::Names),
             _ => None,
         }
     }

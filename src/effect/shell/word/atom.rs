@@ -160,7 +160,7 @@ pub fn field_value(atoms: &[Atom], span: Range<usize>) -> Value {
     let special = |c: char| matches!(c, '*' | '?' | '[');
     let (mut glob, mut escaped, mut bracket) = (false, false, false);
     let (mut unknown, mut split) = (false, Split::Name);
-    let mut by = Printer::Nobody;
+    let (mut by, mut tame) = (Printer::Nobody, true);
     if let [Atom::Pipe(at)] = atoms {
         return Value::of(Text::Pipe(*at), span);
     }
@@ -168,7 +168,7 @@ pub fn field_value(atoms: &[Atom], span: Range<usize>) -> Value {
         match atom {
             Atom::Ch(c, Quote::Quoted) => escaped |= special(*c) || *c == '\\',
             // A group that is no extended glob: not followed.
-            Atom::Ch('(', Quote::Bare) => (unknown, split) = (true, Split::Freely),
+            Atom::Ch('(', Quote::Bare) => (unknown, split, tame) = (true, Split::Freely, false),
             // A bracket without its other half is text (`[`, the program).
             Atom::Ch('[', _) => bracket = true,
             Atom::Ch(']', _) => glob |= bracket,
@@ -177,10 +177,11 @@ pub fn field_value(atoms: &[Atom], span: Range<usize>) -> Value {
                 unknown = true;
                 split = split.max(blank.split);
                 by = by.max(blank.by);
+                tame &= blank.split <= Split::Below;
             }
             // The path of a pipe with something around it.
             Atom::Pipe(_) => return Value::unknown(span),
-            Atom::Break => (unknown, split) = (true, Split::Freely),
+            Atom::Break => (unknown, split, tame) = (true, Split::Freely, false),
             Atom::Empty => {}
         }
     }
@@ -227,5 +228,6 @@ pub fn field_value(atoms: &[Atom], span: Range<usize>) -> Value {
         _ => BLANK,
     };
     let outline = Some(atoms.iter().filter(|a| **a != Atom::Empty).map(letter).collect());
-    Value::of(Text::Unknown(Unknown { prefix, outline, split, by }), span)
+    let tame = tame && by == Printer::Nobody;
+    Value::of(Text::Unknown(Unknown { prefix, outline, split, by, tame }), span)
 }

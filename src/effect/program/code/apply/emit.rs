@@ -2,8 +2,12 @@
 
 use super::*;
 use crate::effect::path::in_home;
+use crate::effect::program::code::val::NUMBER;
 use crate::effect::value::SOME_VARIABLE;
 use crate::limits::Cap;
+
+/// A number that nobody knows, in shell text.
+const SOME_NUMBER: &str = "${#__hookctl_item}";
 
 impl Scan<'_, '_> {
     pub(super) fn is_full(&mut self) -> bool {
@@ -21,6 +25,10 @@ impl Scan<'_, '_> {
     pub(super) fn emit_path(&mut self, word: Word, val: &Val, extent: Extent) {
         let mut values = Vec::new();
         val.push_values(&self.span, &mut values);
+        // Names alone say nothing of what a file holds.
+        if self.keys_until > 0 && word == Word::Read {
+            return;
+        }
         for mut value in values {
             if self.is_full() {
                 return;
@@ -81,8 +89,11 @@ impl Scan<'_, '_> {
                     one.to_value(&self.span)
                 }
                 Some(text) if text.contains(BLANK) => {
-                    self.emit_hidden("shell text of which a part is known only at run time");
-                    Value::known(text.replace(BLANK, SOME_VARIABLE), self.span.clone())
+                    let (text, told) = shell_text(&one.part());
+                    if !told {
+                        self.emit_hidden("shell text of which a part is known only at run time");
+                    }
+                    Value::known(text, self.span.clone())
                 }
                 _ => one.to_value(&self.span),
             };
@@ -187,15 +198,16 @@ impl Scan<'_, '_> {
         } else if let (Some(input), Some(name)) = (call.find_option("input"), values.first())
             && runs_stdin(name.known_start())
         {
-            let known: Option<Vec<&str>> = values.iter().map(Value::plain_text).collect();
+            // Whether it runs what it is fed, or a file of its own does, its words say.
+            let known: Option<Vec<String>> =
+                values.iter().map(|word| word.plain_text().map(quote_for_shell)).collect();
             match (known, input.known_text()) {
-                (Some(words), Some(input))
-                    if words.iter().all(|w| {
-                        w.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./".contains(&b))
-                    }) =>
-                {
-                    let text =
-                        format!("{} <<'__HOOKCTL__'\n{input}\n__HOOKCTL__\n", words.join(" "));
+                (Some(words), input) if call.find_option("cwd").is_none() && !self.moved => {
+                    let (mark, input) = match input {
+                        Some(input) => ("'__HOOKCTL__'", input),
+                        None => ("__HOOKCTL__", SOME_VARIABLE.into()),
+                    };
+                    let text = format!("{} <<{mark}\n{input}\n__HOOKCTL__\n", words.join(" "));
                     self.next.push(Next::script(Value::known(text, self.span.clone())));
                     return;
                 }
@@ -205,4 +217,39 @@ impl Scan<'_, '_> {
         let cwd = self.working_directory(call);
         self.next.push(Next::Words { words: values, cwd, feeds: false });
     }
+}
+
+/// A text for a shell with a variable that nobody sets for each part that is not known; is each of these surely no more than a
+/// word where it stands?
+fn shell_text(text: &str) -> (String, bool) {
+    let (mut out, mut told) = (String::new(), true);
+    let (mut quote, mut escaped) = (None, false);
+    for c in text.chars() {
+        let gap = match c {
+            NUMBER => SOME_NUMBER,
+            _ => SOME_VARIABLE,
+        };
+        match (c, quote) {
+            (BLANK, _) | (QUOTED, Some(_)) => {
+                told = false;
+                out.push_str(SOME_VARIABLE);
+            }
+            (NUMBER | QUOTED | NAMED, None) => out.extend(["\"", gap, "\""]),
+            (NUMBER | NAMED, Some('"')) => out.push_str(gap),
+            (NUMBER | NAMED, Some(_)) => out.extend(["'\"", gap, "\"'"]),
+            _ => {
+                match (c, quote) {
+                    _ if escaped => escaped = false,
+                    ('\\', None | Some('"')) => escaped = true,
+                    ('\'' | '"', None) => quote = Some(c),
+                    (_, Some(open)) if open == c => quote = None,
+                    _ => {}
+                }
+                out.push(c);
+                continue;
+            }
+        }
+        escaped = false;
+    }
+    (out, told)
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::effect::emitter::ScriptFile;
+use crate::effect::program::code::scan::given;
 use crate::limits;
 use crate::names::scan::{GLOBALS, INNER};
 
@@ -52,6 +53,13 @@ impl Scan<'_, '_> {
         if let Some(place) = self.own_place(name) {
             return Some(place);
         }
+        if name == "sys.stdin" && self.lang == Lang::Python && !self.out.lines.is_empty() {
+            let line = |value: &Value| match value.is_found() {
+                true => Val::text(&format!("{}{NAMED}", value.known_start())),
+                false => given(value),
+            };
+            return Some(Val::any_of(self.out.lines.iter().map(line).collect()));
+        }
         let is = match self.lang {
             Lang::Python => name == "sys.argv",
             Lang::Js => name == "process.argv",
@@ -68,7 +76,14 @@ impl Scan<'_, '_> {
 
     /// A member of a value.
     pub fn resolve_member(&mut self, val: Val, name: &str) -> Val {
-        if INNER.contains(&name) {
+        // The classes above one, and those that the project made of its own one, only show what there is.
+        let shown = match (&val, name) {
+            (Val::Name(from), "__subclasses__") => {
+                !matches!(from.as_ref(), "object" | "type") && !from.contains("__")
+            }
+            (_, name) => name == "__mro__",
+        };
+        if INNER.contains(&name) && !shown {
             self.emit_hidden("a program that reaches into its interpreter");
         }
         match val {
@@ -102,9 +117,16 @@ impl Scan<'_, '_> {
                     self.emit_hidden("a program that makes functions from text");
                 }
                 let val = self.resolve_bare(Val::Member(inner));
+                if let Val::Name(_) = val {
+                    return self.resolve_member(val, name);
+                }
                 let lost = matches!(&val, Val::Member(inner) if inner.1 != EVERY_ROW);
                 let val = if lost { Val::Unknown } else { val };
                 Val::Member((val, name.to_string()).into())
+            }
+            // One of several modules.
+            Val::Any(_, items) if items.iter().any(|item| matches!(item, Val::Name(_))) => {
+                Val::any_of(items.iter().map(|i| self.resolve_member(i.clone(), name)).collect())
             }
             Val::Dict(_, items) => match items.iter().find(|(k, _)| k == name) {
                 Some((_, val)) => val.clone(),
@@ -134,13 +156,14 @@ impl Scan<'_, '_> {
                 (Val::Fed, _) => Val::Fed,
                 (Val::Stored, _) => Val::Stored,
                 // What a program has printed that lists files.
-                (Val::Text(text), "stdout") if text.ends_with(BLANK) => inner.0.clone(),
+                (Val::Text(text), "stdout") if text.ends_with(GAPS) => inner.0.clone(),
                 (Val::Path(path), "parent" | "dirname") => Val::path(parent_directory(path)),
                 (Val::Any(_, items), "parent") if inner.0.is_path() => {
                     Val::path(Val::any_of(items.iter().map(parent_directory).collect()))
                 }
                 (Val::Path(_), "path" | "pathname") => inner.0.clone(),
-                (Val::Path(_), "name" | "stem" | "suffix" | "parts") => Val::Unknown,
+                (Val::Path(_), "name" | "stem" | "suffix") => Val::text(&NAMED.to_string()),
+                (Val::Path(_), "parts") => Val::Unknown,
                 (Val::List(..), "length" | "size" | "count") => Val::Scalar,
                 _ if calls
                     && (self.rows.contains_key(format!(".{}", inner.1).as_str())
@@ -183,6 +206,9 @@ impl Scan<'_, '_> {
                     "os.environ" | "process.env" | "ENV" | "%ENV" | "_ENV" | "_SERVER" | "Deno.env"
                 ) {
                     return self.environment_value(&key);
+                }
+                if name == NAMESPACE {
+                    self.emit_hidden("a function whose name is known only at run time");
                 }
                 if name == "Dir" && self.lang == Lang::Ruby {
                     return glob_value(&key);
@@ -255,7 +281,16 @@ impl Scan<'_, '_> {
             Some("HOME" | "USERPROFILE") => Val::text(&self.out.place.home),
             Some("TMPDIR" | "TMP" | "TEMP") => Val::text("/tmp"),
             Some("PWD") => Val::text("."),
-            _ => Val::Unknown,
+            Some(key) => {
+                let is = |(name, _): &&(String, Option<String>)| name.trim_end_matches('=') == key;
+                match self.out.variables.iter().find(is) {
+                    Some((_, Some(text))) => Val::text(text),
+                    Some(_) => Val::Unknown,
+                    // Nobody knows; what the program takes where nothing is set may tell.
+                    None => Val::Member((Val::Unknown, UNSET.to_string()).into()),
+                }
+            }
+            None => Val::Unknown,
         }
     }
 

@@ -61,6 +61,8 @@ const WHOLE: &[(&str, Whole)] = &[
     ("perlsock", |scan, call| scan.perl_socket(call)),
     ("perlsysopen", |scan, call| scan.emit_open(&call.at(1), call.pos.get(2))),
     ("request", |scan, call| scan.requests(call)),
+    // A file of Python that a program loads.
+    ("pyfile", |scan, call| scan.run_words(vec![Val::text("python3"), call.at(1)], call)),
     ("rubyopen", |scan, call| {
         if !scan.piped(call) {
             scan.opens(call);
@@ -111,6 +113,9 @@ impl Scan<'_, '_> {
         }
         match kind {
             "-" | "" => {}
+            // Of a method that many things have: where nothing is known of it, it is no path.
+            "saved" if val.part().starts_with(BLANK) => {}
+            "saved" => self.emit_path(Word::Write, val, Extent::Exact),
             "!" => self.emit_hidden("an inline program that hides what it does"),
             "link" => {
                 let from = self.out.analysis.effects.len();
@@ -257,6 +262,10 @@ impl Scan<'_, '_> {
 
     /// A script that node runs.
     fn forks(&mut self, call: &CallArguments) {
+        // A worker's first argument may be its program.
+        if call.is_on("eval") || call.at(0).part().starts_with("data:") {
+            return self.emit_hidden("program text known only at run time");
+        }
         let mut words = vec![Val::text("node"), call.at(0)];
         if let Some(Val::List(_, items)) = call.pos.get(1) {
             words.extend(items.iter().cloned());
@@ -281,8 +290,18 @@ impl Scan<'_, '_> {
     }
 
     fn attribute(&mut self, call: &CallArguments) {
-        if call.pos.get(1).is_some_and(|v| v.known_text().is_none()) {
-            self.emit_hidden(OPEN_NAME);
+        let Some(name) = call.pos.get(1) else { return };
+        if name.alternatives().iter().all(|one| one.known_text().is_some()) {
+            return;
+        }
+        // Of a module whose functions do no harm it is one of these.
+        let told = |one: &Val| match one {
+            Val::Name(name) => name.contains('.') && !name.contains("__"),
+            _ => false,
+        };
+        match call.at(0).alternatives().iter().all(told) {
+            true => self.lists_members(call),
+            false => self.emit_hidden(OPEN_NAME),
         }
     }
 
@@ -308,10 +327,17 @@ impl Scan<'_, '_> {
 
     /// All members of a module, of which some do harm: `Object.values(require("child_process"))`.
     fn lists_members(&mut self, call: &CallArguments) {
-        if let Val::Name(module) = call.at(0)
-            && self.rows.get(format!("{module}.").as_str()) == Some(&"!")
-        {
-            self.emit_hidden(OPEN_NAME);
+        for one in call.at(0).alternatives() {
+            let Val::Name(module) = one else { continue };
+            let start = format!("{module}.");
+            let acts = |(own, row): (&&str, &&str)| {
+                own.starts_with(&start) && !row.starts_with(['-', '!'])
+            };
+            if self.rows.get(start.as_str()) == Some(&"!")
+                || self.lang == Lang::Python && self.rows.iter().any(acts)
+            {
+                self.emit_hidden(OPEN_NAME);
+            }
         }
     }
 

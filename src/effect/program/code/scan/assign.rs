@@ -1,7 +1,7 @@
 //! What assignments make names stand for.
 
 use super::super::lex::{Token, TokenKind};
-use super::super::val::Val;
+use super::super::val::{GAPS, Val};
 use super::{AssignTarget, CallArg, Scan};
 use crate::effect::value::BLANK;
 use crate::limits;
@@ -24,7 +24,7 @@ impl Scan<'_, '_> {
         };
         // What nobody knows is left out: a list of results is no list of files.
         let told = |val: &&Val| match val {
-            Val::Text(text) => !text.starts_with(BLANK),
+            Val::Text(text) => !text.starts_with(GAPS),
             Val::Path(inner) => inner.to_text().is_none_or(|text| !text.starts_with(BLANK)),
             Val::Glob(_) | Val::List(..) | Val::Any(..) => true,
             _ => false,
@@ -111,7 +111,7 @@ pub(super) fn part_at(val: &Val, index: usize) -> Val {
     match val {
         Val::List(_, items) => items.get(index).cloned().unwrap_or(Val::Unknown),
         Val::Name(_) | Val::Fed => val.clone(),
-        Val::Text(text) if index == 0 && text.ends_with(BLANK) => val.clone(),
+        Val::Text(text) if index == 0 && text.ends_with(GAPS) => val.clone(),
         Val::Any(_, items) => Val::any_of(items.iter().map(|i| part_at(i, index)).collect()),
         _ => Val::Unknown,
     }

@@ -176,6 +176,9 @@ impl Scan<'_, '_> {
 
     /// `for a, (b, c) in`
     fn for_in(&mut self, c: &mut Cursor, line: &mut StatementState, args: &mut Vec<CallArg>) {
+        if self.lang == Lang::Python {
+            self.keys_until = super::keys::keys_only(c).unwrap_or(self.keys_until);
+        }
         self.bind_loop_variables(c, line);
         if let Some(val) = line.take_value() {
             args.push(CallArg { key: line.key.take(), val, block: false });
