@@ -74,6 +74,8 @@ pub struct Emitter<'a> {
     pub script: ScriptFile,
     /// Standard input of the next program is what somebody prints whose text nobody knows.
     pub unread: bool,
+    /// Standard input of the next program, where its text is known.
+    pub input: Option<String>,
     /// Standard input of the next program says yes to whatever it asks.
     pub answered: bool,
     /// Copies and new names that the call makes of files: where the new one is, and the old.
@@ -144,6 +146,7 @@ impl<'a> Emitter<'a> {
             bare: false,
             script: ScriptFile::Inline,
             unread: false,
+            input: None,
             answered: false,
             copies: std::collections::BTreeMap::new(),
             signals: Vec::new(),

@@ -560,6 +560,10 @@ impl Walker<'_> {
         let call = Call { name, args, parsed, span: span.clone(), fed };
         self.out.variables = self.state.git_variables();
         self.out.unread = matches!(&self.feed, Feed::Stream(Printer::Stranger));
+        self.out.input = match &self.feed {
+            Feed::Text(text) => Some(text.clone()),
+            _ => None,
+        };
         self.out.answered = matches!(&self.feed, Feed::Text(text) if says_yes(text));
         let from = self.out.analysis.effects.len();
         let nexts = program::emit_call(&mut self.out, &call);

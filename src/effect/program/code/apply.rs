@@ -3,7 +3,7 @@
 use super::lex::Lang;
 use super::scan::{CallArg, Scan, fill_template, module_name};
 use super::sql;
-use super::val::Val;
+use super::val::{HANDLE, Val};
 use crate::effect::program::Next;
 use crate::effect::program::listed;
 use crate::effect::program::table::{self, Class};
@@ -294,8 +294,18 @@ impl Scan<'_, '_> {
     fn returned_value(&mut self, kind: &str, call: &CallArguments) -> Val {
         match kind {
             "stored" => self.stored(&call.at(0)),
+            "stdin" => self.input(),
+            "require" => Val::name(kind),
+            "handle" => Val::Member((call.at(0), HANDLE.to_string()).into()),
+            "opened" => match role::opens_for(call.mode().as_ref()) {
+                (_, true) => Val::Member((call.at(0), HANDLE.to_string()).into()),
+                _ => self.stored(&call.at(0)),
+            },
             "name" => match call.at(0).known_text() {
-                Some(text) => Val::name(&module_name(&text)),
+                Some(text) => {
+                    self.imports(&text);
+                    Val::name(&module_name(&text))
+                }
                 None => {
                     self.emit_hidden("a module whose name is known only at run time");
                     Val::Unknown
@@ -307,6 +317,10 @@ impl Scan<'_, '_> {
             "printed" => self.printed(call),
             "env" => self.environment_value(&call.at(0)),
             "expand" | "home" | "homepath" => self.at_home(kind, call.at(0)),
+            "opttext" => match call.find_option("text") {
+                Some(text) => text,
+                None => self.stored(&call.at(0)),
+            },
             "shift" => self.env.get("@_").map_or(Val::Unknown, Val::loop_element),
             "rubysend" => self.sent(call),
             "method" => match (&call.pos[..], self.lang) {
@@ -363,6 +377,15 @@ impl Scan<'_, '_> {
 
     /// What a file holds: what came over the network, where the call wrote the file.
     fn stored(&mut self, file: &Val) -> Val {
+        if *file == Val::Fed {
+            return Val::Fed;
+        }
+        if is_input(file, self.lang) {
+            return match self.input() {
+                Val::Unknown => Val::Stored,
+                known => known,
+            };
+        }
         let mut values = Vec::new();
         file.push_values(&self.span, &mut values);
         for value in values {
@@ -370,12 +393,21 @@ impl Scan<'_, '_> {
                 return Val::Fed;
             }
             if let Some(target) = self.out.locate_exact(&value)
-                && self.out.written.contains_key(&target.resolved)
+                && let Some(text) = self.out.written.get(&target.resolved)
             {
-                return Val::Fed;
+                return text.as_ref().map_or(Val::Fed, |text| Val::text(text));
             }
         }
         Val::Stored
+    }
+
+    /// What standard input holds.
+    pub(super) fn input(&self) -> Val {
+        match &self.out.input {
+            _ if self.out.unread => Val::Fed,
+            Some(text) => Val::text(text),
+            None => Val::Unknown,
+        }
     }
 
     /// The home directory, or a path with `~` for it.
@@ -411,6 +443,24 @@ impl Scan<'_, '_> {
         let args = call.pos[at + 1..].iter();
         let args = args.map(|v| CallArg { key: None, val: v.clone(), block: false }).collect();
         self.call_value(function, args)
+    }
+}
+
+/// Does it name standard input? The only number that a file has is that one's.
+pub(super) fn is_input(file: &Val, lang: Lang) -> bool {
+    match file {
+        Val::Scalar => matches!(lang, Lang::Python | Lang::Js),
+        Val::Name(name) => {
+            let name = name.rsplit('.').find(|part| !matches!(*part, "fd" | "buffer"));
+            matches!(name, Some("stdin" | "STDIN" | "$stdin" | "ARGF" | "STDIN_FILENO"))
+        }
+        file => match file.known_text().as_deref() {
+            Some("stdin") => lang == Lang::R,
+            Some(text) => {
+                matches!(text, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "php://stdin")
+            }
+            None => false,
+        },
     }
 }
 
@@ -451,7 +501,6 @@ fn made(kind: &str, call: &CallArguments) -> Val {
             }
             None => first,
         },
-        "opttext" => call.find_option("text").unwrap_or(Val::Stored),
         "zip" => match &first {
             Val::List(_, items) => {
                 let pair = |item: &Val| Val::list(vec![Val::Scalar, item.clone()]);
@@ -495,6 +544,11 @@ impl CallArguments {
     fn behind(&self, count: usize) -> CallArguments {
         let pos = self.pos.get(count..).unwrap_or_default().to_vec();
         CallArguments { pos, opts: self.opts.clone() }
+    }
+
+    /// How a file is opened.
+    fn mode(&self) -> Option<Val> {
+        self.pos.get(1).cloned().or_else(|| self.find_option("mode"))
     }
 
     /// What stands behind the first argument.

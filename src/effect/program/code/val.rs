@@ -6,6 +6,9 @@ use std::rc::Rc;
 use crate::effect::value::{BLANK, Printer, Value};
 use crate::limits::{self, Cap};
 
+/// What writes into a file, as a member of its path that no language can spell.
+pub const HANDLE: &str = "(handle)";
+
 /// A value; cheap to copy.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Val {
@@ -154,6 +157,8 @@ impl Val {
             Val::Dict(..) => self.members("keys").loop_element(),
             Val::Glob(_) | Val::Path(_) | Val::Fed | Val::Scalar => self.clone(),
             Val::Text(text) if text.ends_with(BLANK) => self.clone(),
+            // Ruby's block of an opened file.
+            Val::Member(inner) if inner.1 == HANDLE => self.clone(),
             _ => Val::Unknown,
         }
     }

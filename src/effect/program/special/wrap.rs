@@ -228,6 +228,22 @@ fn holds_c(option: &ParsedOption) -> bool {
 pub(super) fn run_interpreter(i: &mut Invocation) {
     let call = i.call;
     let values = std::mem::take(&mut i.values);
+    // node's `-p` takes the next word only where that is no option: `node -p -e CODE`.
+    let option = |value: &&Value| i.program.lang == Some(Language::Node) && value.known_start().starts_with('-');
+    if let Some(option) = call.value("-p").filter(option) {
+        let words = std::iter::once(Value::known(call.name, call.span.clone()));
+        let words = words.chain([option.clone()]).chain(values).collect();
+        return i.next.push(Next::words(words));
+    }
+    // A library that is named by its file runs as well: `ruby -r /tmp/x.rb -e 1`.
+    for name in ["-r", "-l"] {
+        let library = call.value(name).filter(|file| file.known_start().contains('/'));
+        if let (Some(file), Some(lang @ (Language::Ruby | Language::Lua))) = (library, i.program.lang) {
+            let end = if lang == Language::Lua { ".lua" } else { "" };
+            let file = file.clone().map(|file| format!("{file}{end}"));
+            i.next.push(Next::File { file, lang: Some(lang) });
+        }
+    }
     if call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Code)) {
         // `perl -pe`, `ruby -ne`: the operands are files.
         let files = i.program.name != "node" && call.has_any(&["-n", "-p"]);
@@ -244,6 +260,9 @@ pub(super) fn run_interpreter(i: &mut Invocation) {
     let Some(file) = values.first().filter(|file| file.plain_text() != Some("-")) else {
         return i.reads_program();
     };
+    if packages::emit_fetched_program(i.out, file) {
+        return;
+    }
     // `bb '(shell "ls")'`
     if file.plain_text().is_some_and(|text| text.starts_with('(')) {
         return are(i, Role::Code, &values[..1]);

@@ -17,6 +17,10 @@ impl Scan<'_, '_> {
                 _ => val.clone(),
             };
         }
+        if name == "$argn" && self.lang == Lang::Php {
+            // A line of standard input.
+            return self.input();
+        }
         if matches!(name, "__builtins__" | "__loader__") {
             self.emit_hidden("a program that reaches into its interpreter");
         }
@@ -102,7 +106,7 @@ impl Scan<'_, '_> {
                     self.emit_hidden("a program that makes functions from text");
                 }
                 let val = self.resolve_bare(Val::Member(inner));
-                let lost = matches!(&val, Val::Member(inner) if inner.1 != EVERY_ROW);
+                let lost = matches!(&val, Val::Member(inner) if !matches!(&*inner.1, EVERY_ROW | HANDLE));
                 let val = if lost { Val::Unknown } else { val };
                 Val::Member((val, name.to_string()).into())
             }
@@ -119,6 +123,9 @@ impl Scan<'_, '_> {
         let calls = matches!(self.lang, Lang::Perl | Lang::Ruby);
         if let Val::Name(name) = &val {
             self.record_escape(name);
+            if self.out.unread && is_input(&val, self.lang) {
+                return Val::Fed;
+            }
         }
         match &val {
             Val::Name(name)

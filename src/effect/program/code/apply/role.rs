@@ -1,6 +1,7 @@
 //! What the arguments of a known function are to it.
 
 use super::*;
+use crate::effect::host::decode_percent;
 
 /// What a role of one argument does to a path: `read`, `writetree` ... `deep` where an option says so.
 const PATHS: &[(&str, &[(Word, Extent)])] = &[
@@ -61,6 +62,26 @@ const WHOLE: &[(&str, Whole)] = &[
     ("perlsock", |scan, call| scan.perl_socket(call)),
     ("perlsysopen", |scan, call| scan.emit_open(&call.at(1), call.pos.get(2))),
     ("request", |scan, call| scan.requests(call)),
+    ("loads", |scan, call| scan.loads(call)),
+    ("requires", |scan, call| {
+        // A bare name is a module's.
+        if let Some(text) = call.at(0).known_text().filter(|text| text.contains('/')) {
+            scan.runs_module(&text);
+        }
+    }),
+    ("runs", |scan, call| {
+        // Lua's `dofile()`
+        scan.runs_file(call.pos.first().unwrap_or(&Val::text("/dev/stdin")));
+    }),
+    ("streams", |scan, call| scan.streams(call)),
+    ("wrote", |scan, call| scan.keeps(&call.at(0), &call.at(1))),
+    ("yaml", |scan, call| {
+        let by = call.pos.get(1).cloned().or_else(|| call.find_option("Loader"));
+        if matches!(by, Some(Val::Name(name)) if name.ends_with(".Loader") || name.ends_with("UnsafeLoader"))
+        {
+            scan.loads(call);
+        }
+    }),
     ("rubyopen", |scan, call| {
         if !scan.piped(call) {
             scan.opens(call);
@@ -127,6 +148,10 @@ impl Scan<'_, '_> {
             "process" => self.push(Word::Process),
             "sh" => self.run_shell_text(val, call),
             "code" => self.evaluates(val),
+            "fetched" => {
+                self.emit_path(Word::Write, val, Extent::Exact);
+                self.keep_text(val, &Val::Fed, false);
+            }
             "sql" => {
                 for text in val.alternatives().iter().filter_map(Val::to_text) {
                     let span = self.span.clone();
@@ -197,9 +222,8 @@ impl Scan<'_, '_> {
 
     /// A file by its name and its mode.
     fn opens(&mut self, call: &CallArguments) {
-        let mode = call.pos.get(1).cloned().or_else(|| call.find_option("mode"));
         if call.at(0) != Val::Scalar {
-            self.emit_open(&call.at(0), mode.as_ref());
+            self.emit_open(&call.at(0), call.mode().as_ref());
         }
     }
 
@@ -400,11 +424,109 @@ impl Scan<'_, '_> {
     fn writes_text(&mut self, call: &CallArguments) {
         let first = call.at(0);
         self.emit_path(Word::Write, &first, Extent::Exact);
-        if let (Some(_), Some(text)) =
-            (first.known_text(), call.pos.get(1).and_then(Val::known_text))
-            && let Some(target) = self.out.locate_exact(&first.to_value(&self.span))
+        self.keep_text(&first, &call.at(1), false);
+    }
+
+    /// A file gets that text, behind what stands there or in its place. What nobody knows is the program's own.
+    fn keep_text(&mut self, file: &Val, text: &Val, more: bool) {
+        if file.known_text().is_none() {
+            return;
+        }
+        let Some(target) = self.out.locate_exact(&file.to_value(&self.span)) else { return };
+        let old = self.out.written.get(&target.resolved).cloned().filter(|_| more);
+        let text = match (text.known_text(), old) {
+            _ if text.alternatives().contains(&Val::Fed) => None,
+            (_, Some(None)) => None,
+            (Some(new), old) => Some(old.flatten().unwrap_or_default() + &new),
+            (None, None) => return,
+            (None, Some(_)) => {
+                self.out.written.remove(&target.resolved);
+                return;
+            }
+        };
+        if text.as_ref().is_none_or(|text| text.len() <= limits::TEXT) {
+            self.out.written.insert(target.resolved, text);
+        }
+    }
+
+    /// A file that was opened before is written.
+    fn keeps(&mut self, to: &Val, text: &Val) {
+        if let Val::Member(inner) = to
+            && inner.1 == HANDLE
         {
-            self.out.written.insert(target.resolved, Some(text.to_string()));
+            self.keep_text(&inner.0, text, true);
+        }
+    }
+
+    /// What one thing holds is put into another one.
+    fn streams(&mut self, call: &CallArguments) {
+        let (from, to) = (call.at(0), call.at(1));
+        let from = match &from {
+            Val::Text(_) | Val::Path(_) | Val::Name(_) => self.stored(&from),
+            _ => from,
+        };
+        match to {
+            Val::Member(_) => self.keeps(&to, &from),
+            to if from != Val::Stored => self.keep_text(&to, &from, false),
+            _ => {}
+        }
+    }
+
+    /// A file whose text runs.
+    fn runs_file(&mut self, file: &Val) {
+        if !is_input(file, self.lang) {
+            self.emit_path(Word::Read, file, Extent::Exact);
+        }
+        if file.known_text().is_some_and(|text| text.starts_with("data:")) {
+            self.emit_hidden("an inline program that hides what it does");
+        }
+        let text = self.stored(file);
+        if matches!(text, Val::Fed | Val::Text(_)) {
+            self.evaluates(&text);
+        }
+    }
+
+    /// A module by what names it: what the call has fetched, or what is fetched for it, runs.
+    pub(in super::super) fn imports(&mut self, module: &str) {
+        let call = CallArguments { pos: Vec::new(), opts: Vec::new() };
+        if self.silent {
+        } else if module.starts_with("https://") || module.starts_with("jsr:") {
+            self.run_words(["deno", "run", module].map(Val::text).to_vec(), &call);
+        } else if let Some((_, text)) = module.split_once(',').filter(|_| module.starts_with("data:"))
+        {
+            self.scan_program(&decode_percent(text));
+        } else if module.starts_with('/') && module.ends_with(".json") {
+            self.emit_path(Word::Read, &Val::text(module), Extent::Exact);
+        } else if module.starts_with(['.', '/']) {
+            self.runs_module(module);
+        }
+    }
+
+    /// A module by its file, which may be named without its end: what the call itself put there runs.
+    pub(in super::super) fn runs_module(&mut self, file: &str) {
+        if self.silent || self.out.written.is_empty() {
+            return;
+        }
+        for end in ["", ".py", ".js", ".rb", ".lua"] {
+            let text = self.stored(&Val::text(&format!("{file}{end}")));
+            if matches!(text, Val::Fed | Val::Text(_)) {
+                return self.evaluates(&text);
+            }
+        }
+    }
+
+    /// Objects that bring code of their own.
+    fn loads(&mut self, call: &CallArguments) {
+        let first = call.at(0);
+        let held = match &first {
+            Val::Text(_) | Val::Path(_) => {
+                self.emit_path(Word::Read, &first, Extent::Exact);
+                self.stored(&first)
+            }
+            _ => first,
+        };
+        if held == Val::Fed {
+            self.push(Word::PipeToInterpreter);
         }
     }
 
@@ -443,17 +565,7 @@ impl Scan<'_, '_> {
 
     /// A file is opened; the mode says for what.
     pub(super) fn emit_open(&mut self, path: &Val, mode: Option<&Val>) {
-        let text = mode.and_then(Val::known_text);
-        let (read, write) = match (mode, text.as_deref()) {
-            (None | Some(Val::Dict(..) | Val::Scalar), _) => (true, false),
-            (_, Some(mode)) => {
-                let mode = mode.split(':').next().unwrap_or_default();
-                let write = mode.contains(['w', 'a', 'x', '+', 'c', '>']);
-                (mode.contains(['r', '+']) || !write, write)
-            }
-            (Some(Val::Name(name)), _) if name.ends_with("RDONLY") => (true, false),
-            _ => (true, true),
-        };
+        let (read, write) = opens_for(mode);
         if read {
             self.emit_path(Word::Read, path, Extent::Exact);
         }
@@ -510,6 +622,21 @@ impl Scan<'_, '_> {
             _ => (Word::Read, 0),
         };
         self.emit_path(word, &Val::text(text[signs..].trim()), Extent::Exact);
+    }
+}
+
+/// Is a file opened to be read, and to be written?
+pub(super) fn opens_for(mode: Option<&Val>) -> (bool, bool) {
+    let text = mode.and_then(Val::known_text);
+    match (mode, text.as_deref()) {
+        (None | Some(Val::Dict(..) | Val::Scalar), _) => (true, false),
+        (_, Some(mode)) => {
+            let mode = mode.split(':').next().unwrap_or_default();
+            let write = mode.contains(['w', 'a', 'x', '+', 'c', '>']);
+            (mode.contains(['r', '+']) || !write, write)
+        }
+        (Some(Val::Name(name)), _) if name.ends_with("RDONLY") => (true, false),
+        _ => (true, true),
     }
 }
 

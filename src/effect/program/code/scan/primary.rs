@@ -388,9 +388,18 @@ impl Scan<'_, '_> {
 
     /// What the function in a call's arguments will be called with.
     pub(super) fn callback_argument(&self, val: &Val) -> Val {
-        let Val::Member(inner) = val else { return Val::Unknown };
+        let inner = match val {
+            Val::Member(inner) => inner,
+            // `process.stdin.on("data", f)`, `https.get(url, f)`
+            Val::Name(name) if name.starts_with("process.stdin.") => return self.input(),
+            Val::Name(name) if self.lang == Lang::Js => {
+                let fetches = self.find_row(name).is_some_and(|row| row.ends_with("->fed"));
+                return if fetches { Val::Fed } else { Val::Unknown };
+            }
+            _ => return Val::Unknown,
+        };
         match inner.1.as_str() {
-            "then" | "tap" | "pipe" => inner.0.clone(),
+            "then" | "tap" | "pipe" | "on" => inner.0.clone(),
             method if EACH.contains(&method) => inner.0.loop_element(),
             _ => Val::Unknown,
         }
