@@ -19,6 +19,10 @@ mod role;
 const ANY_NAME: &str = "./\u{10fffe}";
 /// What argparse makes of the program's arguments, as a name that no language can spell.
 const ARGUMENTS: &str = "(arguments)";
+/// The names that the environment has in these languages.
+pub(super) const ENVIRONMENTS: [&str; 4] = ["os.environ", "process.env", "ENV", "Deno.env"];
+/// Where a client's paths begin, as a name that no language can spell.
+const BASE: &str = "(base)";
 /// What a shell reads as more than words.
 const SHELL_SIGNS: [char; 9] = ['|', ';', '&', '<', '>', '$', '`', '\n', '\\'];
 
@@ -85,6 +89,9 @@ impl Scan<'_, '_> {
             };
         }
         let row = self.find_row(name);
+        if row.is_none() && name.starts_with('(') && self.calls_library(name, &args) {
+            return Val::Unknown;
+        }
         // A harmless module's members may still be what is harmful on anything: `File.send`.
         if let Some(row) = row.filter(|row| *row != "-") {
             return self.apply_row(row, None, args);
@@ -96,6 +103,7 @@ impl Scan<'_, '_> {
             return self.apply_row(method, Some(Val::name(from)), args);
         }
         if row.is_none() {
+            self.emit_named_secrets(name, &args);
             let variable = name.starts_with('$') && !name.contains('.');
             if variable && matches!(self.lang, Lang::Php | Lang::Perl) {
                 self.emit_hidden("a function whose name is known only at run time");
@@ -146,6 +154,8 @@ impl Scan<'_, '_> {
                     _ => Val::Unknown,
                 }
             }
+            // A file whose text is known.
+            (Val::Text(_), "read") => from.clone(),
             (Val::Dict(_, items), "get") => {
                 let found = items.iter().find(|(key, _)| Some(key.as_str()) == first.as_deref());
                 found.map_or(Val::Unknown, |(_, val)| val.clone())
@@ -178,6 +188,7 @@ impl Scan<'_, '_> {
                 self.call_value(from.clone(), args)
             }
             _ => {
+                self.emit_named_secrets(method, &args);
                 let came = matches!(from, Val::Fed | Val::Stored);
                 self.call_callbacks(Some(from.clone()), args);
                 if came { from.clone() } else { Val::Unknown }
@@ -277,7 +288,7 @@ impl Scan<'_, '_> {
                 }
             } else if matches!(
                 part,
-                "!" | "process" | "listen" | "network" | "drops" | "removes" | "secret" | ""
+                "!" | "process" | "listen" | "network" | "drops" | "removes" | "grants" | "secret" | ""
             ) {
                 self.emit_role(part, &Val::Unknown, &call);
             } else {
@@ -295,7 +306,15 @@ impl Scan<'_, '_> {
         match kind {
             "stored" => self.stored(&call.at(0)),
             "stdin" => self.input(),
-            "require" => Val::name(kind),
+            "require" | "(repo)" | "(archive)" | "(repo).remotes" | "(docker)" => Val::name(kind),
+            // A client has the functions of its module.
+            "requests" | "axios" => {
+                let base = ["base_url", "baseURL", "prefixUrl"].iter().find_map(|o| call.find_option(o));
+                if let Some(base) = base {
+                    self.env.insert(BASE.to_string(), base);
+                }
+                Val::name(kind)
+            }
             "handle" => Val::Member((call.at(0), HANDLE.to_string()).into()),
             "opened" => match role::opens_for(call.mode().as_ref()) {
                 (_, true) => Val::Member((call.at(0), HANDLE.to_string()).into()),
@@ -513,7 +532,7 @@ fn made(kind: &str, call: &CallArguments) -> Val {
         "tuples" => Val::list(vec![Val::list(call.pos.iter().map(Val::loop_element).collect())]),
         "collect" if call.pos.is_empty() => Val::list(Vec::new()),
         "collect" => first,
-        "table" if call.pos.is_empty() => Val::dict(call.opts.clone()),
+        "table" if call.pos.is_empty() || !call.opts.is_empty() => Val::dict(call.opts.clone()),
         "table" if matches!(first, Val::Dict(..)) => first,
         // Without their directory, they are names of the one that the program is in.
         "names" => Val::text(ANY_NAME),

@@ -260,8 +260,10 @@ pub(super) fn run_interpreter(i: &mut Invocation) {
     let Some(file) = values.first().filter(|file| file.plain_text() != Some("-")) else {
         return i.reads_program();
     };
-    if packages::emit_fetched_program(i.out, file) {
-        return;
+    if i.program.name == "deno" && file.known_start().contains(':') {
+        // `deno https://x`, `deno -A jsr:@a/b`
+        let words = ["deno", "run"].map(|word| Value::known(word, file.span.clone()));
+        return i.next.push(Next::words(words.into_iter().chain(values).collect()));
     }
     // `bb '(shell "ls")'`
     if file.plain_text().is_some_and(|text| text.starts_with('(')) {

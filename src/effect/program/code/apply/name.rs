@@ -98,6 +98,14 @@ impl Scan<'_, '_> {
                 }
                 match self.env.get(&full) {
                     Some(val) => val.clone(),
+                    // A module that another one has imported: `glob.os.system`.
+                    None if self.lang == Lang::Python
+                        && matches!(name, "os" | "_os" | "subprocess" | "shutil")
+                        && !from.starts_with(['(', '_'])
+                        && !matches!(from.as_ref(), "self" | "cls" | "asyncio") =>
+                    {
+                        Val::name(name.trim_start_matches('_'))
+                    }
                     None => Val::name(&full),
                 }
             }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::effect::host::decode_percent;
+use crate::effect::secret;
 
 /// What a role of one argument does to a path: `read`, `writetree` ... `deep` where an option says so.
 const PATHS: &[(&str, &[(Word, Extent)])] = &[
@@ -58,6 +59,11 @@ const WHOLE: &[(&str, Whole)] = &[
     // Behind the handles.
     ("open2", |scan, call| scan.system(&call.behind(2))),
     ("open3", |scan, call| scan.system(&call.behind(3))),
+    ("packs", |scan, call| {
+        if let Some(dir) = call.find_option("root_dir") {
+            scan.emit_path(Word::Read, &dir, Extent::Tree);
+        }
+    }),
     ("perlopen", |scan, call| scan.perl_open(call)),
     ("perlsock", |scan, call| scan.perl_socket(call)),
     ("perlsysopen", |scan, call| scan.emit_open(&call.at(1), call.pos.get(2))),
@@ -93,6 +99,17 @@ const WHOLE: &[(&str, Whole)] = &[
         }
     }),
     ("sock", |scan, call| scan.socket(call)),
+    ("setenv", |scan, call| {
+        let pair = call.at(0).known_text().zip(call.pos.get(1).cloned());
+        let pair = pair.map(|(name, val)| (name.to_string(), val));
+        let text = call.at(0).known_text();
+        // PHP's `putenv("NAME=value")`
+        let glued = text.as_ref().and_then(|text| text.split_once('='));
+        let glued = glued.map(|(name, val)| (name.to_string(), Val::text(val)));
+        for (name, val) in pair.into_iter().chain(glued).chain(call.opts.clone()) {
+            scan.env.insert(format!("ENV.{name}"), val);
+        }
+    }),
     ("shellspawn", |scan, call| scan.spawns(call, true)),
     ("spawn", |scan, call| scan.spawns(call, call.is_on("shell"))),
     ("spawnl", |scan, call| scan.listed(call.rest(), call)),
@@ -140,10 +157,18 @@ impl Scan<'_, '_> {
             }
             "url" | "send" => self.emit_contact(val, kind == "send" || call.sends_data()),
             "host" => self.emit_contact(val, true),
+            // A name or address that is put together may carry data.
+            "asked" => {
+                let text = val.to_text().filter(|_| val.known_text().is_none());
+                if text.is_some_and(|text| text.contains(|c: char| c != BLANK)) {
+                    self.emit_contact(val, true);
+                }
+            }
             "network" => self.push(Word::Network),
             "listen" => self.push(Word::Listen),
             "drops" => self.push(Word::Named("database.drop")),
             "removes" => self.push(Word::Named("cloud.delete")),
+            "grants" => self.push(Word::Named("cloud.grant")),
             "secret" => self.push(Word::Named("cloud.secret")),
             "process" => self.push(Word::Process),
             "sh" => self.run_shell_text(val, call),
@@ -174,6 +199,62 @@ impl Scan<'_, '_> {
                         Some(text) => self.scan_program(&text),
                         None => self.emit_hidden("program text known only at run time"),
                     }
+                }
+            }
+        }
+    }
+
+    /// Libraries that are a program's own words: what they do is what the program does.
+    pub(super) fn calls_library(&mut self, name: &str, args: &[CallArg]) -> bool {
+        let own = name.strip_prefix("(repo).");
+        let git = own.and_then(|own| own.strip_prefix("git.")).or_else(|| {
+            own.and_then(|own| own.strip_prefix("remotes")?.rsplit('.').next())
+        });
+        let docker = name.strip_prefix("(docker).");
+        let none = CallArguments { pos: Vec::new(), opts: Vec::new() };
+        let mut words: Vec<Val> = match (git, docker) {
+            (Some("execute"), _) => {
+                let words = args.first().map_or(Val::Unknown, |arg| arg.val.clone());
+                self.emit_whole_call("system", &CallArguments { pos: vec![words], ..none });
+                return true;
+            }
+            (Some(git), _) => vec![Val::text("git"), Val::text(&git.replace('_', "-"))],
+            (None, Some(docker)) => {
+                let words = docker.split('.').map(|word| Val::text(word.trim_end_matches('s')));
+                std::iter::once(Val::text("docker")).chain(words).collect()
+            }
+            _ => return own.is_some(),
+        };
+        // `force=True`
+        let is_on = |arg: &&CallArg| matches!(&arg.val, Val::Name(name) if **name == *"True");
+        for key in args.iter().filter(is_on).filter_map(|arg| arg.key.as_ref()) {
+            let dash = if key.len() == 1 { "-" } else { "--" };
+            words.push(Val::text(&format!("{dash}{}", key.replace('_', "-"))));
+        }
+        words.extend(args.iter().filter(|arg| arg.key.is_none()).map(|arg| arg.val.clone()));
+        if !self.silent {
+            self.run_words(words, &none);
+        }
+        true
+    }
+
+    /// A function that nobody knows and whose name says that it reads is given a file of secrets.
+    pub(super) fn emit_named_secrets(&mut self, name: &str, args: &[CallArg]) {
+        const READS: &[&str] = &[
+            "read", "load", "open", "parse", "file", "upload", "copy", "zip", "tar", "archive",
+            "send", "put", "cat", "dump", "netrc", "getline", "show", "json",
+        ];
+        let last = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
+        if self.silent || !READS.iter().any(|own| last.contains(own)) {
+            return;
+        }
+        for arg in args {
+            for one in arg.val.clone().element_or_self().alternatives() {
+                let path = one.known_text().filter(|text| {
+                    text.starts_with(['/', '~']) && !text.contains(['\n', ' ', '*'])
+                });
+                if let Some(path) = path.filter(|path| secret::is_told(path) || secret::is_file(path)) {
+                    self.emit_path(Word::Read, &Val::text(&path), Extent::Exact);
                 }
             }
         }

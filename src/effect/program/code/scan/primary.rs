@@ -1,5 +1,6 @@
 //! Values: literals, names, calls, what is in brackets.
 
+use super::super::apply::ENVIRONMENTS;
 use super::*;
 use crate::limits;
 use crate::names::scan::EACH;
@@ -21,8 +22,12 @@ impl Chain {
 
     /// What an assignment to a part of that name would write to.
     fn part(&self, key: &str) -> AssignTarget {
-        match &self.target {
-            AssignTarget::Name(name) if !self.called && name.len() + key.len() < limits::NAME => {
+        match (&self.val, &self.target) {
+            // `env = os.environ.copy()`
+            (Val::Name(name), _) if ENVIRONMENTS.contains(&name.as_ref()) => {
+                AssignTarget::Name(format!("{name}.{key}"))
+            }
+            (_, AssignTarget::Name(name)) if !self.called && name.len() + key.len() < limits::NAME => {
                 AssignTarget::Name(format!("{name}.{key}"))
             }
             _ => AssignTarget::None,
@@ -227,8 +232,14 @@ impl Scan<'_, '_> {
         if let Some(key) = bare {
             args = vec![CallArg { key: None, val: Val::text(&key), block: false }];
         }
+        let target = match args.first().and_then(|arg| arg.val.known_text()) {
+            Some(key) if matches!(&chain.val, Val::Name(name) if **name == *"$ENV") => {
+                AssignTarget::Name(format!("ENV.{key}"))
+            }
+            _ => AssignTarget::None,
+        };
         chain.val = self.resolve_index(chain.val.clone(), args);
-        chain.target = AssignTarget::None;
+        chain.target = target;
         true
     }
 
