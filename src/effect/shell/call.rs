@@ -568,7 +568,7 @@ impl Walker<'_> {
         let from = self.out.analysis.effects.len();
         let nexts = program::emit_call(&mut self.out, &call);
         self.note_signals(index, from);
-        self.note_copies(name, &call);
+        self.note_copies(name, &call, from);
         self.made_executable(name, &call);
         self.emit_unread_build(name, &call, from);
         self.note_compiled(name, &call, from);

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::effect::path::in_home;
-use crate::effect::variable::is_harmless;
 use std::rc::Rc;
 use crate::effect::value::SOME_VARIABLE;
 use crate::limits::Cap;
@@ -260,7 +259,7 @@ impl Scan<'_, '_> {
         };
         let told = |(own, val): (&str, &Val)| {
             let text = val.known_text().filter(|_| name(own))?;
-            (!is_harmless(own, Some(&text))).then(|| (own.to_string(), text.to_string()))
+            Some((own.to_string(), text.to_string()))
         };
         set.chain(given).filter_map(told).collect()
     }

@@ -100,7 +100,7 @@ impl Scan<'_, '_> {
                     Some(val) => val.clone(),
                     // A module that another one has imported: `glob.os.system`.
                     None if self.lang == Lang::Python
-                        && matches!(name, "os" | "_os" | "subprocess" | "shutil")
+                        && matches!(name, "os" | "_os" | "subprocess" | "shutil" | "_shutil")
                         && !from.starts_with(['(', '_'])
                         && !matches!(from.as_ref(), "self" | "cls" | "asyncio") =>
                     {
@@ -195,7 +195,7 @@ impl Scan<'_, '_> {
                 };
                 if matches!(
                     all,
-                    "os.environ" | "process.env" | "ENV" | "%ENV" | "_ENV" | "_SERVER" | "Deno.env"
+                    "os.environ" | "process.env" | "ENV" | "%ENV" | "_ENV" | "_SERVER" | "$_SERVER" | "$_ENV" | "Deno.env"
                 ) {
                     return self.environment_value(&key);
                 }

@@ -59,6 +59,15 @@ const WHOLE: &[(&str, Whole)] = &[
     // Behind the handles.
     ("open2", |scan, call| scan.system(&call.behind(2))),
     ("open3", |scan, call| scan.system(&call.behind(3))),
+    ("logs", |scan, call| {
+        if let Some(file) = call.find_option("filename") {
+            scan.emit_path(Word::Write, &file, Extent::Exact);
+        }
+    }),
+    ("netrc", |scan, call| {
+        let own = Val::text("~/.netrc");
+        scan.emit_path(Word::Read, call.pos.first().unwrap_or(&own), Extent::Exact);
+    }),
     ("packs", |scan, call| {
         if let Some(dir) = call.find_option("root_dir") {
             scan.emit_path(Word::Read, &dir, Extent::Tree);
@@ -190,6 +199,10 @@ impl Scan<'_, '_> {
     /// Text of the same language that runs.
     fn evaluates(&mut self, val: &Val) {
         match val {
+            // `perl -ne 'eval $_'`
+            Val::Name(name) if **name == *"$_" && self.out.unread => {
+                self.push(Word::PipeToInterpreter);
+            }
             Val::Name(_) if self.lang != Lang::Python => {}
             Val::Scalar | Val::Stored | Val::List(..) | Val::Dict(..) => {}
             Val::Fed => self.push(Word::PipeToInterpreter),
