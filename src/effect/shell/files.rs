@@ -317,7 +317,8 @@ impl Walker<'_> {
         let words = touched.iter().filter(|_| BUILDERS.contains(&name)).cloned();
         // What the row says that it runs is none of its data: `pytest x.py`.
         let mut run: Vec<String> = Vec::new();
-        for value in call.values_of(Role::Runs) {
+        let recipe = call.value("-f").filter(|_| matches!(name, "make" | "gmake" | "just"));
+        for value in call.values_of(Role::Runs).into_iter().chain(recipe.cloned()) {
             run.extend(self.out.locate_exact(&value).map(|target| target.resolved));
         }
         let sources: Vec<String> = words.chain(recipes).chain(run).collect();

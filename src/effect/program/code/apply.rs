@@ -288,7 +288,14 @@ impl Scan<'_, '_> {
                 }
             } else if matches!(
                 part,
-                "!" | "process" | "listen" | "network" | "drops" | "removes" | "grants" | "secret" | ""
+                "!" | "process"
+                    | "listen"
+                    | "network"
+                    | "drops"
+                    | "removes"
+                    | "grants"
+                    | "secret"
+                    | ""
             ) {
                 self.emit_role(part, &Val::Unknown, &call);
             } else {
@@ -309,7 +316,8 @@ impl Scan<'_, '_> {
             "require" | "(repo)" | "(archive)" | "(repo).remotes" | "(docker)" => Val::name(kind),
             // A client has the functions of its module.
             "requests" | "axios" => {
-                let base = ["base_url", "baseURL", "prefixUrl"].iter().find_map(|o| call.find_option(o));
+                let base =
+                    ["base_url", "baseURL", "prefixUrl"].iter().find_map(|o| call.find_option(o));
                 if let Some(base) = base {
                     self.env.insert(BASE.to_string(), base);
                 }

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::effect::path::in_home;
-use std::rc::Rc;
 use crate::effect::value::SOME_VARIABLE;
 use crate::limits::Cap;
+use std::rc::Rc;
 
 impl Scan<'_, '_> {
     pub(super) fn is_full(&mut self) -> bool {
@@ -93,7 +93,8 @@ impl Scan<'_, '_> {
             let value = self.feed_input(value, input, call);
             if let Some(shell) = own_program(call).filter(|shell| !runs_stdin(shell)) {
                 // Another program than a shell is given the text.
-                let words = [shell.as_ref(), "-c"].map(|word| Value::known(word, self.span.clone()));
+                let words =
+                    [shell.as_ref(), "-c"].map(|word| Value::known(word, self.span.clone()));
                 self.next.push(Next::words(words.into_iter().chain([value]).collect()));
                 continue;
             }
@@ -243,7 +244,8 @@ impl Scan<'_, '_> {
     /// What a program that is started finds in its environment, as far as it matters.
     fn settings(&self, call: &CallArguments) -> Vec<(String, String)> {
         let set = self.env.iter().filter_map(|(name, val)| {
-            let name = ENVIRONMENTS.iter().find_map(|own| name.strip_prefix(own)?.strip_prefix('.'))?;
+            let name =
+                ENVIRONMENTS.iter().find_map(|own| name.strip_prefix(own)?.strip_prefix('.'))?;
             Some((name, val))
         });
         let table = |val: Option<Val>| match val {

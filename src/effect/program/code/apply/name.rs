@@ -114,7 +114,8 @@ impl Scan<'_, '_> {
                     self.emit_hidden("a program that makes functions from text");
                 }
                 let val = self.resolve_bare(Val::Member(inner));
-                let lost = matches!(&val, Val::Member(inner) if !matches!(&*inner.1, EVERY_ROW | HANDLE));
+                let lost =
+                    matches!(&val, Val::Member(inner) if !matches!(&*inner.1, EVERY_ROW | HANDLE));
                 let val = if lost { Val::Unknown } else { val };
                 Val::Member((val, name.to_string()).into())
             }
@@ -195,7 +196,15 @@ impl Scan<'_, '_> {
                 };
                 if matches!(
                     all,
-                    "os.environ" | "process.env" | "ENV" | "%ENV" | "_ENV" | "_SERVER" | "$_SERVER" | "$_ENV" | "Deno.env"
+                    "os.environ"
+                        | "process.env"
+                        | "ENV"
+                        | "%ENV"
+                        | "_ENV"
+                        | "_SERVER"
+                        | "$_SERVER"
+                        | "$_ENV"
+                        | "Deno.env"
                 ) {
                     return self.environment_value(&key);
                 }

@@ -220,9 +220,9 @@ impl Scan<'_, '_> {
     /// Libraries that are a program's own words: what they do is what the program does.
     pub(super) fn calls_library(&mut self, name: &str, args: &[CallArg]) -> bool {
         let own = name.strip_prefix("(repo).");
-        let git = own.and_then(|own| own.strip_prefix("git.")).or_else(|| {
-            own.and_then(|own| own.strip_prefix("remotes")?.rsplit('.').next())
-        });
+        let git = own
+            .and_then(|own| own.strip_prefix("git."))
+            .or_else(|| own.and_then(|own| own.strip_prefix("remotes")?.rsplit('.').next()));
         let docker = name.strip_prefix("(docker).");
         let none = CallArguments { pos: Vec::new(), opts: Vec::new() };
         let mut words: Vec<Val> = match (git, docker) {
@@ -266,7 +266,9 @@ impl Scan<'_, '_> {
                 let path = one.known_text().filter(|text| {
                     text.starts_with(['/', '~']) && !text.contains(['\n', ' ', '*'])
                 });
-                if let Some(path) = path.filter(|path| secret::is_told(path) || secret::is_file(path)) {
+                if let Some(path) =
+                    path.filter(|path| secret::is_told(path) || secret::is_file(path))
+                {
                     self.emit_path(Word::Read, &Val::text(&path), Extent::Exact);
                 }
             }
@@ -574,8 +576,10 @@ impl Scan<'_, '_> {
         if file.known_text().is_some_and(|text| text.starts_with("data:")) {
             self.emit_hidden("an inline program that hides what it does");
         }
+        // R's own way to install: a rule speaks of it.
+        let address = file.to_text().is_some_and(|text| text.contains("://"));
         let text = self.stored(file);
-        if matches!(text, Val::Fed | Val::Text(_)) {
+        if matches!(text, Val::Fed | Val::Text(_)) && !(address && self.lang == Lang::R) {
             self.evaluates(&text);
         }
     }
@@ -586,7 +590,8 @@ impl Scan<'_, '_> {
         if self.silent {
         } else if module.starts_with("https://") || module.starts_with("jsr:") {
             self.run_words(["deno", "run", module].map(Val::text).to_vec(), &call);
-        } else if let Some((_, text)) = module.split_once(',').filter(|_| module.starts_with("data:"))
+        } else if let Some((_, text)) =
+            module.split_once(',').filter(|_| module.starts_with("data:"))
         {
             self.scan_program(&decode_percent(text));
         } else if module.starts_with('/') && module.ends_with(".json") {

@@ -27,7 +27,9 @@ impl Chain {
             (Val::Name(name), _) if ENVIRONMENTS.contains(&name.as_ref()) => {
                 AssignTarget::Name(format!("{name}.{key}"))
             }
-            (_, AssignTarget::Name(name)) if !self.called && name.len() + key.len() < limits::NAME => {
+            (_, AssignTarget::Name(name))
+                if !self.called && name.len() + key.len() < limits::NAME =>
+            {
                 AssignTarget::Name(format!("{name}.{key}"))
             }
             _ => AssignTarget::None,
