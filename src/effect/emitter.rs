@@ -76,6 +76,8 @@ pub struct Emitter<'a> {
     pub unread: bool,
     /// The lines of its standard input, where they name files that were found.
     pub lines: Vec<Value>,
+    /// Standard input of the next program, where its text is known.
+    pub input: Option<String>,
     /// Standard input of the next program says yes to whatever it asks.
     pub answered: bool,
     /// Inline programs, and which effects are theirs: what they name may tell what these are worth.
@@ -149,6 +151,7 @@ impl<'a> Emitter<'a> {
             script: ScriptFile::Inline,
             unread: false,
             lines: Vec::new(),
+            input: None,
             answered: false,
             programs: Vec::new(),
             copies: std::collections::BTreeMap::new(),

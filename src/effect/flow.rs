@@ -316,7 +316,7 @@ impl Flow {
 fn takes_all(behind: &str) -> bool {
     let behind = behind.trim_start_matches('S');
     behind.is_empty() || behind.starts_with([')', ',', '}', ';', '\n', ' ']) || {
-        [".items", ".copy", ".to_", ".inspect", ".map", ".each", ".values", ".to_h"]
+        [".items", ".copy", ".to_", ".toObject", ".inspect", ".map", ".each", ".values", ".to_h"]
             .iter()
             .any(|call| behind.starts_with(call))
     }

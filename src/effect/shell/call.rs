@@ -573,11 +573,15 @@ impl Walker<'_> {
             Feed::Tree(start) => vec![start.unknown_below()],
             _ => Vec::new(),
         };
+        self.out.input = match &self.feed {
+            Feed::Text(text) => Some(text.clone()),
+            _ => None,
+        };
         self.out.answered = matches!(&self.feed, Feed::Text(text) if says_yes(text));
         let from = self.out.analysis.effects.len();
         let nexts = program::emit_call(&mut self.out, &call);
         self.note_signals(index, from);
-        self.note_copies(name, &call);
+        self.note_copies(name, &call, from);
         self.made_executable(name, &call);
         self.emit_unread_build(name, &call, from);
         self.note_compiled(name, &call, from);

@@ -18,6 +18,9 @@ fn is_of_a_process(path: &str) -> bool {
     rest.is_some_and(|process| !matches!(process, "self" | "thread-self"))
 }
 
+/// Programs that write what they are fed into files that their own text or words name.
+const WRITERS: &[&str] = &["sed", "gsed", "awk", "gawk", "mawk", "nawk", "perl", "split"];
+
 /// Does it name standard input?
 fn is_input(arg: &Value) -> bool {
     let Some(name) = arg.plain_text() else { return false };
@@ -28,7 +31,15 @@ fn is_input(arg: &Value) -> bool {
 
 impl Walker<'_> {
     /// A file that is copied holds what the first one held; tee writes what it is fed.
-    pub(super) fn note_copies(&mut self, name: &str, call: &Call) {
+    pub(super) fn note_copies(&mut self, name: &str, call: &Call, from: usize) {
+        if self.out.unread && WRITERS.contains(&name) {
+            // What comes in from who knows where lies in the file that the program writes.
+            let writes = |e: &&Effect| e.word == Word::Write && e.grade == Grade::Certain;
+            let own = self.out.analysis.effects[from..].iter().filter(writes);
+            let files = own.filter_map(|e| e.path.as_ref().map(|path| path.resolved.clone()));
+            let files: Vec<String> = files.collect();
+            self.out.written.extend(files.into_iter().map(|file| (file, None)));
+        }
         if !matches!(name, "cp" | "mv" | "install" | "ln" | "link" | "tee" | "rsync" | "ditto") {
             return;
         }
@@ -48,6 +59,16 @@ impl Walker<'_> {
                     if let Some(at) = spot(self, file) {
                         self.out.written.insert(at, Some(text.clone()));
                     }
+                }
+            }
+            ("cp" | "install", [from, to]) if is_input(from) => {
+                let held = match &self.feed {
+                    Feed::Text(text) => Some(text.clone()),
+                    _ if self.out.unread => None,
+                    _ => return,
+                };
+                if let Some(to) = spot(self, to) {
+                    self.out.written.insert(to, held);
                 }
             }
             (_, [from, to]) => {
@@ -296,7 +317,8 @@ impl Walker<'_> {
         let words = touched.iter().filter(|_| BUILDERS.contains(&name)).cloned();
         // What the row says that it runs is none of its data: `pytest x.py`.
         let mut run: Vec<String> = Vec::new();
-        for value in call.values_of(Role::Runs) {
+        let recipe = call.value("-f").filter(|_| matches!(name, "make" | "gmake" | "just"));
+        for value in call.values_of(Role::Runs).into_iter().chain(recipe.cloned()) {
             run.extend(self.out.locate_exact(&value).map(|target| target.resolved));
         }
         let sources: Vec<String> = words.chain(recipes).chain(run).collect();
@@ -334,7 +356,10 @@ impl Walker<'_> {
             let target = w.out.locate_exact(value).map(|target| target.resolved);
             target.is_some_and(|path| w.is_download(&path, from))
         };
-        let Some(source) = operands.into_iter().find(|value| of_download(self, value)) else {
+        // `curl URL | gcc -xc - -o x`
+        let unread = self.out.unread;
+        let came = |w: &mut Self, value: &Value| unread && is_input(value) || of_download(w, value);
+        let Some(source) = operands.into_iter().find(|value| came(self, value)) else {
             return;
         };
         // `go run x.go`, `zig run x.zig`, `nim r x.nim`
@@ -415,6 +440,12 @@ impl Walker<'_> {
                 && !is_kept(&self.out.kept, e)
                 && effects.iter().any(|net| net.word == Word::Network && net.command == e.command)
         })
+    }
+
+    /// The same of a word, by all that the call did so far.
+    pub(super) fn is_downloaded(&mut self, file: &Value) -> bool {
+        let target = self.out.locate_exact(file);
+        target.is_some_and(|at| self.is_download(&at.resolved, self.out.analysis.effects.len()))
     }
 
     /// `scp h:x . && sh x`: a file that is not there, and that another program of the call names and brings.

@@ -7,7 +7,7 @@ use super::state::{StateKey, StateValue, Var, unknown_var};
 use super::word::{field_value, number_var};
 use super::{Feed, Walker};
 use crate::effect::decode;
-use crate::effect::value::Value;
+use crate::effect::value::{Printer, Value};
 use crate::limits;
 
 impl Walker<'_> {
@@ -98,7 +98,12 @@ impl Walker<'_> {
             }
             _ => None,
         };
-        let each = lines_of(&self.feed);
+        let feed = match self.feed.clone() {
+            // `curl -o x URL; read -r l < x`
+            Feed::File(file) if self.is_downloaded(&file) => Feed::Stream(Printer::Stranger),
+            feed => feed,
+        };
+        let each = lines_of(&feed);
         let separators = self.field_separators();
         match (text, each, separators) {
             (Some(text), ..) if name != "read" => {

@@ -394,6 +394,7 @@ impl Walker<'_> {
             Feed::Text(text) => {
                 self.out.bare = words.len() == 1;
                 self.out.arguments = words.into_iter().skip(1).collect();
+                self.out.input = None;
                 self.run_inline(lang, &Value::known(text, span), index);
             }
             // A dump that is loaded is no program from who knows where.

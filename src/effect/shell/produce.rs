@@ -62,7 +62,7 @@ impl Walker<'_> {
                 let reads = |r: &shuck_ast::Redirect| r.kind == RedirectKind::Input;
                 if words.is_empty() && stmt.redirects.iter().any(reads) {
                     // `$(< FILE)`
-                    return fed;
+                    return self.as_written(fed);
                 }
                 let several = self.several;
                 let product = self.product_of(words, &fed, several);
@@ -123,6 +123,15 @@ impl Walker<'_> {
                 .any(|name| self.state.is_set(&StateKey::Function(name.to_string())));
         let place = normalise_path(&join(&self.cwd()?, dir));
         told.then(|| Feed::Text(format!("{place}\n")))
+    }
+
+    /// What a file gives that the call itself has written.
+    pub(super) fn as_written(&mut self, feed: Feed) -> Feed {
+        let text = match &feed {
+            Feed::File(file) => self.file_text(file),
+            _ => None,
+        };
+        text.unwrap_or(feed)
     }
 
     /// What a list prints.

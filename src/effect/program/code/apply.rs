@@ -3,7 +3,7 @@
 use super::lex::Lang;
 use super::scan::{CallArg, Scan, fill_template, module_name};
 use super::sql;
-use super::val::{GAPS, NAMED, QUOTED, UNSET, Val};
+use super::val::{GAPS, HANDLE, NAMED, QUOTED, UNSET, Val};
 use crate::effect::program::Next;
 use crate::effect::program::listed;
 use crate::effect::program::table::{self, Class};
@@ -22,6 +22,10 @@ const ANY_NAME: &str = "./\u{10fffb}";
 const ARGUMENTS: &str = "(arguments)";
 /// What a program calls its own names, as a name that no language can spell.
 const NAMESPACE: &str = "(namespace)";
+/// The names that the environment has in these languages.
+pub(super) const ENVIRONMENTS: [&str; 4] = ["os.environ", "process.env", "ENV", "Deno.env"];
+/// Where a client's paths begin, as a name that no language can spell.
+const BASE: &str = "(base)";
 /// What a shell reads as more than words.
 const SHELL_SIGNS: [char; 9] = ['|', ';', '&', '<', '>', '$', '`', '\n', '\\'];
 
@@ -88,6 +92,9 @@ impl Scan<'_, '_> {
             };
         }
         let row = self.find_row(name);
+        if row.is_none() && name.starts_with('(') && self.calls_library(name, &args) {
+            return Val::Unknown;
+        }
         // A harmless module's members may still be what is harmful on anything: `File.send`.
         if let Some(row) = row.filter(|row| *row != "-") {
             return self.apply_row(row, None, args);
@@ -99,6 +106,7 @@ impl Scan<'_, '_> {
             return self.apply_row(method, Some(Val::name(from)), args);
         }
         if row.is_none() {
+            self.emit_named_secrets(name, &args);
             let variable = name.starts_with('$') && !name.contains('.');
             if variable && matches!(self.lang, Lang::Php | Lang::Perl) {
                 self.emit_hidden("a function whose name is known only at run time");
@@ -149,6 +157,8 @@ impl Scan<'_, '_> {
                     _ => Val::Unknown,
                 }
             }
+            // A file whose text is known.
+            (Val::Text(_), "read") => from.clone(),
             (Val::Dict(_, items), "get") => {
                 let found = items.iter().find(|(key, _)| Some(key.as_str()) == first.as_deref());
                 found.map_or(Val::Unknown, |(_, val)| val.clone())
@@ -185,6 +195,7 @@ impl Scan<'_, '_> {
                 self.call_value(from.clone(), args)
             }
             _ => {
+                self.emit_named_secrets(method, &args);
                 let came = matches!(from, Val::Fed | Val::Stored);
                 self.call_callbacks(Some(from.clone()), args);
                 if came { from.clone() } else { Val::Unknown }
@@ -284,7 +295,14 @@ impl Scan<'_, '_> {
                 }
             } else if matches!(
                 part,
-                "!" | "process" | "listen" | "network" | "drops" | "removes" | "secret" | ""
+                "!" | "process"
+                    | "listen"
+                    | "network"
+                    | "drops"
+                    | "removes"
+                    | "grants"
+                    | "secret"
+                    | ""
             ) {
                 self.emit_role(part, &Val::Unknown, &call);
             } else {
@@ -301,13 +319,32 @@ impl Scan<'_, '_> {
     fn returned_value(&mut self, kind: &str, call: &CallArguments) -> Val {
         match kind {
             "stored" => self.stored(&call.at(0)),
+            "stdin" => self.input(),
+            "require" | "(repo)" | "(archive)" | "(repo).remotes" | "(docker)" => Val::name(kind),
+            // A client has the functions of its module.
+            "requests" | "axios" => {
+                let base =
+                    ["base_url", "baseURL", "prefixUrl"].iter().find_map(|o| call.find_option(o));
+                if let Some(base) = base {
+                    self.env.insert(BASE.to_string(), base);
+                }
+                Val::name(kind)
+            }
+            "handle" => Val::Member((call.at(0), HANDLE.to_string()).into()),
+            "opened" => match role::opens_for(call.mode().as_ref()) {
+                (_, true) => Val::Member((call.at(0), HANDLE.to_string()).into()),
+                _ => self.stored(&call.at(0)),
+            },
             "name" => {
                 let names =
                     call.at(0).alternatives().into_iter().map(|one| match one.known_text() {
                         Some(text) if self.lang == Lang::Ruby => {
                             Val::name(&text.replace("::", "."))
                         }
-                        Some(text) => Val::name(&module_name(&text)),
+                        Some(text) => {
+                            self.imports(&text);
+                            Val::name(&module_name(&text))
+                        }
                         None => Val::Unknown,
                     });
                 let names: Vec<Val> = names.collect();
@@ -325,6 +362,10 @@ impl Scan<'_, '_> {
                 (val, _) => val,
             },
             "expand" | "home" | "homepath" => self.at_home(kind, call.at(0)),
+            "opttext" => match call.find_option("text") {
+                Some(text) => text,
+                None => self.stored(&call.at(0)),
+            },
             "shift" => self.env.get("@_").map_or(Val::Unknown, Val::loop_element),
             "rubysend" => self.sent(call),
             "method" => match (&call.pos[..], self.lang) {
@@ -394,6 +435,15 @@ impl Scan<'_, '_> {
 
     /// What a file holds: what came over the network, where the call wrote the file.
     fn stored(&mut self, file: &Val) -> Val {
+        if *file == Val::Fed {
+            return Val::Fed;
+        }
+        if is_input(file, self.lang) {
+            return match self.input() {
+                Val::Unknown => Val::Stored,
+                known => known,
+            };
+        }
         let mut values = Vec::new();
         file.push_values(&self.span, &mut values);
         for value in values {
@@ -401,12 +451,21 @@ impl Scan<'_, '_> {
                 return Val::Fed;
             }
             if let Some(target) = self.out.locate_exact(&value)
-                && self.out.written.contains_key(&target.resolved)
+                && let Some(text) = self.out.written.get(&target.resolved)
             {
-                return Val::Fed;
+                return text.as_ref().map_or(Val::Fed, |text| Val::text(text));
             }
         }
         Val::Stored
+    }
+
+    /// What standard input holds.
+    pub(super) fn input(&self) -> Val {
+        match &self.out.input {
+            _ if self.out.unread => Val::Fed,
+            Some(text) => Val::text(text),
+            None => Val::Unknown,
+        }
     }
 
     /// The home directory, or a path with `~` for it.
@@ -442,6 +501,24 @@ impl Scan<'_, '_> {
         let args = call.pos[at + 1..].iter();
         let args = args.map(|v| CallArg { key: None, val: v.clone(), block: false }).collect();
         self.call_value(function, args)
+    }
+}
+
+/// Does it name standard input? The only number that a file has is that one's.
+pub(super) fn is_input(file: &Val, lang: Lang) -> bool {
+    match file {
+        Val::Scalar => matches!(lang, Lang::Python | Lang::Js),
+        Val::Name(name) => {
+            let name = name.rsplit('.').find(|part| !matches!(*part, "fd" | "buffer"));
+            matches!(name, Some("stdin" | "STDIN" | "$stdin" | "ARGF" | "STDIN_FILENO"))
+        }
+        file => match file.known_text().as_deref() {
+            Some("stdin") => lang == Lang::R,
+            Some(text) => {
+                matches!(text, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "php://stdin")
+            }
+            None => false,
+        },
     }
 }
 
@@ -485,7 +562,6 @@ fn made(kind: &str, call: &CallArguments) -> Val {
             }
             None => first,
         },
-        "opttext" => call.find_option("text").unwrap_or(Val::Stored),
         "zip" => match &first {
             Val::List(_, items) => {
                 let pair = |item: &Val| Val::list(vec![Val::Scalar, item.clone()]);
@@ -498,7 +574,7 @@ fn made(kind: &str, call: &CallArguments) -> Val {
         "tuples" => Val::list(vec![Val::list(call.pos.iter().map(Val::loop_element).collect())]),
         "collect" if call.pos.is_empty() => Val::list(Vec::new()),
         "collect" => first,
-        "table" if call.pos.is_empty() => Val::dict(call.opts.clone()),
+        "table" if call.pos.is_empty() || !call.opts.is_empty() => Val::dict(call.opts.clone()),
         "table" if matches!(first, Val::Dict(..)) => first,
         // Without their directory, they are names of the one that the program is in.
         "names" => Val::text(ANY_NAME),
@@ -529,6 +605,11 @@ impl CallArguments {
     fn behind(&self, count: usize) -> CallArguments {
         let pos = self.pos.get(count..).unwrap_or_default().to_vec();
         CallArguments { pos, opts: self.opts.clone() }
+    }
+
+    /// How a file is opened.
+    fn mode(&self) -> Option<Val> {
+        self.pos.get(1).cloned().or_else(|| self.find_option("mode"))
     }
 
     /// What stands behind the first argument.

@@ -1,8 +1,9 @@
 //! What the functions of each language do: `config/functions/`, one line per effect, names before the colon.
 //!
 //! Behind the colon stands one word per argument, in order: `read`, `write`, `edit`, `delete`, `move`,
-//! `perm` (each with `tree`), `link` (gets a second name), `url`, `send`, `sh` (a shell reads it), `code`, `sql`, `-` (nothing); `x*`
-//! for all that follow. `process`, `listen`, `network`, `drops` (a database, table or schema), `removes` (of a cloud), `secret` (one that is stored) and `!` (hides what it does) take no argument, `@x`
+//! `perm` (each with `tree`), `link` (gets a second name), `fetched` (written with what came over the network), `url`, `send`,
+//! `asked` (a name that may carry data), `sh` (a shell reads it), `code`, `sql`, `-` (nothing); `x*`
+//! for all that follow. `process`, `listen`, `network`, `drops` (a database, table or schema), `removes` and `grants` (of a cloud), `secret` (one that is stored) and `!` (hides what it does) take no argument, `@x`
 //! looks at the whole call, `->x` says what it returns. A name that ends with a dot stands for all
 //! others of that module, one that begins with a dot for a method of anything, `Path.` for one of a path.
 //! `~`: called without brackets.

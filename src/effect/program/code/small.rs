@@ -44,6 +44,17 @@ impl Sink<'_, '_> {
         self.out.emit_path(word, &value, extent, Grade::Certain, Source::Code);
     }
 
+    /// A file whose commands run: what the call itself has put there from elsewhere nobody has read.
+    fn emit_source(&mut self, text: &str) {
+        self.emit_path(Word::Read, text, Extent::Exact);
+        let file = self.text_value(text);
+        let target = self.out.locate_exact(&file);
+        if target.is_some_and(|at| self.out.written.get(&at.resolved) == Some(&None)) {
+            let span = self.span.clone();
+            self.out.push(Word::PipeToInterpreter, Grade::Certain, Source::Code, span);
+        }
+    }
+
     fn run_shell_text(&mut self, text: &str) {
         if !text.trim().is_empty() && Cap::Scripts.admits(self.next.len() + 1) {
             let text = Value::known(text.trim(), self.span.clone());
@@ -231,7 +242,7 @@ fn ex(sink: &mut Sink, line: &str) {
         "norm" | "normal" if rest.contains(['!', ':']) => {
             sink.emit_hidden("an editor command that may execute")
         }
-        name if READING.contains(&name) => sink.emit_path(Word::Read, body, Extent::Exact),
+        name if READING.contains(&name) => sink.emit_source(body),
         name if OPENING.contains(&name) && !body.is_empty() => {
             sink.emit_path(Word::Read, body, Extent::Exact);
             sink.emit_path(Word::Write, body, Extent::Exact);
@@ -356,7 +367,7 @@ pub fn scan_gdb(sink: &mut Sink, text: &str) {
             "shell" | "!" | "make" => sink.run_shell_text(rest),
             "platform" => sink.run_shell_text(rest.strip_prefix("shell ").unwrap_or_default()),
             "python" | "py" | "pi" | "script" => sink.scan(super::Lang::Python, rest),
-            "source" | "so" => sink.emit_path(Word::Read, rest, Extent::Exact),
+            "source" | "so" => sink.emit_source(rest),
             "dump" | "generate-core-file" => sink.emit_hidden("a debugger command that writes"),
             "pipe" | "|" => sink.emit_hidden("a debugger command that executes"),
             "call" | "print" | "p" | "expr" | "expression" | "e" | "po" | "output" | "inspect"
@@ -441,7 +452,7 @@ pub fn scan_tcl(sink: &mut Sink, text: &str) {
                 }
                 _ => {}
             },
-            "source" => sink.emit_path(Word::Read, word(1), Extent::Exact),
+            "source" => sink.emit_source(word(1)),
             "eval" | "uplevel" | "subst" | "load" | "send" | "socket" | "interp" | "interact" => {
                 sink.emit_hidden("a Tcl program that may execute")
             }

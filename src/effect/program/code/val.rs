@@ -18,6 +18,8 @@ const MARK: &str = "\u{10fffe}";
 pub const UNSET: &str = "(unset)";
 /// All of these.
 pub const GAPS: [char; 4] = [BLANK, NUMBER, QUOTED, NAMED];
+/// What writes into a file, as a member of its path that no language can spell.
+pub const HANDLE: &str = "(handle)";
 
 /// A value; cheap to copy.
 #[derive(Debug, Clone, PartialEq)]
@@ -167,6 +169,8 @@ impl Val {
             Val::Dict(..) => self.members("keys").loop_element(),
             Val::Glob(_) | Val::Path(_) | Val::Fed | Val::Scalar => self.clone(),
             Val::Text(text) if text.ends_with(GAPS) => self.clone(),
+            // Ruby's block of an opened file.
+            Val::Member(inner) if inner.1 == HANDLE => self.clone(),
             _ => Val::Unknown,
         }
     }

@@ -5,6 +5,7 @@ use super::super::{code, options};
 use super::maybe::{emit_source, maybe_path, maybe_read, without_selection};
 use super::{Call, Next, emit_file_write, note_written, sends_data};
 use crate::effect::emitter::{Emitter, Spot};
+use crate::effect::host::decode_percent;
 use crate::effect::path::{self, is_below, split};
 use crate::effect::value::{BLANK, Printer, Value};
 use crate::effect::{Extent, Grade, Source, Target, Word, look};
@@ -332,6 +333,10 @@ fn reads(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
             out.push(Word::Code, Grade::Certain, Source::Code, value.span.clone());
             if value.known_start().contains("://") && !value.known_start().starts_with("file:") {
                 out.emit_contact(value, sends_data(call) && !call.is_dry_run(), Source::Operand);
+                // `deno test https://x`
+                if call.parsed.program.is_some_and(|program| program.lang.is_some()) {
+                    out.emit_unknown("a program that is fetched runs", value.span.clone());
+                }
             }
         }
         Role::Runs => {
@@ -503,6 +508,13 @@ fn runs(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Ve
         // `psql -f -`
         Role::Run if value.plain_text() == Some("-") => {
             Next::Stdin { lang: lang.unwrap_or(Language::Shell) }
+        }
+        // `node --import 'data:text/javascript,...'`
+        Role::Run if value.known_start().starts_with("data:") && lang.is_some() => {
+            let text = decode_percent(value.known_start());
+            let text = text.split_once(',').map_or("", |(_, text)| text);
+            let value = Value::known(text, value.span.clone());
+            return code::emit_inline(out, lang.unwrap_or(Language::Other), &value, next);
         }
         Role::Run => Next::File { file: value.clone(), lang },
         Role::Program => Next::words(vec![value.clone()]),

@@ -228,6 +228,26 @@ fn holds_c(option: &ParsedOption) -> bool {
 pub(super) fn run_interpreter(i: &mut Invocation) {
     let call = i.call;
     let values = std::mem::take(&mut i.values);
+    // node's `-p` takes the next word only where that is no option: `node -p -e CODE`.
+    let option = |value: &&Value| {
+        i.program.lang == Some(Language::Node) && value.known_start().starts_with('-')
+    };
+    if let Some(option) = call.value("-p").filter(option) {
+        let words = std::iter::once(Value::known(call.name, call.span.clone()));
+        let words = words.chain([option.clone()]).chain(values).collect();
+        return i.next.push(Next::words(words));
+    }
+    // A library that is named by its file runs as well: `ruby -r /tmp/x.rb -e 1`.
+    for name in ["-r", "-l"] {
+        let library = call.value(name).filter(|file| file.known_start().contains('/'));
+        if let (Some(file), Some(lang @ (Language::Ruby | Language::Lua))) =
+            (library, i.program.lang)
+        {
+            let end = if lang == Language::Lua { ".lua" } else { "" };
+            let file = file.clone().map(|file| format!("{file}{end}"));
+            i.next.push(Next::File { file, lang: Some(lang) });
+        }
+    }
     if call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Code)) {
         // `perl -pe`, `ruby -ne`: the operands are files.
         let files = i.program.name != "node" && call.has_any(&["-n", "-p"]);
@@ -244,6 +264,11 @@ pub(super) fn run_interpreter(i: &mut Invocation) {
     let Some(file) = values.first().filter(|file| file.plain_text() != Some("-")) else {
         return i.reads_program();
     };
+    if i.program.name == "deno" && file.known_start().contains(':') {
+        // `deno https://x`, `deno -A jsr:@a/b`
+        let words = ["deno", "run"].map(|word| Value::known(word, file.span.clone()));
+        return i.next.push(Next::words(words.into_iter().chain(values).collect()));
+    }
     // `bb '(shell "ls")'`
     if file.plain_text().is_some_and(|text| text.starts_with('(')) {
         return are(i, Role::Code, &values[..1]);
@@ -289,7 +314,15 @@ fn module(i: &mut Invocation, values: Vec<Value>) {
             return i.next.push(Next::words(words));
         }
         Some((_, Some("code" | "asyncio"))) => return i.reads_program(),
-        Some((_, Some(_))) => {}
+        Some((module, Some(name))) => {
+            // `curl -o x.py URL; python -m x`
+            let file =
+                Value::known(format!("./{}.py", name.replace('.', "/")), module.span.clone());
+            let target = i.out.locate_exact(&file);
+            if target.is_some_and(|at| i.out.written.contains_key(&at.resolved)) {
+                i.next.push(Next::File { file, lang: i.program.lang });
+            }
+        }
         _ => {
             let span = module.map_or(&i.call.span, |module| &module.span);
             i.out.emit_unknown("a module known only at run time", span.clone());

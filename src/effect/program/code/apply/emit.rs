@@ -5,6 +5,7 @@ use crate::effect::path::in_home;
 use crate::effect::program::code::val::NUMBER;
 use crate::effect::value::SOME_VARIABLE;
 use crate::limits::Cap;
+use std::rc::Rc;
 
 /// A number that nobody knows, in shell text.
 const SOME_NUMBER: &str = "${#__hookctl_item}";
@@ -53,6 +54,9 @@ impl Scan<'_, '_> {
 
     pub(super) fn emit_contact(&mut self, val: &Val, send: bool) {
         let mut values = Vec::new();
+        // `axios.create({ baseURL }).post("/x")`
+        let base = self.env.get(BASE).filter(|_| val.to_text().is_some_and(|t| t.starts_with('/')));
+        let val = base.unwrap_or(val).clone();
         val.push_values(&self.span, &mut values);
         for value in values {
             if self.is_full() {
@@ -98,6 +102,24 @@ impl Scan<'_, '_> {
                 _ => one.to_value(&self.span),
             };
             let value = self.feed_input(value, input, call);
+            if let Some(shell) = own_program(call).filter(|shell| !runs_stdin(shell)) {
+                // Another program than a shell is given the text.
+                let words =
+                    [shell.as_ref(), "-c"].map(|word| Value::known(word, self.span.clone()));
+                self.next.push(Next::words(words.into_iter().chain([value]).collect()));
+                continue;
+            }
+            let set = self.settings(call);
+            let value = match set.is_empty() {
+                true => value,
+                false => {
+                    let quoted = set.iter().map(|(name, val)| {
+                        format!("export {name}='{}'; ", val.replace('\'', "'\\''"))
+                    });
+                    let quoted: String = quoted.collect();
+                    value.map(|text| format!("{quoted}{text}"))
+                }
+            };
             let cwd = self.working_directory(call);
             if cwd.is_some() && value.text().is_some() {
                 let sh = |t: &str| Value::known(t, self.span.clone());
@@ -214,9 +236,52 @@ impl Scan<'_, '_> {
                 _ => self.emit_hidden("an interpreter that is fed by the program"),
             }
         }
+        let shell = call.find_option("shell").and_then(|val| val.known_text());
+        if let (Some(program), None) = (own_program(call), shell)
+            && let Some(first) = values.first_mut()
+        {
+            *first = Value::known(program.as_ref(), first.span.clone());
+        }
+        let set = self.settings(call);
+        if !set.is_empty() {
+            let set = set.iter().map(|(name, val)| format!("{name}={val}"));
+            let words = std::iter::once("env".to_string()).chain(set);
+            let words = words.map(|word| Value::known(word, self.span.clone()));
+            values = words.chain(values).collect();
+        }
         let cwd = self.working_directory(call);
         self.next.push(Next::Words { words: values, cwd, feeds: false });
     }
+
+    /// What a program that is started finds in its environment, as far as it matters.
+    fn settings(&self, call: &CallArguments) -> Vec<(String, String)> {
+        let set = self.env.iter().filter_map(|(name, val)| {
+            let name =
+                ENVIRONMENTS.iter().find_map(|own| name.strip_prefix(own)?.strip_prefix('.'))?;
+            Some((name, val))
+        });
+        let table = |val: Option<Val>| match val {
+            Some(Val::Dict(_, items)) => items.to_vec(),
+            _ => Vec::new(),
+        };
+        let first = call.pos.first().filter(|_| self.lang == Lang::Ruby).cloned();
+        let given = [table(call.find_option("env")), table(first)].concat();
+        let given = given.iter().map(|(name, val)| (name.trim_start_matches(':'), val));
+        let name = |name: &str| {
+            name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+                && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        };
+        let told = |(own, val): (&str, &Val)| {
+            let text = val.known_text().filter(|_| name(own))?;
+            Some((own.to_string(), text.to_string()))
+        };
+        set.chain(given).filter_map(told).collect()
+    }
+}
+
+/// The program that an option names in place of the first word, or of the shell.
+fn own_program(call: &CallArguments) -> Option<Rc<str>> {
+    ["executable", "shell"].iter().find_map(|name| call.find_option(name)?.known_text())
 }
 
 /// A text for a shell with a variable that nobody sets for each part that is not known; is each of these surely no more than a

@@ -18,6 +18,10 @@ impl Scan<'_, '_> {
                 _ => val.clone(),
             };
         }
+        if name == "$argn" && self.lang == Lang::Php {
+            // A line of standard input.
+            return self.input();
+        }
         if matches!(name, "__builtins__" | "__loader__") {
             self.emit_hidden("a program that reaches into its interpreter");
         }
@@ -109,6 +113,14 @@ impl Scan<'_, '_> {
                 }
                 match self.env.get(&full) {
                     Some(val) => val.clone(),
+                    // A module that another one has imported: `glob.os.system`.
+                    None if self.lang == Lang::Python
+                        && matches!(name, "os" | "_os" | "subprocess" | "shutil" | "_shutil")
+                        && !from.starts_with(['(', '_'])
+                        && !matches!(from.as_ref(), "self" | "cls" | "asyncio") =>
+                    {
+                        Val::name(name.trim_start_matches('_'))
+                    }
                     None => Val::name(&full),
                 }
             }
@@ -120,7 +132,8 @@ impl Scan<'_, '_> {
                 if let Val::Name(_) = val {
                     return self.resolve_member(val, name);
                 }
-                let lost = matches!(&val, Val::Member(inner) if inner.1 != EVERY_ROW);
+                let lost =
+                    matches!(&val, Val::Member(inner) if !matches!(&*inner.1, EVERY_ROW | HANDLE));
                 let val = if lost { Val::Unknown } else { val };
                 Val::Member((val, name.to_string()).into())
             }
@@ -141,6 +154,9 @@ impl Scan<'_, '_> {
         let calls = matches!(self.lang, Lang::Perl | Lang::Ruby);
         if let Val::Name(name) = &val {
             self.record_escape(name);
+            if self.out.unread && is_input(&val, self.lang) {
+                return Val::Fed;
+            }
         }
         match &val {
             Val::Name(name)
@@ -203,7 +219,15 @@ impl Scan<'_, '_> {
                 };
                 if matches!(
                     all,
-                    "os.environ" | "process.env" | "ENV" | "%ENV" | "_ENV" | "_SERVER" | "Deno.env"
+                    "os.environ"
+                        | "process.env"
+                        | "ENV"
+                        | "%ENV"
+                        | "_ENV"
+                        | "_SERVER"
+                        | "$_SERVER"
+                        | "$_ENV"
+                        | "Deno.env"
                 ) {
                     return self.environment_value(&key);
                 }

@@ -1,6 +1,8 @@
 //! What the arguments of a known function are to it.
 
 use super::*;
+use crate::effect::host::decode_percent;
+use crate::effect::secret;
 
 /// What a role of one argument does to a path: `read`, `writetree` ... `deep` where an option says so.
 const PATHS: &[(&str, &[(Word, Extent)])] = &[
@@ -57,12 +59,46 @@ const WHOLE: &[(&str, Whole)] = &[
     // Behind the handles.
     ("open2", |scan, call| scan.system(&call.behind(2))),
     ("open3", |scan, call| scan.system(&call.behind(3))),
+    ("logs", |scan, call| {
+        if let Some(file) = call.find_option("filename") {
+            scan.emit_path(Word::Write, &file, Extent::Exact);
+        }
+    }),
+    ("netrc", |scan, call| {
+        let own = Val::text("~/.netrc");
+        scan.emit_path(Word::Read, call.pos.first().unwrap_or(&own), Extent::Exact);
+    }),
+    ("packs", |scan, call| {
+        if let Some(dir) = call.find_option("root_dir") {
+            scan.emit_path(Word::Read, &dir, Extent::Tree);
+        }
+    }),
     ("perlopen", |scan, call| scan.perl_open(call)),
     ("perlsock", |scan, call| scan.perl_socket(call)),
     ("perlsysopen", |scan, call| scan.emit_open(&call.at(1), call.pos.get(2))),
     ("request", |scan, call| scan.requests(call)),
     // A file of Python that a program loads.
     ("pyfile", |scan, call| scan.run_words(vec![Val::text("python3"), call.at(1)], call)),
+    ("loads", |scan, call| scan.loads(call)),
+    ("requires", |scan, call| {
+        // A bare name is a module's.
+        if let Some(text) = call.at(0).known_text().filter(|text| text.contains('/')) {
+            scan.runs_module(&text);
+        }
+    }),
+    ("runs", |scan, call| {
+        // Lua's `dofile()`
+        scan.runs_file(call.pos.first().unwrap_or(&Val::text("/dev/stdin")));
+    }),
+    ("streams", |scan, call| scan.streams(call)),
+    ("wrote", |scan, call| scan.keeps(&call.at(0), &call.at(1))),
+    ("yaml", |scan, call| {
+        let by = call.pos.get(1).cloned().or_else(|| call.find_option("Loader"));
+        if matches!(by, Some(Val::Name(name)) if name.ends_with(".Loader") || name.ends_with("UnsafeLoader"))
+        {
+            scan.loads(call);
+        }
+    }),
     ("rubyopen", |scan, call| {
         if !scan.piped(call) {
             scan.opens(call);
@@ -74,6 +110,17 @@ const WHOLE: &[(&str, Whole)] = &[
         }
     }),
     ("sock", |scan, call| scan.socket(call)),
+    ("setenv", |scan, call| {
+        let pair = call.at(0).known_text().zip(call.pos.get(1).cloned());
+        let pair = pair.map(|(name, val)| (name.to_string(), val));
+        let text = call.at(0).known_text();
+        // PHP's `putenv("NAME=value")`
+        let glued = text.as_ref().and_then(|text| text.split_once('='));
+        let glued = glued.map(|(name, val)| (name.to_string(), Val::text(val)));
+        for (name, val) in pair.into_iter().chain(glued).chain(call.opts.clone()) {
+            scan.env.insert(format!("ENV.{name}"), val);
+        }
+    }),
     ("shellspawn", |scan, call| scan.spawns(call, true)),
     ("spawn", |scan, call| scan.spawns(call, call.is_on("shell"))),
     ("spawnl", |scan, call| scan.listed(call.rest(), call)),
@@ -124,14 +171,26 @@ impl Scan<'_, '_> {
             }
             "url" | "send" => self.emit_contact(val, kind == "send" || call.sends_data()),
             "host" => self.emit_contact(val, true),
+            // A name or address that is put together may carry data.
+            "asked" => {
+                let text = val.to_text().filter(|_| val.known_text().is_none());
+                if text.is_some_and(|text| text.contains(|c: char| c != BLANK)) {
+                    self.emit_contact(val, true);
+                }
+            }
             "network" => self.push(Word::Network),
             "listen" => self.push(Word::Listen),
             "drops" => self.push(Word::Named("database.drop")),
             "removes" => self.push(Word::Named("cloud.delete")),
+            "grants" => self.push(Word::Named("cloud.grant")),
             "secret" => self.push(Word::Named("cloud.secret")),
             "process" => self.push(Word::Process),
             "sh" => self.run_shell_text(val, call),
             "code" => self.evaluates(val),
+            "fetched" => {
+                self.emit_path(Word::Write, val, Extent::Exact);
+                self.keep_text(val, &Val::Fed, false);
+            }
             "sql" => {
                 for text in val.alternatives().iter().filter_map(Val::to_text) {
                     let span = self.span.clone();
@@ -145,6 +204,10 @@ impl Scan<'_, '_> {
     /// Text of the same language that runs.
     fn evaluates(&mut self, val: &Val) {
         match val {
+            // `perl -ne 'eval $_'`
+            Val::Name(name) if **name == *"$_" && self.out.unread => {
+                self.push(Word::PipeToInterpreter);
+            }
             Val::Name(_) if self.lang != Lang::Python => {}
             Val::Scalar | Val::Stored | Val::List(..) | Val::Dict(..) => {}
             Val::Fed => self.push(Word::PipeToInterpreter),
@@ -154,6 +217,64 @@ impl Scan<'_, '_> {
                         Some(text) => self.scan_program(&text),
                         None => self.emit_hidden("program text known only at run time"),
                     }
+                }
+            }
+        }
+    }
+
+    /// Libraries that are a program's own words: what they do is what the program does.
+    pub(super) fn calls_library(&mut self, name: &str, args: &[CallArg]) -> bool {
+        let own = name.strip_prefix("(repo).");
+        let git = own
+            .and_then(|own| own.strip_prefix("git."))
+            .or_else(|| own.and_then(|own| own.strip_prefix("remotes")?.rsplit('.').next()));
+        let docker = name.strip_prefix("(docker).");
+        let none = CallArguments { pos: Vec::new(), opts: Vec::new() };
+        let mut words: Vec<Val> = match (git, docker) {
+            (Some("execute"), _) => {
+                let words = args.first().map_or(Val::Unknown, |arg| arg.val.clone());
+                self.emit_whole_call("system", &CallArguments { pos: vec![words], ..none });
+                return true;
+            }
+            (Some(git), _) => vec![Val::text("git"), Val::text(&git.replace('_', "-"))],
+            (None, Some(docker)) => {
+                let words = docker.split('.').map(|word| Val::text(word.trim_end_matches('s')));
+                std::iter::once(Val::text("docker")).chain(words).collect()
+            }
+            _ => return own.is_some(),
+        };
+        // `force=True`
+        let is_on = |arg: &&CallArg| matches!(&arg.val, Val::Name(name) if **name == *"True");
+        for key in args.iter().filter(is_on).filter_map(|arg| arg.key.as_ref()) {
+            let dash = if key.len() == 1 { "-" } else { "--" };
+            words.push(Val::text(&format!("{dash}{}", key.replace('_', "-"))));
+        }
+        words.extend(args.iter().filter(|arg| arg.key.is_none()).map(|arg| arg.val.clone()));
+        if !self.silent {
+            self.run_words(words, &none);
+        }
+        true
+    }
+
+    /// A function that nobody knows and whose name says that it reads is given a file of secrets.
+    pub(super) fn emit_named_secrets(&mut self, name: &str, args: &[CallArg]) {
+        const READS: &[&str] = &[
+            "read", "load", "open", "parse", "file", "upload", "copy", "zip", "tar", "archive",
+            "send", "put", "cat", "dump", "netrc", "getline", "show", "json",
+        ];
+        let last = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
+        if self.silent || !READS.iter().any(|own| last.contains(own)) {
+            return;
+        }
+        for arg in args {
+            for one in arg.val.clone().element_or_self().alternatives() {
+                let path = one.known_text().filter(|text| {
+                    text.starts_with(['/', '~']) && !text.contains(['\n', ' ', '*'])
+                });
+                if let Some(path) =
+                    path.filter(|path| secret::is_told(path) || secret::is_file(path))
+                {
+                    self.emit_path(Word::Read, &Val::text(&path), Extent::Exact);
                 }
             }
         }
@@ -202,9 +323,8 @@ impl Scan<'_, '_> {
 
     /// A file by its name and its mode.
     fn opens(&mut self, call: &CallArguments) {
-        let mode = call.pos.get(1).cloned().or_else(|| call.find_option("mode"));
         if call.at(0) != Val::Scalar {
-            self.emit_open(&call.at(0), mode.as_ref());
+            self.emit_open(&call.at(0), call.mode().as_ref());
         }
     }
 
@@ -426,11 +546,112 @@ impl Scan<'_, '_> {
     fn writes_text(&mut self, call: &CallArguments) {
         let first = call.at(0);
         self.emit_path(Word::Write, &first, Extent::Exact);
-        if let (Some(_), Some(text)) =
-            (first.known_text(), call.pos.get(1).and_then(Val::known_text))
-            && let Some(target) = self.out.locate_exact(&first.to_value(&self.span))
+        self.keep_text(&first, &call.at(1), false);
+    }
+
+    /// A file gets that text, behind what stands there or in its place. What nobody knows is the program's own.
+    fn keep_text(&mut self, file: &Val, text: &Val, more: bool) {
+        if file.known_text().is_none() {
+            return;
+        }
+        let Some(target) = self.out.locate_exact(&file.to_value(&self.span)) else { return };
+        let old = self.out.written.get(&target.resolved).cloned().filter(|_| more);
+        let text = match (text.known_text(), old) {
+            _ if text.alternatives().contains(&Val::Fed) => None,
+            (_, Some(None)) => None,
+            (Some(new), old) => Some(old.flatten().unwrap_or_default() + &new),
+            (None, None) => return,
+            (None, Some(_)) => {
+                self.out.written.remove(&target.resolved);
+                return;
+            }
+        };
+        if text.as_ref().is_none_or(|text| text.len() <= limits::TEXT) {
+            self.out.written.insert(target.resolved, text);
+        }
+    }
+
+    /// A file that was opened before is written.
+    fn keeps(&mut self, to: &Val, text: &Val) {
+        if let Val::Member(inner) = to
+            && inner.1 == HANDLE
         {
-            self.out.written.insert(target.resolved, Some(text.to_string()));
+            self.keep_text(&inner.0, text, true);
+        }
+    }
+
+    /// What one thing holds is put into another one.
+    fn streams(&mut self, call: &CallArguments) {
+        let (from, to) = (call.at(0), call.at(1));
+        let from = match &from {
+            Val::Text(_) | Val::Path(_) | Val::Name(_) => self.stored(&from),
+            _ => from,
+        };
+        match to {
+            Val::Member(_) => self.keeps(&to, &from),
+            to if from != Val::Stored => self.keep_text(&to, &from, false),
+            _ => {}
+        }
+    }
+
+    /// A file whose text runs.
+    fn runs_file(&mut self, file: &Val) {
+        if !is_input(file, self.lang) {
+            self.emit_path(Word::Read, file, Extent::Exact);
+        }
+        if file.known_text().is_some_and(|text| text.starts_with("data:")) {
+            self.emit_hidden("an inline program that hides what it does");
+        }
+        // R's own way to install: a rule speaks of it.
+        let address = file.to_text().is_some_and(|text| text.contains("://"));
+        let text = self.stored(file);
+        if matches!(text, Val::Fed | Val::Text(_)) && !(address && self.lang == Lang::R) {
+            self.evaluates(&text);
+        }
+    }
+
+    /// A module by what names it: what the call has fetched, or what is fetched for it, runs.
+    pub(in super::super) fn imports(&mut self, module: &str) {
+        let call = CallArguments { pos: Vec::new(), opts: Vec::new() };
+        if self.silent {
+        } else if module.starts_with("https://") || module.starts_with("jsr:") {
+            self.run_words(["deno", "run", module].map(Val::text).to_vec(), &call);
+        } else if let Some((_, text)) =
+            module.split_once(',').filter(|_| module.starts_with("data:"))
+        {
+            self.scan_program(&decode_percent(text));
+        } else if module.starts_with('/') && module.ends_with(".json") {
+            self.emit_path(Word::Read, &Val::text(module), Extent::Exact);
+        } else if module.starts_with(['.', '/']) {
+            self.runs_module(module);
+        }
+    }
+
+    /// A module by its file, which may be named without its end: what the call itself put there runs.
+    pub(in super::super) fn runs_module(&mut self, file: &str) {
+        if self.silent || self.out.written.is_empty() {
+            return;
+        }
+        for end in ["", ".py", ".js", ".rb", ".lua"] {
+            let text = self.stored(&Val::text(&format!("{file}{end}")));
+            if matches!(text, Val::Fed | Val::Text(_)) {
+                return self.evaluates(&text);
+            }
+        }
+    }
+
+    /// Objects that bring code of their own.
+    fn loads(&mut self, call: &CallArguments) {
+        let first = call.at(0);
+        let held = match &first {
+            Val::Text(_) | Val::Path(_) => {
+                self.emit_path(Word::Read, &first, Extent::Exact);
+                self.stored(&first)
+            }
+            _ => first,
+        };
+        if held == Val::Fed {
+            self.push(Word::PipeToInterpreter);
         }
     }
 
@@ -469,17 +690,7 @@ impl Scan<'_, '_> {
 
     /// A file is opened; the mode says for what.
     pub(super) fn emit_open(&mut self, path: &Val, mode: Option<&Val>) {
-        let text = mode.and_then(Val::known_text);
-        let (read, write) = match (mode, text.as_deref()) {
-            (None | Some(Val::Dict(..) | Val::Scalar), _) => (true, false),
-            (_, Some(mode)) => {
-                let mode = mode.split(':').next().unwrap_or_default();
-                let write = mode.contains(['w', 'a', 'x', '+', 'c', '>']);
-                (mode.contains(['r', '+']) || !write, write)
-            }
-            (Some(Val::Name(name)), _) if name.ends_with("RDONLY") => (true, false),
-            _ => (true, true),
-        };
+        let (read, write) = opens_for(mode);
         if read {
             self.emit_path(Word::Read, path, Extent::Exact);
         }
@@ -536,6 +747,21 @@ impl Scan<'_, '_> {
             _ => (Word::Read, 0),
         };
         self.emit_path(word, &Val::text(text[signs..].trim()), Extent::Exact);
+    }
+}
+
+/// Is a file opened to be read, and to be written?
+pub(super) fn opens_for(mode: Option<&Val>) -> (bool, bool) {
+    let text = mode.and_then(Val::known_text);
+    match (mode, text.as_deref()) {
+        (None | Some(Val::Dict(..) | Val::Scalar), _) => (true, false),
+        (_, Some(mode)) => {
+            let mode = mode.split(':').next().unwrap_or_default();
+            let write = mode.contains(['w', 'a', 'x', '+', 'c', '>']);
+            (mode.contains(['r', '+']) || !write, write)
+        }
+        (Some(Val::Name(name)), _) if name.ends_with("RDONLY") => (true, false),
+        _ => (true, true),
     }
 }
 

@@ -351,8 +351,10 @@ impl Scan<'_, '_> {
                 c.at += 1;
             }
             let whole = if from { format!("{module}.{name}") } else { name.clone() };
+            let module = if from { &module } else { &name };
+            self.runs_module(&format!("./{}", module.replace('.', "/")));
             if name == "*" {
-                self.import_all(&module);
+                self.import_all(module);
             } else if c.name_at(0) == "as" {
                 let local = c.name_at(1).to_string();
                 c.at += 2;
@@ -396,6 +398,7 @@ impl Scan<'_, '_> {
             c.at += 1;
         }
         let Some(module) = c.peek(0).filter(|t| t.kind == TokenKind::Text) else { return };
+        self.imports(&module.text);
         let module = module_name(&module.text);
         let mut at = from;
         let mut inside = false;

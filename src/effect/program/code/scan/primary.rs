@@ -1,5 +1,6 @@
 //! Values: literals, names, calls, what is in brackets.
 
+use super::super::apply::ENVIRONMENTS;
 use super::*;
 use crate::limits;
 use crate::names::scan::EACH;
@@ -21,8 +22,14 @@ impl Chain {
 
     /// What an assignment to a part of that name would write to.
     fn part(&self, key: &str) -> AssignTarget {
-        match &self.target {
-            AssignTarget::Name(name) if !self.called && name.len() + key.len() < limits::NAME => {
+        match (&self.val, &self.target) {
+            // `env = os.environ.copy()`
+            (Val::Name(name), _) if ENVIRONMENTS.contains(&name.as_ref()) => {
+                AssignTarget::Name(format!("{name}.{key}"))
+            }
+            (_, AssignTarget::Name(name))
+                if !self.called && name.len() + key.len() < limits::NAME =>
+            {
                 AssignTarget::Name(format!("{name}.{key}"))
             }
             _ => AssignTarget::None,
@@ -227,8 +234,14 @@ impl Scan<'_, '_> {
         if let Some(key) = bare {
             args = vec![CallArg { key: None, val: Val::text(&key), block: false }];
         }
+        let target = match args.first().and_then(|arg| arg.val.known_text()) {
+            Some(key) if matches!(&chain.val, Val::Name(name) if **name == *"$ENV") => {
+                AssignTarget::Name(format!("ENV.{key}"))
+            }
+            _ => AssignTarget::None,
+        };
         chain.val = self.resolve_index(chain.val.clone(), args);
-        chain.target = AssignTarget::None;
+        chain.target = target;
         true
     }
 
@@ -388,9 +401,18 @@ impl Scan<'_, '_> {
 
     /// What the function in a call's arguments will be called with.
     pub(super) fn callback_argument(&self, val: &Val) -> Val {
-        let Val::Member(inner) = val else { return Val::Unknown };
+        let inner = match val {
+            Val::Member(inner) => inner,
+            // `process.stdin.on("data", f)`, `https.get(url, f)`
+            Val::Name(name) if name.starts_with("process.stdin.") => return self.input(),
+            Val::Name(name) if self.lang == Lang::Js => {
+                let fetches = self.find_row(name).is_some_and(|row| row.ends_with("->fed"));
+                return if fetches { Val::Fed } else { Val::Unknown };
+            }
+            _ => return Val::Unknown,
+        };
         match inner.1.as_str() {
-            "then" | "tap" | "pipe" => inner.0.clone(),
+            "then" | "tap" | "pipe" | "on" => inner.0.clone(),
             method if EACH.contains(&method) => inner.0.loop_element(),
             _ => Val::Unknown,
         }
