@@ -520,6 +520,9 @@ impl<'s> Statement<'s, '_> {
         {
             self.push(PROGRAM);
         }
+        if starts_program(self.tokens) {
+            self.push(PROGRAM);
+        }
         if reads_hashes(self.tokens) {
             self.push(Word::Named("cloud.secret"));
         }
@@ -612,6 +615,19 @@ fn widens(tokens: &[SqlToken]) -> bool {
         // With IF EXISTS it is about to be made anew.
         "drop" => word(1) == "policy" && word(2) != "if",
         _ => false,
+    }
+}
+
+/// Does a setting, an extension or a function start programs of the server's machine, or load code into it?
+fn starts_program(tokens: &[SqlToken]) -> bool {
+    let word = |n: usize| tokens.get(n).map_or("", |t| t.text.as_str());
+    match (word(0), word(1)) {
+        ("alter", "system") => ["_command", "_libraries"].iter().any(|end| word(3).ends_with(end)),
+        ("create", "extension") => tokens.iter().any(|t| LANGUAGES.contains(&&*t.text)),
+        ("create", _) => {
+            tokens.iter().any(|t| is_word(t, "soname")) || has_words(tokens, &["language", "c"])
+        }
+        _ => has_words(tokens, &["executable", "("]),
     }
 }
 

@@ -343,7 +343,9 @@ fn emit_reverted(out: &mut Emitter, call: &Call, places: &[Value]) {
 
 /// `--prune=now` takes what the default of two weeks still keeps.
 pub fn emit_gc(out: &mut Emitter, call: &Call) {
-    let soon = |date: Option<&str>| date.is_none_or(|date| matches!(date, "now" | "all" | "0"));
+    let soon = |date: Option<&str>| date.is_none_or(|date| {
+        matches!(date, "now" | "all" | "0" | "today") || date.contains("second") || date.contains("minute")
+    });
     let option = call.value("--prune");
     let kept = call.parsed.options.iter().any(|o| o.name == "--no-prune");
     let keys: &[&str] = match option {
@@ -397,7 +399,21 @@ fn adds_remote(out: &Emitter, name: &str) -> bool {
     out.analysis.commands.iter().any(|command| {
         let mut words =
             command.operands.iter().map(|at| command.args[*at].text.as_deref().unwrap_or_default());
-        let adds = command.name == "git" && words.next() == Some("remote");
+        // `jj git remote add`, `git config remote.x.url`
+        let ours = match command.name.as_str() {
+            "jj" => words.next() == Some("git"),
+            own => own == "git",
+        };
+        let first = words.next();
+        if ours && first == Some("config") {
+            let key = words.find_map(|word| {
+                let (own, key) = word.strip_prefix("remote.")?.rsplit_once('.')?;
+                matches!(key, "url" | "pushurl").then_some(own)
+            });
+            return key.is_some_and(|own| name.is_empty() || own == name)
+                && words.next_back().is_some_and(|at| at.is_empty() || is_far(at));
+        }
+        let adds = ours && first == Some("remote");
         let verb = words.next();
         let own = words.next();
         // What nobody knows may be anywhere.

@@ -12,7 +12,11 @@ use crate::limits;
 /// httpie, xh: an optional method, the URL, then items: `k=v` and `k@file` are sent.
 pub fn emit_httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
     let method = |v: &Value| {
-        v.plain_text().is_some_and(|t| t.len() > 2 && t.bytes().all(|b| b.is_ascii_uppercase()))
+        v.plain_text().is_some_and(|t| {
+            let usual = |own: &&str| t.eq_ignore_ascii_case(own);
+            t.len() > 2 && t.bytes().all(|b| b.is_ascii_uppercase())
+                || ["get", "post", "put", "patch", "delete"].iter().any(usual)
+        })
     };
     let named = values.first().filter(|v| method(v));
     let rest = if named.is_some() { &values[1..] } else { values };
@@ -23,16 +27,15 @@ pub fn emit_httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
     for item in items {
         let text = item.known_start();
         kept.push(item.plain_text().is_some_and(|text| !text.contains('@')));
-        if text.contains("==") || text.contains(':') && !text.contains(":=") {
-            // A query parameter or a header.
-            continue;
-        }
-        if let Some(at) = text.find('@').or_else(|| text.find("=@")) {
-            let file = item.skip_bytes(at + 1);
-            out.code_path(Word::Read, &file);
+        // The first sign says what the item is; of a query parameter and a header nothing more leaves.
+        let Some(at) = text.find([':', '=', '@']) else { continue };
+        let signs = ["==@", ":=@", ":@", "=@", "@", "==", ":=", "="];
+        let sign = signs.into_iter().find(|sign| text[at..].starts_with(sign)).unwrap_or(":");
+        if sign.ends_with('@') {
+            out.code_path(Word::Read, &item.skip_bytes(at + sign.len()));
             send = true;
         }
-        send |= text.contains('=');
+        send |= matches!(sign, "=" | ":=");
     }
     // `:3000/x` is this machine.
     let local = url.text().filter(|text| text.starts_with([':', '/']));

@@ -247,7 +247,9 @@ pub fn emit_download(out: &mut Emitter, call: &Call, values: &[Value]) {
         }
         super::forge::emit_request(out, call, url);
         super::web::emit_request(out, call, url);
-        let sends = send && !call.is_dry_run();
+        // telnet sends what it is fed.
+        let typed = call.fed && text.starts_with("telnet:");
+        let sends = (send || typed) && !call.is_dry_run();
         match sends && !call.fed && is_message(call, url) {
             true => emit_message(out, url),
             false => out.emit_contact(url, sends, Source::Operand),

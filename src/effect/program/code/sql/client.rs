@@ -19,8 +19,8 @@ pub(super) fn emit_backslash_command(
     let rest = rest.trim();
     let quoted = |t: &str| t.trim_matches(['\'', '"']).to_string();
     let script = |t: &str| Next::script(Value::known(t, span.clone()));
-    let mut file = |word: Word, t: &str, next: &mut Vec<Next>| match t.strip_prefix('|') {
-        Some(command) => next.push(script(command)),
+    let mut file = |word: Word, t: &str, next: &mut Vec<Next>| match piped(t) {
+        Some(command) => run_piped(out, command, span, next),
         None if !t.is_empty() => out.code_path(word, &Value::known(quoted(t), span.clone())),
         None => {}
     };
@@ -78,6 +78,19 @@ pub(super) fn emit_backslash_command(
     }
 }
 
+/// What stands behind the bar of `|COMMAND`, in quotes or not.
+fn piped(text: &str) -> Option<&str> {
+    text.trim_matches(['\'', '"']).strip_prefix('|').map(str::trim)
+}
+
+/// A client prints into a command: a shell runs what it prints.
+fn run_piped(out: &mut Emitter, command: &str, span: &Range<usize>, next: &mut Vec<Next>) {
+    if matches!(command, "sh" | "bash" | "zsh" | "dash" | "ksh") {
+        out.push(Word::PipeToInterpreter, Grade::Certain, Source::Code, span.clone());
+    }
+    next.push(Next::script(Value::known(command, span.clone())));
+}
+
 /// sqlite's and duckdb's `.x`.
 pub(super) fn emit_dot_command(
     out: &mut Emitter,
@@ -103,12 +116,12 @@ pub(super) fn emit_dot_command(
     if is(&["shell", "system"]) {
         next.push(Next::script(Value::known(rest, span.clone())));
     } else if is(&["output", "once", "dump_to", "log", "trace"]) {
-        match rest.strip_prefix('|') {
-            Some(command) => next.push(Next::script(Value::known(command, span.clone()))),
+        match piped(rest) {
+            Some(command) => run_piped(out, command, span, next),
             None => file(Word::Write, &first),
         }
     } else if is(&["read"]) {
-        match rest.strip_prefix('|') {
+        match piped(rest) {
             Some(command) => next.push(Next::script(Value::known(command, span.clone()))),
             None => run_file(out, &first, span, next),
         }
