@@ -7,7 +7,7 @@ use super::super::table::Program;
 use crate::effect::emitter::Emitter;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
-use crate::names::cloud::{DELETES, READS, WHOLES, WRITES};
+use crate::names::cloud::{DELETES, READS, THINGS, WHOLES, WRITES};
 
 #[derive(Clone, Copy, PartialEq)]
 enum CloudVerb {
@@ -102,7 +102,7 @@ fn emit_leading_verb(out: &mut Emitter, call: &Call) -> Option<CloudVerb> {
         } else if kind.is_some() {
             found = kind;
             // `app versions delete v1`: what is asked for may be a thing that something is done to.
-            if kind != Some(CloudVerb::Read) || !is_thing(word) {
+            if !THINGS.contains(&word) && (kind != Some(CloudVerb::Read) || !is_thing(word)) {
                 break;
             }
         }
