@@ -494,6 +494,7 @@ impl<'s> Statement<'s, '_> {
         // `INSERT INTO FUNCTION url('https://x', ...)` of ClickHouse.
         if self.word(0) == "insert"
             && let Some(at) = self.place("function")
+            && self.word(at + 1) != "file"
             && let Some(host) = self.tokens[at..].iter().find(|t| t.kind == b'\'')
         {
             let host = Value::known(&host.text, self.span.clone());

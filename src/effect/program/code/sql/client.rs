@@ -177,7 +177,8 @@ pub fn emit_redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
         "REPLICAOF" | "SLAVEOF" if text(1) != "NO" => push(ALL),
         "LTRIM" if (text(2).as_str(), text(3).as_str()) == ("1", "0") => push(ALL),
         "XTRIM" if words.last().is_some_and(|last| last.plain_text() == Some("0")) => push(ALL),
-        "ZREMRANGEBYRANK" if (text(2).as_str(), text(3).as_str()) == ("0", "-1") => push(ALL),
+        // `0 -1`: the end reads as an option.
+        "ZREMRANGEBYRANK" if text(2) == "0" && matches!(&*text(3), "" | "-1") => push(ALL),
         "CLUSTER" if matches!(text(1).as_str(), "RESET" | "FLUSHSLOTS") => push(ALL),
         "FT.DROPINDEX" if text(2) == "DD" => push(ALL),
         "ACL" if text(1) == "SETUSER" => {
