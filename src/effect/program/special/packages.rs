@@ -395,7 +395,10 @@ pub fn emit_build(out: &mut Emitter, call: &Call, values: &[Value]) {
         let last = goal.rsplit(':').next().unwrap_or_default();
         matches!(last, "deploy" | "deploy-file" | "perform" | "publish" | "publishPlugins")
             || last.starts_with("publish") && !last.ends_with("ToMavenLocal")
-            || matches!(last, "closeAndReleaseRepository" | "uploadArchives" | "jreleaserDeploy" | "jib")
+            || matches!(
+                last,
+                "closeAndReleaseRepository" | "uploadArchives" | "jreleaserDeploy" | "jib"
+            )
             || goal.ends_with("jib:build")
     };
     let task = values.iter().rposition(|value| publishes(value.known_start()));

@@ -158,7 +158,9 @@ pub fn emit_redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
             push(Word::Named("cloud.secret"));
         }
         "DEBUG" if text(1) == "FLUSHALL" => push(DROP),
-        "DEBUG" if matches!(text(1).as_str(), "SEGFAULT" | "PANIC" | "OOM" | "RESTART") => push(ALL),
+        "DEBUG" if matches!(text(1).as_str(), "SEGFAULT" | "PANIC" | "OOM" | "RESTART") => {
+            push(ALL)
+        }
         "CONFIG" if text(1) == "SET" => {
             push(WRITE);
             if matches!(
@@ -197,6 +199,14 @@ pub fn emit_redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
     }
 }
 
+/// `db.users.aggregate([..., {$out: "users"}])`: what comes out takes the place of what went in.
+fn replaces_itself(squeezed: &str) -> bool {
+    squeezed.split_once("{$out:").is_some_and(|(before, rest)| {
+        let name = rest.split(['}', ',']).next().unwrap_or_default();
+        !name.is_empty() && before.contains(&format!("db.{name}.aggregate("))
+    })
+}
+
 /// mongosh's JavaScript: the methods that say what they do.
 pub fn emit_mongo(out: &mut Emitter, text: &str, span: &Range<usize>) {
     let squeezed: String =
@@ -205,7 +215,7 @@ pub fn emit_mongo(out: &mut Emitter, text: &str, span: &Range<usize>) {
     let has = |names: &[&str]| names.iter().any(|n| squeezed.contains(n));
     if has(mongo::DROPS) {
         push(DROP);
-    } else if has(mongo::ALL) {
+    } else if has(mongo::ALL) || replaces_itself(&squeezed) {
         push(ALL);
     } else if has(mongo::CHANGES) {
         push(WRITE);
