@@ -13,7 +13,9 @@ mod condition;
 
 pub use client::{emit_mongo, emit_redis};
 
-use crate::names::sql::{HASHES, KEPT, LANGUAGES, MADE, POWERS, STATEMENTS, WRITERS};
+use crate::names::sql::{
+    CARRIERS, HASHES, KEPT, LANGUAGES, LOSERS, MADE, MASTERS, POWERS, STATEMENTS, WRITERS,
+};
 use client::{emit_backslash_command, emit_dot_command};
 use condition::holds_always;
 
@@ -384,6 +386,14 @@ impl<'s> Statement<'s, '_> {
         schema && rest.next().is_some_and(|t| t.kind == b'.') && rest.nth(1).is_none()
     }
 
+    /// `CREATE OR REPLACE TABLE`: what was there goes. In DuckDB that is how a table is loaded.
+    fn is_replaced(&mut self) -> bool {
+        let holds = matches!(self.word(3), "database" | "schema" | "table" | "transient");
+        holds
+            && (self.word(1), self.word(2)) == ("or", "replace")
+            && self.out.own_command().is_none_or(|command| command.name != "duckdb")
+    }
+
     /// What the first word says.
     fn verb(&mut self) {
         if widens(self.tokens) {
@@ -398,11 +408,17 @@ impl<'s> Statement<'s, '_> {
             "drop" if self.word(1) == "temporary" => self.push(WRITE),
             "drop" | "truncate" if self.names_temporary() => self.push(WRITE),
             "drop" | "truncate" => self.push(DROP),
+            "create" if self.is_replaced() => {
+                self.push(if matches!(self.word(3), "database" | "schema") { DROP } else { ALL })
+            }
+            // A stage's files, in Snowflake.
+            "remove" | "rm" if self.tokens.get(1).is_some_and(|t| t.kind == b'@') => self.push(ALL),
             // SurrealDB's.
             "remove" if matches!(self.word(1), "table" | "database" | "namespace") => {
                 self.push(DROP)
             }
             "alter" if loses_column(self.tokens) => self.push(ALL),
+            "alter" if mutation(self.tokens).is_some_and(affects_all_rows) => self.push(ALL),
             "delete" | "update" => {
                 self.push(if affects_all_rows(self.tokens) { ALL } else { WRITE })
             }
@@ -418,7 +434,12 @@ impl<'s> Statement<'s, '_> {
                 self.push(if all { ALL } else { WRITE });
             }
             // The way back to any moment since the last backup.
-            "purge" if self.word(1) == "binary" || self.word(1) == "master" => self.push(ALL),
+            "purge" | "reset" if matches!(self.word(1), "binary" | "master" | "recyclebin") => {
+                self.push(ALL)
+            }
+            "restore" if self.word(1) == "database" && self.place("replace").is_some() => {
+                self.push(ALL)
+            }
             "with" => self.with(),
             "copy" => self.copy(),
             "load" => self.load(),
@@ -507,11 +528,24 @@ impl<'s> Statement<'s, '_> {
             self.script(text);
             self.push(PROGRAM);
         }
-        // Its text is run by another server.
-        if self.place("dblink_exec").is_some()
-            && let Some(text) = self.tokens.iter().rev().find(|t| t.kind == b'\'')
+        // Their texts are run, by this server or another.
+        let carries =
+            |t: &SqlToken| t.kind == b'w' && CARRIERS.contains(&&*t.text.to_ascii_lowercase());
+        if matches!(self.word(0), "exec" | "execute") || self.tokens.iter().any(carries) {
+            let said = self.tokens.iter().filter(|t| t.kind == b'\'' && t.text.contains(' '));
+            said.for_each(|text| emit_embedded(self.out, &text.text, self.span));
+        }
+        if self.tokens.iter().any(|t| t.kind == b'w' && LOSERS.contains(&t.text.as_str())) {
+            self.push(ALL);
+        }
+        // `INSERT INTO FUNCTION url('https://x', ...)` of ClickHouse.
+        if self.word(0) == "insert"
+            && let Some(at) = self.place("function")
+            && self.word(at + 1) != "file"
+            && let Some(host) = self.tokens[at..].iter().find(|t| t.kind == b'\'')
         {
-            emit_embedded(self.out, &text.text, self.span);
+            let host = Value::known(&host.text, self.span.clone());
+            self.out.emit_contact(&host, true, Source::Code);
         }
         if self
             .place("language")
@@ -548,6 +582,17 @@ fn loses_column(tokens: &[SqlToken]) -> bool {
     tokens.windows(2).any(|pair| {
         pair[0].kind == b'w' && pair[0].text == "drop" && !KEPT.contains(&pair[1].text.as_str())
     })
+}
+
+/// Where ClickHouse's `ALTER TABLE t DELETE WHERE ...` and `UPDATE` begin; MySQL's `TRUNCATE PARTITION`.
+fn mutation(tokens: &[SqlToken]) -> Option<&[SqlToken]> {
+    let begins = |pair: &[SqlToken]| {
+        pair[1].kind == b'w'
+            && matches!(pair[1].text.as_str(), "delete" | "update" | "truncate")
+            && !matches!(pair[0].text.as_str(), "on" | "column" | "add" | "rename" | "to")
+    };
+    let table = tokens.get(1).is_some_and(|t| is_word(t, "table"));
+    tokens.windows(2).position(begins).filter(|at| table && *at > 1).map(|at| &tokens[at + 1..])
 }
 
 /// Does a DELETE or UPDATE name no rows, or all of them?
@@ -606,8 +651,18 @@ fn widens(tokens: &[SqlToken]) -> bool {
                 || any(POWERS)
         }
         "alter" | "create" if matches!(word(1), "role" | "user" | "group" | "server") => {
+            let master = |t: &SqlToken| MASTERS.contains(&&*t.text.to_ascii_lowercase());
             any(POWERS)
+                || word(0) == "alter"
+                    && any(&["password", "identified"])
+                    && tokens.get(2).is_some_and(master)
         }
+        "alter" if matches!(word(1), "system" | "default") => {
+            has_words(tokens, &["to", "public"]) || any(&["fsync", "archive_mode"])
+        }
+        "set" => word(1) == "password",
+        "exec" | "execute" => any(&["sp_addsrvrolemember"]),
+        "insert" | "update" | "delete" | "replace" => has_words(tokens, &["mysql", ".", "user"]),
         "alter" => {
             has_words(tokens, &["disable", "row", "level"])
                 || has_words(tokens, &["no", "force", "row"])

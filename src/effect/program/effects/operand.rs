@@ -50,6 +50,7 @@ pub fn emit_operands(out: &mut Emitter, call: &Call, program: &Program, next: &m
                 return;
             }
             Role::Target => emit_target(out, call, &values, value),
+            Role::Code if program.lang == Some(Language::Sql) && call.is_dry_run() => {}
             Role::Code => {
                 out.arguments = values[i + 1..].to_vec();
                 code::emit_inline(out, program.language(), value, next);
@@ -498,6 +499,9 @@ pub fn emit_message(out: &mut Emitter, url: &Value) {
 /// The roles of what runs.
 fn runs(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Vec<Next>) {
     let lang = call.parsed.program.and_then(|program| program.lang);
+    if lang == Some(Language::Sql) && call.is_dry_run() {
+        return;
+    }
     next.push(match kind {
         Role::Code => {
             out.arguments = call.operands();

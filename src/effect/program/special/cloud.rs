@@ -7,7 +7,7 @@ use super::super::table::Program;
 use crate::effect::emitter::Emitter;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
-use crate::names::cloud::{DELETES, READS, WHOLES, WRITES};
+use crate::names::cloud::{DELETES, READS, THINGS, WHOLES, WRITES};
 
 #[derive(Clone, Copy, PartialEq)]
 enum CloudVerb {
@@ -81,6 +81,7 @@ fn emit_leading_verb(out: &mut Emitter, call: &Call) -> Option<CloudVerb> {
     let mut found = None;
     let mut words: Vec<&str> = Vec::new();
     let mut noun = "";
+    let mut thing = false;
     for (i, at) in operands.iter().enumerate() {
         let Some(word) = call.args[*at].plain_text() else {
             // The verb may stand here: `aws ec2 "$verb"`.
@@ -100,9 +101,14 @@ fn emit_leading_verb(out: &mut Emitter, call: &Call) -> Option<CloudVerb> {
             // `delete cluster NAME`: there the noun stands behind.
             noun = operands.get(1).and_then(|at| call.args[*at].plain_text()).unwrap_or_default();
         } else if kind.is_some() {
+            // `app history rebuild-all`: a name.
+            if thing && word.contains('-') {
+                break;
+            }
             found = kind;
             // `app versions delete v1`: what is asked for may be a thing that something is done to.
-            if kind != Some(CloudVerb::Read) || !is_thing(word) {
+            thing = word.split('-').next().is_some_and(|noun| THINGS.contains(&noun));
+            if !thing && (kind != Some(CloudVerb::Read) || !is_thing(word)) {
                 break;
             }
         }

@@ -398,7 +398,11 @@ pub fn emit_build(out: &mut Emitter, call: &Call, values: &[Value]) {
         let last = goal.rsplit(':').next().unwrap_or_default();
         matches!(last, "deploy" | "deploy-file" | "perform" | "publish" | "publishPlugins")
             || last.starts_with("publish") && !last.ends_with("ToMavenLocal")
-            || matches!(last, "closeAndReleaseRepository" | "uploadArchives" | "jreleaserDeploy")
+            || matches!(
+                last,
+                "closeAndReleaseRepository" | "uploadArchives" | "jreleaserDeploy" | "jib"
+            )
+            || goal.ends_with("jib:build")
     };
     let task = values.iter().rposition(|value| publishes(value.known_start()));
     if let Some(task) = task.filter(|_| !call.is_dry_run()) {

@@ -164,13 +164,22 @@ pub fn emit_redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
     let mut push = |word: Word| out.push(word, Grade::Certain, Source::Code, span.clone());
     match text(0).as_str() {
         "" if words.is_empty() => {}
+        // `--cluster call HOST:PORT COMMAND`
+        node if node.contains(':') && words.len() > 1 => emit_redis(out, &words[1..], span),
         "FLUSHALL" | "FLUSHDB" | "SWAPDB" => push(DROP),
         "CONFIG" if text(1) == "GET" && text(2) == "REQUIREPASS" => {
             push(Word::Named("cloud.secret"));
         }
+        "DEBUG" if text(1) == "FLUSHALL" => push(DROP),
+        "DEBUG" if matches!(text(1).as_str(), "SEGFAULT" | "PANIC" | "OOM" | "RESTART") => {
+            push(ALL)
+        }
         "CONFIG" if text(1) == "SET" => {
             push(WRITE);
-            if (text(2).as_str(), text(3).as_str()) == ("PROTECTED-MODE", "NO") {
+            if matches!(
+                (text(2).as_str(), text(3).as_str()),
+                ("PROTECTED-MODE", "NO") | ("REQUIREPASS", "")
+            ) {
                 push(GRANT);
             }
             if matches!(text(2).as_str(), "DIR" | "DBFILENAME")
@@ -183,7 +192,9 @@ pub fn emit_redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
         "REPLICAOF" | "SLAVEOF" if text(1) != "NO" => push(ALL),
         "LTRIM" if (text(2).as_str(), text(3).as_str()) == ("1", "0") => push(ALL),
         "XTRIM" if words.last().is_some_and(|last| last.plain_text() == Some("0")) => push(ALL),
-        "CLUSTER" if text(1) == "RESET" => push(ALL),
+        // `0 -1`: the end reads as an option.
+        "ZREMRANGEBYRANK" if text(2) == "0" && matches!(&*text(3), "" | "-1") => push(ALL),
+        "CLUSTER" if matches!(text(1).as_str(), "RESET" | "FLUSHSLOTS") => push(ALL),
         "FT.DROPINDEX" if text(2) == "DD" => push(ALL),
         "ACL" if text(1) == "SETUSER" => {
             let wide = |n: usize| matches!(text(n).as_str(), "NOPASS" | "+@ALL" | "ALLCOMMANDS");
@@ -201,6 +212,14 @@ pub fn emit_redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
     }
 }
 
+/// `db.users.aggregate([..., {$out: "users"}])`: what comes out takes the place of what went in.
+fn replaces_itself(squeezed: &str) -> bool {
+    squeezed.split_once("{$out:").is_some_and(|(before, rest)| {
+        let name = rest.split(['}', ',']).next().unwrap_or_default();
+        !name.is_empty() && before.contains(&format!("db.{name}.aggregate("))
+    })
+}
+
 /// mongosh's JavaScript: the methods that say what they do.
 pub fn emit_mongo(out: &mut Emitter, text: &str, span: &Range<usize>) {
     let squeezed: String =
@@ -209,7 +228,7 @@ pub fn emit_mongo(out: &mut Emitter, text: &str, span: &Range<usize>) {
     let has = |names: &[&str]| names.iter().any(|n| squeezed.contains(n));
     if has(mongo::DROPS) {
         push(DROP);
-    } else if has(mongo::ALL) {
+    } else if has(mongo::ALL) || replaces_itself(&squeezed) {
         push(ALL);
     } else if has(mongo::CHANGES) {
         push(WRITE);
