@@ -172,7 +172,7 @@ impl Scan<'_, '_> {
                 Val::any_of(items.iter().map(each).collect())
             }
             // A list that a program prints, or a directory's names.
-            (Val::Text(text), "read" | "readlines" | "split" | "splitlines")
+            (Val::Text(text), "readlines" | "split" | "splitlines")
                 if text.ends_with(GAPS) && (args.is_empty() || first.as_deref() == Some("\n")) =>
             {
                 from.clone()
