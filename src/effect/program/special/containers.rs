@@ -239,7 +239,9 @@ pub fn emit_ansible(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     match (module.as_str(), value("-a")) {
         ("ping" | "setup" | "debug" | "stat" | "gather_facts" | "service_facts", _) | (_, None) => {
         }
-        ("shell" | "command" | "raw" | "script" | "win_shell" | "win_command", Some(text)) if !call.is_dry_run() => {
+        ("shell" | "command" | "raw" | "script" | "win_shell" | "win_command", Some(text))
+            if !call.is_dry_run() =>
+        {
             next.push(join_words(std::slice::from_ref(&text)));
         }
         ("file", Some(text))

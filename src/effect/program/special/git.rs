@@ -340,9 +340,13 @@ fn emit_reverted(out: &mut Emitter, call: &Call, places: &[Value]) {
 
 /// `--prune=now` takes what the default of two weeks still keeps.
 pub fn emit_gc(out: &mut Emitter, call: &Call) {
-    let soon = |date: Option<&str>| date.is_none_or(|date| {
-        matches!(date, "now" | "all" | "0" | "today") || date.contains("second") || date.contains("minute")
-    });
+    let soon = |date: Option<&str>| {
+        date.is_none_or(|date| {
+            matches!(date, "now" | "all" | "0" | "today")
+                || date.contains("second")
+                || date.contains("minute")
+        })
+    };
     let option = call.value("--prune");
     let kept = call.parsed.options.iter().any(|o| o.name == "--no-prune");
     let keys: &[&str] = match option {
