@@ -115,7 +115,7 @@ pub fn concerned_rules(
 /// Which rules name one of the programs that the call runs. Empty = all could.
 fn called_rules(analysis: &Analysis) -> Vec<bool> {
     let mut named = vec![false; RULES.len()];
-    for command in &analysis.commands {
+    for command in analysis.commands.iter().flat_map(|command| command.readings(true)) {
         if command.name.is_empty() {
             return Vec::new();
         }

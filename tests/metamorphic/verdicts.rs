@@ -143,6 +143,15 @@ fn dangerous(judge: &Judge, check: bool) -> Vec<Dangerous> {
     found
 }
 
+/// Rewritings in which nobody sees what the command prints.
+const KEEPING: [&str; 5] = [
+    "export A=$({}\n)",
+    "A=$({}\n) true",
+    "x=$({}\n)",
+    "x=`{b}`",
+    "test -z \"$({}\n)\" && echo no",
+];
+
 fn name(verb: Option<Verb>) -> &'static str {
     verb.map_or("silent", Verb::name)
 }
@@ -170,7 +179,10 @@ fn verdicts_never_get_weaker() {
             let (text, chain) = rewritten(&base.text, &mut rng, base.cwd.is_none());
             let (verb, rule) = judge.verdict(&text, &place);
             tried += 1;
-            if verb >= base.verb {
+            // What a variable keeps or `test` looks at is not shown.
+            let kept = |name: &String| KEEPING.contains(&name.as_str());
+            let by_showing = judge.rules[base.rule.as_str()].conditions.shown.is_some();
+            if verb >= base.verb || by_showing && chain.iter().any(kept) {
                 continue;
             }
             // A deny for words of the raw text knows no other spelling.

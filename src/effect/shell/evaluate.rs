@@ -82,6 +82,7 @@ impl Walker<'_> {
 
     /// A name in arithmetic. One that was not set in this call is the user's own.
     pub(super) fn evaluate_name(&mut self, name: &str, span: &Range<usize>) {
+        self.show_variable(name);
         let mut list = vec![name.to_string()];
         let mut at = 0;
         while let Some(name) = list.get(at) {
@@ -106,6 +107,7 @@ impl Walker<'_> {
     /// A word in arithmetic.
     pub(super) fn evaluates_word(&mut self, word: &ShellWord) {
         let span = self.source_range(word.span);
+        self.show_error(word);
         if let Some(name) = sole_variable(&word.parts) {
             return self.evaluate_name(name, &span);
         }

@@ -83,7 +83,7 @@ impl Walker<'_> {
         }
     }
 
-    /// `${x:?$y}`: the error shows it.
+    /// `${x:?$y}`, `$((x + $y))`: the error shows it.
     pub(super) fn show_error(&mut self, word: &ShellWord) {
         self.flow.traced |= self.looking_past(|w| w.expand_one(word, false).secrets);
     }
@@ -94,8 +94,8 @@ impl Walker<'_> {
         self.flow.loaded |= nameless.fold(0, |all, arg| all | arg.secrets);
     }
 
-    /// `select x in $y`: the menu shows all that the variable may get.
-    pub(super) fn show_menu(&mut self, name: &str) {
+    /// `select x in $y`, `$((x))`: a menu or an error shows what is in the variable.
+    pub(super) fn show_variable(&mut self, name: &str) {
         let ((), seen) = self.seeing_apart(|w| w.flow.look_up(name, true));
         self.flow.traced |= seen;
     }
@@ -258,6 +258,12 @@ impl Walker<'_> {
                 )
         };
         let stdout = stmt.redirects.iter().any(|redirect| out(&redirect));
+        for redirect in stmt.redirects.iter().filter(out) {
+            // A file's name shows it as well.
+            if let RedirectTarget::Word(word) = &redirect.target {
+                self.show_error(word);
+            }
+        }
         let mut writes = false;
         // A wrapper's redirection is told of what it runs (`nice env > /dev/tcp/...`).
         let mut connected: Vec<usize> = Vec::new();

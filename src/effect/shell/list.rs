@@ -557,7 +557,7 @@ impl Walker<'_> {
             }
             CompoundCommand::Select(c) => {
                 self.walk_named_loop(c.variable.as_str(), &c.words, &c.body);
-                self.show_menu(c.variable.as_str());
+                self.show_variable(c.variable.as_str());
             }
             CompoundCommand::Repeat(command) => {
                 self.visit_word(&command.count);
