@@ -85,7 +85,8 @@ impl Walker<'_> {
 
     /// `${x:?$y}`, `$((x + $y))`: the error shows it.
     pub(super) fn show_error(&mut self, word: &ShellWord) {
-        self.flow.traced |= self.looking_past(|w| w.expand_one(word, false).secrets);
+        self.flow.traced |=
+            self.looking_past(|w| w.without_choosing(|w| w.expand_one(word, false).secrets));
     }
 
     /// `env $(cat .env) cmd`: variables whose names nobody knows.
@@ -102,7 +103,7 @@ impl Walker<'_> {
 
     /// `[[ $x =~ (.*) ]]`: bash and zsh keep what matched.
     pub(super) fn keep_match(&mut self, word: &ShellWord) {
-        let seen = self.looking_past(|w| w.expand_one(word, false).secrets);
+        let seen = self.looking_past(|w| w.without_choosing(|w| w.expand_one(word, false).secrets));
         for name in ["BASH_REMATCH", "MATCH", "match"] {
             self.flow.keep(name, seen);
         }
