@@ -209,7 +209,7 @@ impl Val {
             return if old.is_empty() { Val::Unknown } else { Val::text(&text.replace(old, new)) };
         }
         let leads = |text: &str| {
-            text.contains(['/', '\\']) && !(text.ends_with('/') && !text.starts_with('/'))
+            text.contains(['/', '\\']) && (text.starts_with('/') || !text.ends_with('/'))
                 || text.contains("..")
         };
         match self.somewhere() {

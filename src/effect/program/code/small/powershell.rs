@@ -367,7 +367,7 @@ fn unread_statement(
             || defined.contains(&&word[..])
             || find_program(&name, &[]).is_some()
             || looks());
-    (!plain).then(|| [&[word.clone()], &args[..args.len().min(1)]].concat().join(" "))
+    (!plain).then(|| [std::slice::from_ref(word), &args[..args.len().min(1)]].concat().join(" "))
 }
 
 /// PowerShell, statement by statement.

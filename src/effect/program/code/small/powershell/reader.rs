@@ -543,7 +543,7 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
             splat(arg).then(|| self.tables.iter().find(named).map(|own| own.options.clone()))
         };
         let options: Vec<_> = args.iter().map(options).collect();
-        if options.iter().any(|own| *own == Some(None)) {
+        if options.contains(&Some(None)) {
             self.sink.emit_hidden("options that stand in a variable");
         }
         let word = match &lower[..] {
