@@ -269,10 +269,7 @@ pub fn emit_clean(out: &mut Emitter, call: &Call, values: &[Value]) {
     });
     let sure = lax || call.has_any(&["-f", "-i"]);
     let grade = if sure { Grade::Certain } else { Grade::Possible };
-    if (lax || call.has("-f"))
-        && (values.is_empty()
-            || !values.iter().all(|v| v.plain_text().is_some_and(path::is_output)))
-    {
+    if lax {
         call.does(out, DISCARD);
     }
     if values.is_empty() {

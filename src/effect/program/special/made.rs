@@ -2,7 +2,7 @@
 
 use super::super::effects::Call;
 use crate::effect::emitter::Emitter;
-use crate::effect::path::is_below;
+use crate::effect::path::{is_below, is_output};
 use crate::effect::{Arg, Effect, Extent, Grade, SubCommand, Word};
 use crate::names::made::{AGAIN, LOST, MAKERS};
 
@@ -13,6 +13,11 @@ pub fn spare_made(out: &mut Emitter, call: &Call, from: usize) {
         Word::Delete => effect.path.as_ref().is_some_and(|path| path.extent != Extent::Children),
         _ => false,
     };
+    if cleans_output(out) {
+        let mut kept = out.analysis.effects.split_off(from);
+        kept.retain(|effect| effect.word != Word::Named("git.discard"));
+        out.analysis.effects.append(&mut kept);
+    }
     let Some(own) = out.command.filter(|_| out.analysis.effects[from..].iter().any(lost)) else {
         return;
     };
@@ -30,6 +35,19 @@ pub fn spare_made(out: &mut Emitter, call: &Call, from: usize) {
         !spared
     });
     out.analysis.effects.append(&mut kept);
+}
+
+/// `git clean -fd build/`: what a build or a package manager makes anew?
+fn cleans_output(out: &Emitter) -> bool {
+    let Some(own) = out.command.and_then(|own| out.analysis.commands.get(own)) else {
+        return false;
+    };
+    if own.name != "git" {
+        return false;
+    }
+    let words = words_of(&out.analysis.text, own);
+    let places = names(&words, "git clean");
+    begins(&words, "git clean") && !places.is_empty() && places.iter().all(|at| is_output(at))
 }
 
 /// Is the directory one that the call itself makes, and that gets nothing that was elsewhere before?
