@@ -99,7 +99,10 @@ fn is_made(out: &Emitter, own: usize) -> bool {
     let sure = behind.split([';', '\n', '|']).next().is_some_and(|rest| rest.contains("&&"));
     let keeps = |command: &SubCommand| {
         let words = words_of(text, command);
-        begins(&words, "git push") || *key == "git branch" && begins(&words, "git commit")
+        // What is moved into it goes with it.
+        command.name == "mv"
+            || begins(&words, "git push")
+            || *key == "git branch" && begins(&words, "git commit")
     };
     (sure || *key == "git worktree remove") && !commands[at + 1..own].iter().any(keeps)
 }
