@@ -87,7 +87,8 @@ impl Flow {
     /// Loaded files of which something is printed, or kept in another file.
     pub fn shown_loads(&self) -> impl Iterator<Item = Target> {
         let shown = self.shown() & self.loaded;
-        let held = self.origins.iter().enumerate().filter(move |(bit, _)| shown >> bit & 1 != 0);
+        let held = self.origins.iter().enumerate();
+        let held = held.filter(move |(bit, one)| shown >> bit & 1 != 0 && one.is_file());
         held.map(|(_, origin)| origin.as_target())
     }
 
@@ -132,8 +133,7 @@ impl Flow {
 
     /// All that stands for files, and for what no bit was left for.
     fn of_files(&self) -> Secrets {
-        let is_file = |origin: &Origin| matches!(origin, Origin::File(_) | Origin::Loaded(_));
-        let files = self.origins.iter().enumerate().filter(|(_, origin)| is_file(origin));
+        let files = self.origins.iter().enumerate().filter(|(_, origin)| origin.is_file());
         files.fold(1 << LAST, |all, (at, _)| all | 1 << at)
     }
 

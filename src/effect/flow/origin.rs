@@ -28,6 +28,10 @@ impl Origin {
         }
     }
 
+    pub fn is_file(&self) -> bool {
+        matches!(self, Origin::File(_) | Origin::Loaded(_))
+    }
+
     pub fn as_target(&self) -> Target {
         let lexical = self.name();
         Target { resolved: lexical.clone(), lexical, extent: Extent::Exact }
