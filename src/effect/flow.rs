@@ -139,7 +139,7 @@ impl Flow {
 
     /// A variable is looked up; `told` = the call says all that it holds.
     pub fn look_up(&mut self, name: &str, told: bool) {
-        let kept = self.variables.get(name).copied().unwrap_or_default();
+        let kept = self.kept_in(name);
         let outside = !told && is_shouted(name) && !USUAL.contains(&name);
         let own = if outside { self.bit(Origin::Variable(name.to_string())) } else { 0 };
         // What a program is told of where it runs is no secret, wherever it is kept.
@@ -152,6 +152,11 @@ impl Flow {
     /// Whatever variable: nobody knows which is looked up.
     pub fn look_up_any(&mut self) {
         self.seen |= self.anything();
+    }
+
+    /// What a variable holds that the call has set.
+    fn kept_in(&self, name: &str) -> Secrets {
+        self.variables.get(name).copied().unwrap_or_default()
     }
 
     /// A variable gets what holds those.
@@ -256,8 +261,7 @@ impl Flow {
     pub fn printed_by(&mut self, analysis: &Analysis, index: usize) -> Secrets {
         let Some(command) = analysis.commands.get(index) else { return 0 };
         if let Some(names) = listed_variables(command) {
-            let kept = |name: &String| self.variables.get(name).copied().unwrap_or_default();
-            let kept = names.iter().fold(self.loaded, |all, name| all | kept(name));
+            let kept = names.iter().fold(self.loaded, |all, name| all | self.kept_in(name));
             return names
                 .into_iter()
                 .fold(kept, |all, name| all | self.bit(Origin::Variable(name)));
@@ -299,7 +303,7 @@ impl Flow {
             let boundary = text[..at].chars().next_back();
             let whole = boundary.is_none_or(|c| !c.is_alphanumeric() && c != '_')
                 || text[..at].ends_with("get");
-            let kept = self.variables.get(name).copied().unwrap_or_default();
+            let kept = self.kept_in(name);
             if (is_shouted(name) || kept != 0) && behind.len() < rest.len() {
                 let own = is_shouted(name) && kept == 0;
                 all |= kept;

@@ -13,26 +13,21 @@ pub fn spare_made(out: &mut Emitter, call: &Call, from: usize) {
         Word::Delete => effect.path.as_ref().is_some_and(|path| path.extent != Extent::Children),
         _ => false,
     };
-    if cleans_output(out) {
-        let mut kept = out.analysis.effects.split_off(from);
-        kept.retain(|effect| effect.word != Word::Named("git.discard"));
-        out.analysis.effects.append(&mut kept);
-    }
-    let Some(own) = out.command.filter(|_| out.analysis.effects[from..].iter().any(lost)) else {
-        return;
-    };
+    let cleans = cleans_output(out);
+    let found = cleans || out.analysis.effects[from..].iter().any(lost);
+    let Some(own) = out.command.filter(|_| found) else { return };
     let named = is_made(out, own);
     let mut kept = out.analysis.effects.split_off(from);
     kept.retain(|effect| {
-        let spared = lost(effect)
-            && match &effect.path {
-                None => named,
-                Some(path) => {
-                    !out.resolver.exists(&path.resolved)
-                        && (named && call.name == "git" || is_new(out, &path.resolved, from))
-                }
-            };
-        !spared
+        let mut made = || match &effect.path {
+            None => named,
+            // The disk is asked last.
+            Some(path) => {
+                (named && call.name == "git" || is_new(out, &path.resolved, from))
+                    && !out.resolver.exists(&path.resolved)
+            }
+        };
+        !(cleans && effect.word == Word::Named("git.discard") || lost(effect) && made())
     });
     out.analysis.effects.append(&mut kept);
 }
