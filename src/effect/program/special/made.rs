@@ -52,7 +52,10 @@ fn is_new(out: &Emitter, path: &str, from: usize) -> bool {
         let by = effect.command.and_then(|at| commands.get(at));
         effect.word == Word::Write
             && effect.grade == Grade::Certain
-            && effect.path.as_ref().is_some_and(|made| made.resolved == path)
+            && effect
+                .path
+                .as_ref()
+                .is_some_and(|made| made.resolved == path && made.extent == Extent::Exact)
             && by.is_some_and(|by| matches!(by.name.as_str(), "mkdir" | "git"))
     };
     let moved = |effect: &Effect| {
@@ -60,8 +63,18 @@ fn is_new(out: &Emitter, path: &str, from: usize) -> bool {
             && effect.path.as_ref().is_some_and(|gone| !is_below(&gone.resolved, path))
             || effect.word == Word::Write && effect.path.is_none()
     };
+    let reads = |effect: &Effect| {
+        let at = effect.path.as_ref().map(|read| read.resolved.as_str());
+        effect.word == Word::Read && at.is_some_and(|at| at == path || is_below(at, path))
+    };
     let before = &out.analysis.effects[..from];
-    before.iter().any(makes)
+    let Some(made) = before.iter().position(makes) else { return false };
+    // What the call stands in was there, and so was what it read before.
+    let place = out.place;
+    let stands = [&place.cwd, &place.project, &place.home];
+    let mut stands = stands.into_iter().chain(&place.other_roots).chain(&out.cwd);
+    !stands.any(|at| at == path || is_below(at, path))
+        && !before[..made].iter().any(reads)
         && !before.iter().any(moved)
         && !commands.iter().any(|c| matches!(c.name.as_str(), "mv" | "mount" | "move-item"))
 }
