@@ -13,6 +13,7 @@ mod call;
 mod deep;
 mod descriptor;
 mod doubt;
+mod ends;
 mod evaluate;
 pub mod fault;
 mod files;
@@ -55,6 +56,7 @@ use shuck_parser::parser::{Parser, ShellDialect};
 
 use self::frame::{Frame, Room};
 use self::lead::Leads;
+use self::nested::ends_in_backslash;
 use self::state::{ShellState, StateKey, StateValue};
 use super::emitter::Emitter;
 use super::flow::{self, Flow};
@@ -352,7 +354,12 @@ impl Walker<'_> {
 
     /// Parses a text and walks it, as the source of this frame.
     fn walk_text(&mut self, text: &str) {
-        let text = self.cut_to_share(text);
+        let mut text = self.cut_to_share(text);
+        // A backslash at the end is a letter to bash, and to zsh nothing.
+        if ends_in_backslash(text) {
+            self.as_zsh |= !self.frame.zsh;
+            text = if self.frame.zsh { &text[..text.len() - 1] } else { text };
+        }
         if text.contains('\0') {
             self.out.emit_unknown("a NUL byte in the command", 0..0);
         }

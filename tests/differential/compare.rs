@@ -99,15 +99,43 @@ fn program(shell: Shell, analysis: &Analysis, record: &Record) -> bool {
             && text.contains(char::is_whitespace)
             && text.split_whitespace().all(|piece| touches_path(analysis, word, record, piece))
     };
-    // A pattern that is handed on as it is written has found no file, and names none.
-    let mut listed = analysis.commands.iter().filter(|c| c.name == name).flat_map(|c| &c.args);
-    let mut found_none =
-        |text: &str| listed.any(|arg| arg.glob && arg.text.as_deref() == Some(text));
+    // A pattern that is handed on as it is written has found no file, and names none. What one would have found to read is
+    // not listed where the disk that is asked, and that is not the jail's, has none of it.
+    let of_name = analysis.commands.iter().filter(|c| c.name == name);
+    let globs: Vec<&str> = of_name
+        .flat_map(|c| &c.args)
+        .filter(|arg| arg.glob)
+        .filter_map(|arg| arg.text.as_deref())
+        .collect();
+    let found_none = |text: &str| {
+        globs.iter().any(|glob| *glob == text || word == Word::Read && fits(glob, text))
+    };
     called
         && (!operands_only
-            || actual
-                .iter()
-                .all(|a| touches_path(analysis, word, record, a) || pieces(a) || found_none(a)))
+            || actual.iter().all(|a| {
+                touches_path(analysis, word, record, a)
+                    || pieces(a)
+                    || found_none(a)
+                    || word == Word::Delete && is_made(analysis, record, a)
+            }))
+}
+
+/// Does the line make it first? The analysis asks the disk whether it was there before, and has not the jail's.
+fn is_made(analysis: &Analysis, record: &Record, path: &str) -> bool {
+    let made =
+        |effect: &Effect| effect.command.is_some_and(|at| analysis.commands[at].name == "mkdir");
+    let outside = |path: &str| !format!("{}/", record.cwd).starts_with(&format!("{path}/"));
+    let path = absolute(record, path);
+    outside(&path)
+        && analysis.effects.iter().any(|e| e.word == Word::Write && made(e) && covers(e, &path))
+}
+
+/// The path without `.` and `..`, from where the program ran.
+fn absolute(record: &Record, path: &str) -> String {
+    normalise_path(&match path.starts_with('/') {
+        true => path.to_string(),
+        false => format!("{}/{path}", record.cwd),
+    })
 }
 
 /// The value of a variable, taken as one word for a program's name: no program is called `rm a`, and zsh looks for it in
@@ -140,8 +168,11 @@ fn given(shell: Shell, listed: &[Arg], actual: &[String]) -> bool {
         return same(listed, actual);
     }
     // A tilde behind `=` or `:` stays one: what lies below a directory of that name lies in the own directory.
-    let home =
-        |text: &str| text.replace("=~/", &format!("={HOME}/")).replace(":~/", &format!(":{HOME}/"));
+    let home = |text: &str| {
+        let alone = text.strip_suffix("=~").map(|name| format!("{name}={HOME}"));
+        let text = alone.unwrap_or_else(|| text.to_string());
+        text.replace("=~/", &format!("={HOME}/")).replace(":~/", &format!(":{HOME}/"))
+    };
     let split: Vec<String> = actual.iter().flat_map(|a| a.split_whitespace()).map(home).collect();
     let listed: Vec<Arg> = listed
         .iter()
@@ -255,9 +286,7 @@ fn touches_path(analysis: &Analysis, word: Word, record: &Record, path: &str) ->
         // Nothing is there.
         return true;
     }
-    let path =
-        if path.starts_with('/') { path.to_string() } else { format!("{}/{path}", record.cwd) };
-    let path = normalise_path(&path);
+    let path = absolute(record, path);
     // The descriptor's own file is listed where it is opened.
     if path == "/dev/null" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/") {
         return true;

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use hookctl::config::Config;
 use hookctl::effect::Guarded;
 use hookctl::effect::{self, Place};
-use hookctl::engine::{RuleContext, strongest_match};
+use hookctl::engine::{Match, RuleContext, strongest_match};
 use hookctl::event::Kind;
 use hookctl::paths::Paths;
 use hookctl::rule::case::{self, CaseCall};
@@ -64,6 +64,18 @@ impl Judge {
     /// The verdict on a command and the rule that gives it: what `judge` makes of shipped rules, which neither
     /// run nor rewrite anything.
     fn verdict(&self, command: &str, place: &Place) -> (Option<Verb>, String) {
+        self.judge(command, place, |matches| match strongest_match(matches) {
+            Some(found) => (found.verb(), found.rule.id.clone()),
+            None => (None, String::new()),
+        })
+    }
+
+    /// Is it asked about, among others, because it is not understood?
+    fn is_vague(&self, command: &str, place: &Place) -> bool {
+        self.judge(command, place, |matches| matches.iter().any(|one| one.rule.id == VAGUE))
+    }
+
+    fn judge<R>(&self, command: &str, place: &Place, read: impl FnOnce(&[Match]) -> R) -> R {
         let input = dry::tool_input("Bash", command, &str::to_string);
         let payload = dry::tool_call_payload(Kind::PreToolUse, "Bash", input, &place.cwd);
         let (_, event) = dry::parse_event(payload, None);
@@ -76,10 +88,7 @@ impl Judge {
             .filter_map(|one| case.test_rule(self.rules.get(one.id)?))
             .filter(|found| !found.observed)
             .collect();
-        match strongest_match(&matches) {
-            Some(found) => (found.verb(), found.rule.id.clone()),
-            None => (None, String::new()),
-        }
+        read(&matches)
     }
 }
 
@@ -122,9 +131,9 @@ fn dangerous(judge: &Judge, check: bool) -> Vec<Dangerous> {
                     let full = whole.run_case(case).verb;
                     assert_eq!(verb, full, "{at}: {text}: the whole judgement says otherwise");
                 }
-                // What `$1` is hangs on who runs the line.
-                let settled =
-                    !["$1", "$@", "$*", "$0", "${1"].iter().any(|word| text.contains(word));
+                // What `$1` is hangs on who runs the line; a tilde beside quotes is another word to each shell.
+                let open = ["$1", "$@", "$*", "$0", "${1", "''~", "\"\"~", "~'", "~\""];
+                let settled = !open.iter().any(|word| text.contains(word));
                 if settled
                     && !TEXTUAL.contains(&rule.as_str())
                     && verb.is_some_and(Verb::stops_call)
@@ -144,12 +153,13 @@ fn dangerous(judge: &Judge, check: bool) -> Vec<Dangerous> {
 }
 
 /// Rewritings in which nobody sees what the command prints.
-const KEEPING: [&str; 5] = [
+const KEEPING: [&str; 6] = [
     "export A=$({}\n)",
     "A=$({}\n) true",
     "x=$({}\n)",
     "x=`{b}`",
     "test -z \"$({}\n)\" && echo no",
+    "[ -n \"$({}\n)\" ]",
 ];
 
 fn name(verb: Option<Verb>) -> &'static str {
@@ -186,7 +196,8 @@ fn verdicts_never_get_weaker() {
                 continue;
             }
             // A deny for words of the raw text knows no other spelling.
-            let honest = verb == Some(Verb::Ask) && (rule == VAGUE || base.rule == VAGUE);
+            let honest =
+                verb == Some(Verb::Ask) && (base.rule == VAGUE || judge.is_vague(&text, &place));
             for name in &chain {
                 *blamed.entry(name.clone()).or_default() += 1;
             }

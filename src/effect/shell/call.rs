@@ -130,11 +130,9 @@ impl Walker<'_> {
         if opens_subscript(self.slice(simple.name.span)) {
             self.emit_unseen("a subscript that may end elsewhere", simple.name.span);
         }
-        self.doubt_literals(&simple.name);
-        self.visit_word(&simple.name);
+        self.visit_whole_word(&simple.name);
         for word in &simple.args {
-            self.doubt_literals(word);
-            self.visit_word(word);
+            self.visit_whole_word(word);
             self.zsh_group(word);
             self.goes_on(word, stmt);
         }
@@ -175,7 +173,7 @@ impl Walker<'_> {
                     self.declare_assignment(assignment, &mut made)
                 }
                 DeclOperand::Dynamic(word) => {
-                    self.visit_word(word);
+                    self.visit_whole_word(word);
                     for value in self.without_choosing(|w| w.expand_word(word)) {
                         self.declare_value(value, &mut made);
                     }
@@ -314,8 +312,9 @@ impl Walker<'_> {
         let mut any = false;
         let span = self.source_range(function.span);
         for entry in &function.header.entries {
-            let name = self.without_choosing(|w| w.expand_one(&entry.word, false));
-            if let Some(name) = name.plain_text() {
+            // zsh: `f{1,2}() { ...; }` are two.
+            let names = self.without_choosing(|w| w.expand_word(&entry.word));
+            for name in names.iter().filter_map(Value::plain_text) {
                 any = true;
                 if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
                     self.emit_unseen("a function that runs for unknown commands", span.clone());

@@ -11,7 +11,9 @@ use shuck_ast::{
 };
 
 use super::Walker;
+use super::ends::{Ends, compare_ends};
 use super::nested::ends_in_backslash;
+use super::word::Quote;
 
 impl Walker<'_> {
     /// Says so where a word's text in the source is more, or less, than one word.
@@ -31,21 +33,22 @@ impl Walker<'_> {
 }
 
 impl Walker<'_> {
-    /// No word of a shell holds these unless they are quoted.
-    pub(super) fn doubt_literals(&mut self, word: &Word) {
+    /// Walks a word of a command, as against one inside of an expansion: it holds no mark of the grammar unless it is quoted.
+    pub(super) fn visit_whole_word(&mut self, word: &Word) {
+        self.doubt_literals(word);
+        self.visit_word(word);
+    }
+
+    fn doubt_literals(&mut self, word: &Word) {
         let marked = |part: &WordPartNode| {
-            let mut bytes = self.slice(part.span).bytes();
-            matches!(part.kind, WordPart::Literal(_))
-                && std::iter::from_fn(|| match bytes.next()? {
-                    b'\\' => bytes.next().map(|_| b'\\'),
-                    byte => Some(byte),
-                })
-                .any(|byte| matches!(byte, b'\n' | b';' | b'&'))
+            matches!(part.kind, WordPart::Literal(_)) && ends_word(self.slice(part.span))
         };
         // `eval x=(a`: an array, or a fault.
         let array =
             self.slice(word.span).ends_with('=') && self.source_behind(word.span).starts_with('(');
-        if array || word.parts.iter().any(marked) {
+        // `let x = (ls | length)` of Nushell: one word to the parser, and to no other shell a command.
+        let nushell = self.slice(word.span).starts_with("= (");
+        if array || !nushell && word.parts.iter().any(marked) {
             self.emit_unseen("a word that may end elsewhere", word.span);
         }
     }
@@ -153,6 +156,34 @@ impl Walker<'_> {
         }
     }
 
+    /// `"${x-{}"; cmd; "}"`: the parser ends the parameter, and so the string, elsewhere than a shell does.
+    pub(super) fn doubt_parameter_end(&mut self, span: Span, quote: Quote) {
+        let raw = self.slice(span);
+        let in_string = quote == Quote::Quoted;
+        let Some(operand) = raw.strip_prefix("${") else { return };
+        let odd = operand.contains('{') || in_string && operand.contains('\'');
+        if !odd {
+            return;
+        }
+        let text = &self.frame.source[span.start.offset()..];
+        let ends = compare_ends(text, raw.len(), in_string);
+        match ends {
+            Ends::There => {}
+            Ends::BesideBrace => self.emit_uncovered("a brace beside a parameter", span),
+            Ends::Elsewhere => self.emit_unseen("a parameter that may end elsewhere", span),
+        }
+    }
+
+    /// A quote in the text of a string ended it: `"${#x+{}"; cmd "}"`.
+    pub(super) fn doubt_string_end(&mut self, parts: &[WordPartNode], span: Span) {
+        let quote = |part: &WordPartNode| {
+            matches!(part.kind, WordPart::Literal(_)) && has_unescaped(self.slice(part.span), b"\"")
+        };
+        if parts.iter().any(quote) {
+            self.emit_unseen("a string that may end elsewhere", span);
+        }
+    }
+
     /// A word that goes on where the parser sees its end: behind `<(cmd)` and a continued line. zsh also takes `{fd} > file`
     /// for one redirection.
     pub(super) fn goes_on(&mut self, word: &Word, stmt: &Stmt) {
@@ -208,8 +239,35 @@ impl Walker<'_> {
     }
 }
 
+/// Does one of these bytes stand in the text without a backslash?
+fn has_unescaped(text: &str, wanted: &[u8]) -> bool {
+    let mut bytes = text.bytes();
+    std::iter::from_fn(|| match bytes.next()? {
+        b'\\' => bytes.next().map(|_| b'\\'),
+        byte => Some(byte),
+    })
+    .any(|byte| wanted.contains(&byte))
+}
+
+/// Does a bare text hold what ends a word? In brackets, as in a group of patterns, only marks that stand in none.
+fn ends_word(text: &str) -> bool {
+    let mut open = 0_usize;
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            b'(' => open += 1,
+            b')' => open = open.saturating_sub(1),
+            b'\n' | b';' | b'&' => return true,
+            b' ' | b'\t' | b'|' | b'<' | b'>' if open == 0 => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
 /// Is there more in it than marks and comments?
-fn holds_more(rest: &str) -> bool {
+pub(super) fn holds_more(rest: &str) -> bool {
     rest.lines()
         .map(|line| line.trim_start_matches([' ', '\t', ';', '&', '\r', ')', '}']))
         .any(|line| !line.is_empty() && !line.starts_with('#') && line != "\\")

@@ -5,7 +5,7 @@ use shuck_ast::{
     CompoundCommand, ConditionalExpr, DeclOperand, Redirect, Stmt, StmtSeq, StmtTerminator, Word,
 };
 
-use super::doubt::side_by_side;
+use super::doubt::{holds_more, side_by_side};
 use super::marks::has_bare;
 use super::state::{Delta, StateKey, StateValue};
 use super::word::number_var;
@@ -43,15 +43,21 @@ impl Walker<'_> {
             if self.room.stopped {
                 return;
             }
-            if before.is_some_and(|before| self.is_adjacent(before, stmt)) {
-                self.emit_uncovered("a group that zsh takes for a pattern", stmt.span);
+            if let Some(before) = before.filter(|before| self.is_adjacent(before, stmt)) {
+                let (words, body) = (self.slice(before.span), self.slice(stmt.span));
+                if words.ends_with("()") || body.starts_with("()") {
+                    self.emit_unseen("a function of several names", stmt.span);
+                } else {
+                    self.emit_uncovered("a group that zsh takes for a pattern", stmt.span);
+                }
             }
             self.walk_statement(stmt);
             before = Some(stmt);
         }
     }
 
-    /// Does nothing but blanks stand between them: `cat (a|b).txt`? A shell ends a command by a mark.
+    /// Does nothing but blanks stand between them: `cat (a|b).txt`? A shell ends a command by a mark. Of `f g() {` the parser
+    /// takes a bracket for both.
     fn is_adjacent(&self, before: &Stmt, next: &Stmt) -> bool {
         let (end, start) = (before.span.end.offset(), next.span.start.offset());
         before.terminator.is_none()
@@ -59,7 +65,7 @@ impl Walker<'_> {
             && self
                 .frame
                 .source
-                .get(end..start)
+                .get(end.min(start)..start)
                 .is_some_and(|between| between.bytes().all(|b| b == b' ' || b == b'\t'))
     }
 
@@ -150,7 +156,7 @@ impl Walker<'_> {
             Command::AnonymousFunction(function) => {
                 let mut values = vec![Value::unknown(self.source_range(stmt.span))];
                 for word in &function.args {
-                    self.visit_word(word);
+                    self.visit_whole_word(word);
                     values.extend(self.without_choosing(|w| w.expand_word(word)));
                 }
                 self.with_positionals(values, |w| w.walk_statement(&function.body));
@@ -212,7 +218,7 @@ impl Walker<'_> {
             BuiltinCommand::Exit(c) => (&c.code, &c.extra_args, &c.assignments),
         };
         for word in word.iter().chain(more) {
-            self.visit_word(word);
+            self.visit_whole_word(word);
             self.evaluates_word(word);
         }
         for assignment in assignments.iter() {
@@ -338,7 +344,10 @@ impl Walker<'_> {
             }
             let printed = std::mem::take(&mut self.flow.printed);
             self.flow.piped = first..self.out.analysis.commands.len();
-            self.in_subshell(|w| w.walk_statement(stage));
+            let changed = self.in_subshell(|w| w.walk_statement(stage));
+            if i == last && holds_more(self.source_behind(stage.span)) {
+                self.keep_last_stage(changed);
+            }
             if self.room.stopped {
                 break;
             }
@@ -354,6 +363,22 @@ impl Walker<'_> {
                 self.flow.printed |= printed;
             }
         }
+    }
+
+    /// zsh runs the last stage of a pipeline in the shell itself: what it changed stays.
+    fn keep_last_stage(&mut self, changed: Delta) {
+        if self.frame.zsh {
+            return self.state.join_branches(vec![changed]);
+        }
+        let differs = |key: &StateKey| match key {
+            StateKey::Cwd | StateKey::Function(_) | StateKey::Alias(_) | StateKey::Positional => {
+                true
+            }
+            // Of one that was not set nobody knows more than that it may be.
+            StateKey::Var(_) => self.state.is_set(key),
+            _ => false,
+        };
+        self.as_zsh |= changed.keys().any(differs);
     }
 
     /// Does that stage of a pipeline plainly no more than look at what it is fed?
@@ -532,7 +557,7 @@ impl Walker<'_> {
             CompoundCommand::For(command) => {
                 let mut words = Vec::new();
                 for word in command.words.iter().flatten() {
-                    self.visit_word(word);
+                    self.visit_whole_word(word);
                 }
                 for group in side_by_side(command.words.iter().flatten()) {
                     words.extend(self.expand_every(&group));
@@ -608,7 +633,7 @@ impl Walker<'_> {
                 });
             }
             CompoundCommand::Case(command) => {
-                self.visit_word(&command.word);
+                self.visit_whole_word(&command.word);
                 let mut deltas = Vec::new();
                 for item in &command.cases {
                     for pattern in &item.patterns {
@@ -673,7 +698,7 @@ impl Walker<'_> {
     fn walk_named_loop(&mut self, name: &str, words: &[Word], body: &StmtSeq) {
         let mut values = Vec::new();
         for word in words {
-            self.visit_word(word);
+            self.visit_whole_word(word);
             values.extend(self.expand_every(&[word]));
         }
         self.walk_for_loop(&[name.to_string()], &values, body);

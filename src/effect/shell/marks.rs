@@ -16,6 +16,8 @@ pub enum ByteContext {
 pub struct Marks<'t> {
     text: &'t str,
     at: usize,
+    /// The byte in front of it; a backslash where that one is escaped or, as the second of `$$`, opens nothing.
+    before: u8,
     /// What closes what is open.
     open: Vec<u8>,
     /// The innermost string is `$'...'`, where a backslash escapes.
@@ -26,7 +28,8 @@ pub struct Marks<'t> {
 
 /// From that place on.
 pub fn marks_from(text: &str, at: usize) -> Marks<'_> {
-    Marks { text, at, open: Vec::new(), ansi: false, unsure: false }
+    let before = at.checked_sub(1).map_or(b' ', |at| text.as_bytes()[at]);
+    Marks { text, at, before, open: Vec::new(), ansi: false, unsure: false }
 }
 
 /// Does one of these bytes stand bare in the text, or is something left open?
@@ -61,11 +64,17 @@ impl Iterator for Marks<'_> {
             let place = self.current_context();
             let (at, byte) = (self.at, *bytes.get(self.at)?);
             let top = self.open.last().copied();
-            let before = at.checked_sub(1).map_or(b' ', |at| bytes[at]);
+            let before = std::mem::replace(&mut self.before, byte);
             self.at += 1;
+            if byte == b'$' && before == b'$' {
+                self.before = b'\\';
+            }
             let comment = byte == b'#' && top != Some(b'"') && b" \t\n;&|()".contains(&before);
             match byte {
                 b'\\' if top != Some(b'\'') || self.ansi => {
+                    // A line that goes on does so behind what stands in front.
+                    let continued = bytes.get(self.at) == Some(&b'\n');
+                    self.before = if continued { before } else { b'\\' };
                     self.at += 1;
                     continue;
                 }
@@ -94,6 +103,7 @@ impl Iterator for Marks<'_> {
                 _ if comment => {
                     self.unsure |= place != ByteContext::Bare;
                     self.at = self.text[at..].find('\n').map_or(self.text.len(), |len| at + len);
+                    self.before = b'\n';
                     continue;
                 }
                 _ => {}

@@ -23,7 +23,7 @@ impl Walker<'_> {
             self.emit_unseen("a glob of zsh that may run a command", word.span);
         }
         self.zsh_text(&word.parts, false);
-        self.visit_parts(&word.parts);
+        self.visit_parts(&word.parts, Quote::Bare);
         let raw = self.frame.source.get(word.span.start.offset()..word.span.end.offset());
         let Some(raw) = raw.filter(|r| r.contains('(') && (r.starts_with('=') || r.ends_with(')')))
         else {
@@ -48,7 +48,7 @@ impl Walker<'_> {
         }
     }
 
-    fn visit_parts(&mut self, parts: &[WordPartNode]) {
+    fn visit_parts(&mut self, parts: &[WordPartNode], quote: Quote) {
         for (at, part) in parts.iter().enumerate() {
             if !self.has_room() {
                 return;
@@ -57,6 +57,7 @@ impl Walker<'_> {
                 self.whole_array(name.as_str(), parts.get(at + 1), part.span);
             }
             let before = self.substitutions;
+            self.doubt_parameter_end(part.span, quote);
             self.visit_part(&part.kind, part.span);
             self.doubt_expansion(part.span, before);
         }
@@ -126,8 +127,9 @@ impl Walker<'_> {
             | WordPart::PrefixMatch { .. } => {}
             WordPart::DoubleQuoted { parts, .. } => {
                 self.doubt_backticks(parts, span);
+                self.doubt_string_end(parts, span);
                 self.zsh_text(parts, true);
-                self.visit_parts(parts);
+                self.visit_parts(parts, Quote::Quoted);
             }
             WordPart::CommandSubstitution { body, syntax } => {
                 self.walk_substitution(body, *syntax, span)
@@ -347,7 +349,7 @@ impl Walker<'_> {
                 if array(word.span.start.offset()) {
                     self.emit_unseen("an array that may end elsewhere", assignment.span);
                 }
-                self.visit_word(word);
+                self.visit_whole_word(word);
             }
             AssignmentValue::Compound(array) => {
                 self.doubt_end(array, assignment.span);
@@ -355,11 +357,11 @@ impl Walker<'_> {
                     match element {
                         ArrayElem::Sequential(word) => {
                             self.doubt_array(word);
-                            self.visit_word(word);
+                            self.visit_whole_word(word);
                         }
                         ArrayElem::Keyed { key, value } | ArrayElem::KeyedAppend { key, value } => {
                             self.visit_subscript(key);
-                            self.visit_word(value);
+                            self.visit_whole_word(value);
                         }
                     }
                 }

@@ -318,10 +318,20 @@ impl Walker<'_> {
             return row;
         }
         let mut out = Vec::with_capacity(row.len() + 16);
-        let mut at = 0;
+        let mut at = row.iter().take_while(|atom| **atom == Atom::Empty).count();
+        // zsh: `''~/x`, which is a name like others to bash, and `~"/x"`.
+        let tilde = row.get(at) == Some(&Atom::Ch('~', Quote::Bare));
+        let behind = row.get(at + 1);
+        let quoted = matches!(behind, Some(Atom::Empty | Atom::Ch('/', Quote::Quoted)));
+        let only_zsh = tilde && (at > 0 || quoted);
+        self.as_zsh |= only_zsh && !self.frame.zsh;
+        if !(only_zsh && self.frame.zsh) {
+            at = 0;
+        }
+        let first = at;
         while at < row.len() {
-            let start =
-                at == 0 || assignment && matches!(row[at - 1], Atom::Ch(':' | '=', Quote::Bare));
+            let start = at == first
+                || assignment && matches!(row[at - 1], Atom::Ch(':' | '=', Quote::Bare));
             if !(start && row[at] == Atom::Ch('~', Quote::Bare)) {
                 out.push(row[at]);
                 at += 1;
@@ -335,6 +345,8 @@ impl Walker<'_> {
             while let Some(atom) = row.get(end) {
                 match atom {
                     Atom::Ch('/', Quote::Bare | Quote::Expanded) => break,
+                    Atom::Ch('/', Quote::Quoted) if self.frame.zsh => break,
+                    Atom::Empty if self.frame.zsh => {}
                     Atom::Ch(':', Quote::Bare) if assignment => break,
                     Atom::Ch(c, Quote::Bare | Quote::Expanded) => name.push(*c),
                     _ => {
@@ -379,6 +391,12 @@ impl Walker<'_> {
     fn split_row(&mut self, row: &[Atom], span: &Range<usize>, out: &mut Vec<Value>) {
         let separators = self.field_separators();
         let splits = |c: char| separators.as_ref().is_some_and(|s| s.contains(c));
+        // zsh does not split what a variable holds. By blanks it makes no difference: no path has any.
+        let marks = |c: char| !c.is_ascii_whitespace();
+        let whole = self.frame.zsh;
+        let split_by_mark =
+            |atom: &Atom| matches!(atom, Atom::Ch(c, Quote::Expanded) if splits(*c) && marks(*c));
+        self.as_zsh |= !whole && row.iter().any(split_by_mark);
         let mut field: Vec<Atom> = Vec::new();
         let mut open = false;
         // Has white space ended the field before? A mark behind it ends the same one.
@@ -392,9 +410,9 @@ impl Walker<'_> {
                     field.clear();
                     open = false;
                 }
-                Atom::Ch(c, Quote::Expanded) if splits(*c) => {
+                Atom::Ch(c, Quote::Expanded) if splits(*c) && !(whole && marks(*c)) => {
                     // Marks end a field even where there is nothing in it.
-                    let mark = !c.is_ascii_whitespace();
+                    let mark = marks(*c);
                     if open || mark && !ended {
                         out.push(field_value(&field, span.clone()));
                     }
