@@ -21,7 +21,12 @@ pub fn compare_ends(text: &str, parsed: usize, in_string: bool) -> Ends {
         true => [Reading::Bash, Reading::ZshString],
         false => [Reading::Bash, Reading::ZshBare],
     };
-    let plain = |c: char| c == '{' || c == '}' || c == ',' || c.is_alphanumeric();
+    // `${${x:t}%.*}` is zsh's alone, and nobody knows what it is.
+    let nested = text.starts_with("${${");
+    let plain = |c: char| match nested {
+        true => !c.is_whitespace() && !"\"'`\\$;&|<>()".contains(c),
+        false => matches!(c, '{' | '}' | ',') || c.is_alphanumeric(),
+    };
     let compare = |reading| {
         let end = parameter_end(text, reading);
         if !limits::spend_steps(end.unwrap_or(text.len())) {

@@ -8,6 +8,7 @@ use std::iter::Peekable;
 use std::ops::Range;
 use std::str::Chars;
 
+use memchr::memmem;
 use shuck_ast::{
     ArithmeticExpr, HeredocBody, HeredocBodyPart, HeredocBodyPartNode, LiteralText,
     ParameterExpansionSyntax, Span, Word, WordPart, WordPartNode,
@@ -146,6 +147,10 @@ impl Walker<'_> {
     }
 
     fn word_atoms(&mut self, word: &Word) -> Vec<Atom> {
+        // What zsh makes of a parameter in a parameter nobody knows, and where it ends the parser does not.
+        if memmem::find(self.slice(word.span).as_bytes(), b"${${").is_some() {
+            return vec![Atom::unknown_text(false)];
+        }
         let atoms =
             self.reread_word(word).unwrap_or_else(|| self.expand_parts(&word.parts, Quote::Bare));
         self.see_open_text(&atoms);
