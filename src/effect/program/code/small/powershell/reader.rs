@@ -77,6 +77,15 @@ fn located(word: &str) -> Cow<'_, str> {
     word.into()
 }
 
+/// `-Path:$HOME/x`: the option, and a value that begins with a directory or a variable. A switch is told yes or no.
+fn colon_value(arg: &str) -> Option<(&str, &str)> {
+    let (option, value) = arg.split_once(':')?;
+    let name = option.strip_prefix('-').filter(|name| !name.is_empty())?;
+    let says = ["$true", "$false", "$null"].iter().any(|own| own.eq_ignore_ascii_case(value));
+    let named = name.bytes().all(|byte| byte.is_ascii_alphabetic());
+    (named && !says && value.starts_with(['$', '~', '%'])).then_some((option, value))
+}
+
 /// How the directory that the shell is in is written.
 const HERE: &[&str] =
     &["$pwd", "${pwd}", "$pwd.path", "$($pwd.path)", "$($pwd)", "$(pwd)", "$(get-location)"];
@@ -572,11 +581,15 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
                 && args[at].starts_with(['-', '/'])
                 && statement.quoted.get(from + at).is_some_and(|own| *own != Quoting::None)
         };
+        let windows = found.is_some_and(|found| found.windows);
         let args = args.iter().zip(options).enumerate().flat_map(|(at, (arg, options))| {
             match options.flatten() {
                 Some(options) => options,
                 None if quoted(at) => vec![format!(" {arg}")],
-                None => vec![arg.clone()],
+                None => match colon_value(arg) {
+                    Some((option, value)) if windows => vec![option.into(), value.into()],
+                    _ => vec![arg.clone()],
+                },
             }
         });
         // It makes one text of a list.
