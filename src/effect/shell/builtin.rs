@@ -163,6 +163,10 @@ impl Walker<'_> {
                 if arg.text().is_some() && flagged(args, &['g', 's']) {
                     self.try_definition(text, arg.span.clone());
                 }
+                // `alias -s txt='rm -r'; ./a.txt`
+                if arg.text().is_some() && flagged(args, &['s']) {
+                    self.try_definition(&format!("{text} \"$1\""), arg.span.clone());
+                }
                 let text = arg.text().is_some().then(|| text.to_string());
                 self.state.set(StateKey::Alias(key.to_string()), Some(StateValue::Alias(text)));
             }

@@ -38,6 +38,19 @@ fn names_directory(text: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
 }
 
+/// Is it an option of zsh by which a word that is no command leads to another directory?
+fn leads_elsewhere(option: &Value) -> bool {
+    let name = option.known_start().replace('_', "").to_ascii_lowercase();
+    matches!(name.as_str(), "autocd" | "cdablevars")
+}
+
+/// Does the option of `print` say that its text is a prompt?
+fn is_prompt(option: &Value) -> bool {
+    option.known_start().strip_prefix('-').is_some_and(|letters| {
+        letters.contains('P') && letters.bytes().all(|byte| byte.is_ascii_alphabetic())
+    })
+}
+
 impl Walker<'_> {
     /// A builtin that does in zsh what it does nowhere else.
     pub(super) fn zsh_builtin(&mut self, name: &str, args: &[Value], span: &Range<usize>) {
@@ -64,6 +77,18 @@ impl Walker<'_> {
         if matches!(name, "add-zsh-hook" | "add-zle-hook-widget" | "zle") {
             self.hooks.extend(args.iter().filter_map(Value::plain_text).map(String::from));
             self.run_hooks();
+        }
+        // `~` alone goes there.
+        if name == "setopt" && args.iter().any(leads_elsewhere) {
+            self.state.set(StateKey::Cwd, Some(StateValue::Cwd(None)));
+        }
+        // `print -P '$(cmd)'`, where prompts are expanded.
+        if name == "print" && args.iter().any(is_prompt) {
+            for text in args.iter().filter_map(Value::plain_text) {
+                if text.contains("$(") || text.contains('`') {
+                    self.walk_nested(&format!(": {text}"), span.clone(), self.frame.parent);
+                }
+            }
         }
         // `set -A functions x 'rm -rf y'`
         if name == "set"

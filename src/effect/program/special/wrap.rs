@@ -344,8 +344,10 @@ pub(super) fn run_nested(i: &mut Invocation) {
 
 /// xargs: a command whose last operands, or those that a token stands for, come from standard input.
 pub(super) fn run_xargs(i: &mut Invocation) {
-    if i.call.name == "parallel" {
-        return run_parallel(i);
+    match i.call.name {
+        "parallel" => return run_parallel(i),
+        "zargs" => return run_zargs(i),
+        _ => {}
     }
     let call = i.call;
     let words = std::mem::take(&mut i.values);
@@ -360,6 +362,20 @@ pub(super) fn run_xargs(i: &mut Invocation) {
         Some(_) => Next::Each { words, token },
         None => Next::Words { words, cwd: None, feeds: true },
     });
+}
+
+/// zsh's `zargs ITEM... -- COMMAND`: the items come last, or where a token of `-i` stands.
+fn run_zargs(i: &mut Invocation) {
+    let mut items = std::mem::take(&mut i.values);
+    let Some(end) = items.iter().position(|word| word.plain_text() == Some("--")) else { return };
+    let mut words = items.split_off(end);
+    words.remove(0);
+    if i.call.has_any(&["-i", "-I"]) {
+        let unknown = Value::unknown(i.call.span.clone());
+        words = words.iter().map(|word| word.replace_token("{}", &unknown)).collect();
+    }
+    words.extend(items);
+    i.next.push(Next::Words { words, cwd: None, feeds: false });
 }
 
 /// env and sudo: assignments, then a command.
