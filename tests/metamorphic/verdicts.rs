@@ -131,8 +131,8 @@ fn dangerous(judge: &Judge, check: bool) -> Vec<Dangerous> {
                     let full = whole.run_case(case).verb;
                     assert_eq!(verb, full, "{at}: {text}: the whole judgement says otherwise");
                 }
-                // What `$1` is hangs on who runs the line; a tilde beside quotes is another word to each shell.
-                let open = ["$1", "$@", "$*", "$0", "${1", "''~", "\"\"~", "~'", "~\""];
+                // What `$1` is, and what a suffix is, hangs on who runs the line; a tilde beside quotes is another word to each shell.
+                let open = ["alias -s", "$1", "$@", "$*", "$0", "${1", "''~", "\"\"~", "~'", "~\""];
                 let settled = !open.iter().any(|word| text.contains(word));
                 if settled
                     && !TEXTUAL.contains(&rule.as_str())
