@@ -8,7 +8,6 @@ use std::iter::Peekable;
 use std::ops::Range;
 use std::str::Chars;
 
-use memchr::memmem;
 use shuck_ast::{
     ArithmeticExpr, HeredocBody, HeredocBodyPart, HeredocBodyPartNode, LiteralText,
     ParameterExpansionSyntax, Span, Word, WordPart, WordPartNode,
@@ -146,9 +145,20 @@ impl Walker<'_> {
             .collect()
     }
 
+    /// `${${x}}`, in a string or bare; in quotes of its own it is text.
+    fn nests_parameters(&self, part: &WordPartNode) -> bool {
+        match &part.kind {
+            WordPart::DoubleQuoted { parts, .. } => {
+                parts.iter().any(|part| self.nests_parameters(part))
+            }
+            WordPart::Literal(_) | WordPart::SingleQuoted { .. } => false,
+            _ => self.slice(part.span).starts_with("${${"),
+        }
+    }
+
     fn word_atoms(&mut self, word: &Word) -> Vec<Atom> {
         // What zsh makes of a parameter in a parameter nobody knows, and where it ends the parser does not.
-        if memmem::find(self.slice(word.span).as_bytes(), b"${${").is_some() {
+        if word.parts.iter().any(|part| self.nests_parameters(part)) {
             return vec![Atom::unknown_text(false)];
         }
         let atoms =
