@@ -20,6 +20,8 @@ pub mod minisign;
 
 /// The form of what is written here.
 const FORMAT: u64 = 1;
+/// How a bundle that is written here begins.
+pub const START: &str = "{\n  \"hookctl_bundle\": ";
 /// What a signature or another small file of our own may have, in bytes.
 const SMALL: usize = 64 << 10;
 /// When somebody should have looked, in seconds.

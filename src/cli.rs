@@ -447,6 +447,30 @@ pub fn display_path(context: &Context, path: &Path) -> String {
     flatten_lines(&files::portable_text(&text))
 }
 
+/// Where a command may write its file: where nothing is yet, or what it wrote before, which starts so. A link leads to its file.
+///
+/// # Errors
+/// Where something else is there, or no directory.
+pub fn check_output(context: &Context, path: &Path, start: &[u8], what: &str) -> Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    let name = display_path(context, &path);
+    if files::leads_nowhere(&path) {
+        anyhow::bail!("{name} is a link that leads nowhere: name another file");
+    }
+    let real = files::real_path(&path).unwrap_or(path);
+    match files::read_head(&real, start.len() as u64) {
+        Ok(head) if !head.is_empty() && head != start => {
+            anyhow::bail!("{name} is there and is no {what} of hookctl: name another file")
+        }
+        Ok(_) | Err(files::Refusal::Absent) => {}
+        Err(refusal) => anyhow::bail!(refusal.describe_for(&real)),
+    }
+    match real.parent().filter(|dir| !dir.is_dir()) {
+        Some(dir) => anyhow::bail!("there is no directory {}", display_path(context, dir)),
+        None => Ok(real),
+    }
+}
+
 /// Prints a line to stderr.
 pub fn print_stderr(text: &str) {
     // There is no other place to say it.

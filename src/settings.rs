@@ -80,7 +80,7 @@ pub enum Error {
         why: String,
     },
     /// A directory, a device, a loop of links.
-    #[error("{} is not a regular file", .0.display())]
+    #[error("{} is a directory, a device or a loop of links, and no regular file: move it away first", .0.display())]
     NotAFile(PathBuf),
     /// Somebody else's file where one of ours would be.
     #[error("{} is there and is not hookctl's: it was left as it is. Move it away first.", .0.display())]

@@ -486,5 +486,20 @@ fn what_cannot_be_signed_or_built_is_said() {
     fails(&["sign", "good.toml", "--key", "good.toml"], "it is no JSON");
     assert_eq!(world.run(&["bundle", "build", "good.toml", "-o", "x"]).code, 0);
     fails(&["sign", "x", "--key", "good.toml"], "no secret key");
-    fails(&["verify", "x", "--key", "RWQ"], "42 bytes");
+    fails(&["verify", "x", "--key", "RWQ"], "no public key of minisign");
+    // What was not written by hookctl stays, its own input above all.
+    for other in ["good.toml", "/dev/null", "none/x", "link"] {
+        let _ = std::os::unix::fs::symlink("gone", dir.join("link"));
+        fails(&["build", "good.toml", "-o", other], "");
+    }
+    assert_eq!(fs::read_to_string(dir.join("good.toml")).unwrap(), RULES);
+    assert!(!dir.join("none").exists() && !dir.join("gone").exists());
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    // An empty file, as mktemp makes it, and an earlier bundle behind a link.
+    world.write(&dir.join("empty"), "");
+    std::os::unix::fs::symlink("empty", dir.join("current")).unwrap();
+    for _ in 0..2 {
+        assert_eq!(world.run(&["bundle", "build", "good.toml", "-o", "current"]).code, 0);
+    }
+    assert!(dir.join("current").is_symlink());
 }

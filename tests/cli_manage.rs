@@ -621,7 +621,9 @@ fn init_replaces_nothing_unasked_and_for_no_agent() {
     assert!(fs::read_to_string(world.user()).unwrap().starts_with("[rule.x]"));
     assert_eq!(world.run(&["init", "--force"]).code, 0);
     let old = world.user().with_extension("toml.old");
+    assert_eq!(world.run(&["init", "--force"]).code, 0);
     assert!(fs::read_to_string(old).unwrap().starts_with("[rule.x]"));
+    assert!(world.user().with_extension("toml.old-2").exists());
     let done = world.run(&["init", "--project"]);
     assert_eq!(done.code, 0, "{}", done.err);
     assert!(world.project().join(".hookctl.toml").exists());

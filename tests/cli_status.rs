@@ -431,10 +431,10 @@ fn an_entry_that_finds_no_program_beside_a_sound_one_costs_nothing() {
     let project = ["install", "--agent", "claude", "--scope", "project", "--also"];
     assert_eq!(stage.world.run(&project).code, 0);
     stage.is_in_effect();
-    assert!(stage.report(&[])["notes"].to_string().contains("hookctl is not there"));
+    assert!(stage.report(&[])["notes"].to_string().contains("`hookctl` is not in PATH"));
     let alone = stage.world.run(&["uninstall", "--agent", "claude", "--scope", "user"]);
     assert_eq!(alone.code, 0, "{}", alone.err);
-    stage.is_not_in_effect("hookctl is not there");
+    stage.is_not_in_effect("`hookctl` is not in PATH");
 }
 
 #[test]

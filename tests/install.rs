@@ -705,7 +705,7 @@ fn sx_10_what_cannot_be_written_is_left_alone() {
     // Nor is something that is not a file.
     fs::remove_file(world.user()).unwrap();
     fs::create_dir(world.user()).unwrap();
-    assert!(world.run(&["install"]).err.contains("not a regular file"));
+    assert!(world.run(&["install"]).err.contains("no regular file: move it away"));
     fs::remove_dir(world.user()).unwrap();
     // A directory on the way is a file.
     let world = World::new();

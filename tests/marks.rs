@@ -338,7 +338,7 @@ fn explain_says_which_marks_it_assumes() {
     assert_eq!(list[0]["mark"], "private");
     assert_eq!(list[1]["hosts"], json!(["git.example.com", "github.com"]));
     // Nothing of that is kept, and no agent takes it away.
-    assert_eq!(world.run(&["memory", "unmark"], "unmark\n").status.code(), Some(2));
+    assert_eq!(world.run(&["memory", "unmark"], "unmark\n").status.code(), Some(1));
     assert_eq!(world.send("abc"), "ask");
 }
 

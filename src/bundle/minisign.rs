@@ -9,7 +9,8 @@ use ring::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
 
 use crate::effect::decode::decode_base64_bytes;
 
-const UNTRUSTED: &str = "untrusted comment: ";
+/// How a signature begins.
+pub const UNTRUSTED: &str = "untrusted comment: ";
 const TRUSTED: &str = "trusted comment: ";
 const PLAIN: &[u8; 2] = b"Ed";
 const HASHED: &[u8; 2] = b"ED";
@@ -27,12 +28,13 @@ impl PublicKey {
     /// # Errors
     /// Why it is none.
     pub fn parse(text: &str) -> Result<PublicKey, String> {
-        let bytes = decode_line(text).ok_or("it is no public key of minisign")?;
-        let bytes: [u8; 42] = bytes.try_into().map_err(|_| "a public key has 42 bytes")?;
+        let none = "it is no public key of minisign, and no file that holds one";
+        let bytes: [u8; 42] =
+            decode_line(text).and_then(|bytes| bytes.try_into().ok()).ok_or(none)?;
         let (kind, rest) = bytes.split_first_chunk().unwrap_or((PLAIN, &[]));
         let split = rest.split_first_chunk().filter(|_| kind == PLAIN);
         let (id, key) = split.ok_or("it is no Ed25519 key")?;
-        Ok(PublicKey { id: *id, key: key.try_into().map_err(|_| "a public key has 42 bytes")? })
+        Ok(PublicKey { id: *id, key: key.try_into().map_err(|_| none)? })
     }
 
     /// Its number, as minisign shows it.

@@ -10,10 +10,10 @@ use super::args::BundleArgs;
 use super::args::bundle::{BuildArgs, BundleCommand, SignArgs, VerifyArgs};
 use super::pause::sum_durations;
 use super::report::Report;
-use super::{Context, Exit};
+use super::{Context, Exit, check_output};
 use crate::bundle::minisign::{self, PublicKey};
 use crate::bundle::{self, Bundle};
-use crate::files;
+use crate::files::{self, Refusal};
 use crate::limits;
 use crate::moment::Moment;
 use crate::remote::fleet;
@@ -23,16 +23,16 @@ use crate::text::sha256_hex;
 ///
 /// # Errors
 /// Where a file cannot be read or written, or is not what it should be.
-pub(super) fn run(_: &Context, args: &BundleArgs, report: &mut Report) -> Result<Exit> {
+pub(super) fn run(context: &Context, args: &BundleArgs, report: &mut Report) -> Result<Exit> {
     match &args.command {
-        Some(BundleCommand::Build(args)) => build(args, report),
-        Some(BundleCommand::Sign(args)) => sign(args, report),
+        Some(BundleCommand::Build(args)) => build(context, args, report),
+        Some(BundleCommand::Sign(args)) => sign(context, args, report),
         Some(BundleCommand::Verify(args)) => verify(args, report),
         None => bail!("say what to do: build, sign or verify"),
     }
 }
 
-fn build(args: &BuildArgs, report: &mut Report) -> Result<Exit> {
+fn build(context: &Context, args: &BuildArgs, report: &mut Report) -> Result<Exit> {
     let Some(lasts) = sum_durations(&args.expires) else {
         bail!("`{}` is no duration: write 30d or 12w", args.expires);
     };
@@ -42,7 +42,7 @@ fn build(args: &BuildArgs, report: &mut Report) -> Result<Exit> {
     let read = |path: &PathBuf| -> Result<(String, String)> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         bundle::check_name(&name).map_err(|why| anyhow!(why))?;
-        Ok((name, String::from_utf8(read_file(path)?).with_context(|| path.display().to_string())?))
+        Ok((name, read_text(path)?))
     };
     let files = args.files.iter().map(read).collect::<Result<Vec<_>>>()?;
     let version = args.number.map_or(now.unsigned_abs(), u64::from);
@@ -57,18 +57,20 @@ fn build(args: &BuildArgs, report: &mut Report) -> Result<Exit> {
     if text.len() > limits::BUNDLE {
         bail!("the bundle is larger than 1 MiB");
     }
-    write(&args.output, text.as_bytes())?;
+    let path = check_output(context, &args.output, bundle::START.as_bytes(), "bundle")?;
+    write(&path, text.as_bytes())?;
     describe(&again, text.as_bytes(), &args.output, report)
 }
 
-fn sign(args: &SignArgs, report: &mut Report) -> Result<Exit> {
+fn sign(context: &Context, args: &SignArgs, report: &mut Report) -> Result<Exit> {
     let bytes = read_file(&args.file)?;
     let made = Bundle::parse(&bytes).map_err(|why| anyhow!("{}: {why}", args.file.display()))?;
-    let secret = String::from_utf8(read_file(&args.key)?)?;
+    let secret = read_text(&args.key)?;
     let comment = format!("hookctl bundle version {}", made.version);
     let signature = minisign::sign(&secret, &bytes, &comment)
         .map_err(|why| anyhow!("{}: {why}", args.key.display()))?;
-    let path = beside(&args.file);
+    let path =
+        check_output(context, &beside(&args.file), minisign::UNTRUSTED.as_bytes(), "signature")?;
     write(&path, signature.as_bytes())?;
     report.set("signature", path.display().to_string());
     report.tell(&format!("wrote {}\n", path.display()))?;
@@ -77,11 +79,10 @@ fn sign(args: &SignArgs, report: &mut Report) -> Result<Exit> {
 
 fn verify(args: &VerifyArgs, report: &mut Report) -> Result<Exit> {
     let named = Path::new(&args.key);
-    let text =
-        if named.is_file() { String::from_utf8(read_file(named)?)? } else { args.key.clone() };
+    let text = if named.is_file() { read_text(named)? } else { args.key.clone() };
     let key = PublicKey::parse(&text).map_err(|why| anyhow!("{}: {why}", args.key))?;
     let bytes = read_file(&args.file)?;
-    let signature = String::from_utf8(read_file(&beside(&args.file))?)?;
+    let signature = read_text(&beside(&args.file))?;
     let checked = key.verify(&bytes, &signature).and_then(|_| fleet::check_content(&bytes));
     match checked {
         Ok(made) => describe(&made, &bytes, &args.file, report),
@@ -110,6 +111,10 @@ fn beside(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".minisig");
     name.into()
+}
+
+fn read_text(path: &Path) -> Result<String> {
+    String::from_utf8(read_file(path)?).map_err(|_| anyhow!(Refusal::Text.describe_for(path)))
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>> {

@@ -12,7 +12,7 @@ use super::{
     print_json,
 };
 use crate::config::{self, Config, LayerFile};
-use crate::files;
+use crate::files::{self, Refusal};
 use crate::paths;
 use crate::rule::Layer;
 use crate::rule::case;
@@ -61,7 +61,7 @@ pub fn run(context: &Context, args: &CheckArgs) -> Result<Exit> {
     let world = lint::LintContext::new(context, &sources);
     for source in &sources {
         findings.extend(match &source.refused {
-            Some(why) => vec![refused(source, why)],
+            Some(why) => vec![refused(source, why, args.files.is_empty())],
             None => of_source(context, source, &world),
         });
     }
@@ -94,6 +94,13 @@ fn sources(context: &Context, files: &[PathBuf]) -> Result<(Vec<LayerFile>, Vec<
     let (mut sources, mut findings) = (Vec::new(), Vec::new());
     for file in files {
         let path = std::path::absolute(file)?;
+        // Named by mistake, as a rule: it is not to be moved away.
+        if let Err(refusal @ Refusal::Kind(_)) = files::open(&path, u64::MAX) {
+            let hint = "name a file of rules; without a name the files that hold here are checked";
+            let why = refusal.describe_for(&path);
+            findings.push(file_finding(path, UNREADABLE, why, Some(hint.into())));
+            continue;
+        }
         match config::read_source(guess_layer(context, &path), path.clone(), None) {
             Some(mut source) => {
                 source.trusted |= store.is_approved(&source.path, &source.text);
@@ -107,13 +114,13 @@ fn sources(context: &Context, files: &[PathBuf]) -> Result<(Vec<LayerFile>, Vec<
     Ok((sources, findings))
 }
 
-/// A file that is refused as a whole.
-fn refused(source: &LayerFile, why: &str) -> Finding {
+/// A file that is refused as a whole; `holds` = it is one of those whose rules hold here.
+fn refused(source: &LayerFile, why: &str, holds: bool) -> Finding {
     // What cannot even be opened is no fault of its content.
     let opens = files::open(&source.path, u64::MAX).is_ok();
     let code = if opens { "refused" } else { UNREADABLE };
     let hint = "until then every tool call is asked about".to_string();
-    let hint = (!source.layer.is_project()).then_some(hint);
+    let hint = (holds && !source.layer.is_project()).then_some(hint);
     file_finding(source.path.clone(), code, why.to_string(), hint)
 }
 

@@ -31,6 +31,7 @@ const REMEDIES: &[(&str, &str, bool)] = &[
     ("outdated", REINSTALL, true),
     ("no entry for", REINSTALL, true),
     ("is not there", REINSTALL, true),
+    ("is not in PATH", "put its directory into PATH, as the agent sees it", false),
     ("cannot be run", REINSTALL, true),
     ("can be changed by every user", "chmod go-w the program, and its directory", false),
     ("paused", "hookctl resume", true),

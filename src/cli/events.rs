@@ -384,13 +384,7 @@ fn check_names(
         if lacks.len() < registered.len() && args.agent.is_empty() {
             continue;
         }
-        let all = first.agent.events().iter().flat_map(|spec| [spec.name, spec.kind.name()]);
-        let near = all.into_iter().find(|known| known.eq_ignore_ascii_case(name));
-        let hint = near.map_or_else(
-            || format!(": `hookctl events --agent {}` lists them", first.agent.id()),
-            |near| format!(", did you mean `{near}`?"),
-        );
-        bail!("{} has no event `{}`{hint}", first.agent.title(), make_visible(name));
+        return Err(scope::no_event(first.agent, name));
     }
     Ok(())
 }

@@ -100,13 +100,15 @@ impl Import {
             .map_err(|refusal| anyhow!(refusal.describe_for(path)))?;
         let text = text.strip_prefix(files::BYTE_ORDER_MARK).unwrap_or(&text);
         let name = display_path(context, path);
-        let Ok(object) = serde_json::from_slice::<Map<String, Value>>(text.as_bytes()) else {
-            if text.trim_start().starts_with('{') {
-                self.left.push(format!("{name}: no JSON object that can be read"));
-            } else {
-                self.read_script(&name, text);
+        let object: Map<String, Value> = match serde_json::from_str(text) {
+            Ok(object) => object,
+            Err(error) => {
+                match text.trim_start().starts_with('{') {
+                    true => self.left.push(format!("{name}: no JSON object: {error}")),
+                    false => self.read_script(&name, text),
+                }
+                return Ok(());
             }
-            return Ok(());
         };
         if let Some(permissions) = object.get("permissions").and_then(Value::as_object) {
             self.read_permissions(&name, permissions);
@@ -127,7 +129,13 @@ impl Import {
                 self.left.push(format!("{name}: permissions.{}", one_line(key, 60)));
                 continue;
             };
-            let lines = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+            let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+            let texts = |one: &&Value| value.is_array() && one.is_string();
+            for odd in items.iter().filter(|one| !texts(one)) {
+                let odd = one_line(&odd.to_string(), 60);
+                self.left.push(format!("{name}: permissions.{verb} is a list of texts, not {odd}"));
+            }
+            let lines = items.iter().filter(texts).filter_map(Value::as_str);
             let mut commands = Vec::new();
             let mut hosts = Vec::new();
             let mut others = Vec::new();

@@ -57,7 +57,14 @@ pub(super) fn run(context: &Context, args: &InitArgs, report: &mut Report) -> Re
         if !human::confirms_if_attended(context, &lost, &words)? {
             return Ok(report.refuse_silently(human::DECLINED));
         }
-        let old = path.with_extension("toml.old");
+        // The rules that were kept the last time stay as well.
+        let names = std::iter::once("toml.old".into());
+        let mut names = names.chain((2_u32..).map(|number| format!("toml.old-{number}")));
+        let old = names.find_map(|name| {
+            let old = path.with_extension(name);
+            old.symlink_metadata().is_err().then_some(old)
+        });
+        let old = old.context("there are too many old files")?;
         fs::rename(&path, &old)
             .with_context(|| format!("cannot rename {name} to {}", old.display()))?;
         let text = format!("the old file is now {}", display_path(context, &old));

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 
 use super::args::MemoryArgs;
 use super::args::server::MemoryCommand;
-use super::report::{Level, Report};
+use super::report::Report;
 use super::{Context, Exit, FAINT, GREEN, RED, flatten_lines, human, one_line, print, print_json};
 use crate::marks;
 use crate::moment::Moment;
@@ -58,15 +58,14 @@ fn list_marks(context: &Context, args: &MemoryArgs) -> Result<Exit> {
 
 fn take_marks(context: &Context, args: &MemoryArgs, report: &mut Report) -> Result<Exit> {
     if let Some(why) = human::not_human() {
-        report.say(Level::Error, why);
-        return Ok(Exit::Failed);
+        return Ok(report.refuse(why));
     }
     let state = &context.paths.state;
     let session = args.session.as_deref().unwrap_or_default();
     let lost =
         "What these sessions read and met no longer counts: rules that speak of it are silent.";
     if !human::confirm_typed(context, lost, "unmark")? {
-        return Ok(Exit::Failed);
+        return Ok(report.refuse_silently(human::DECLINED));
     }
     let count = marks::all_marks(state, session).len();
     let cleared = marks::clear_marks(state, session);

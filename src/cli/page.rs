@@ -3,12 +3,12 @@
 
 use std::fmt::Write as _;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 use super::args::PageArgs;
 use super::report::{Level, Report};
 use super::stats::{BUCKETS, Figures, OUTCOMES, Outcomes, SHOWN, describe, largest};
-use super::{Context, Exit, display_path, make_visible};
+use super::{Context, Exit, check_output, display_path, make_visible};
 use crate::files;
 use crate::moment::Moment;
 
@@ -26,18 +26,8 @@ const ROW: usize = 24;
 /// # Errors
 /// Where it cannot be written, or another file is there.
 pub(super) fn run(context: &Context, args: &PageArgs, report: &mut Report) -> Result<Exit> {
-    let path = std::path::absolute(&args.output)?;
+    let path = check_output(context, &args.output, START.as_bytes(), "report")?;
     let name = display_path(context, &path);
-    match files::read_head(&path, START.len() as u64) {
-        Ok(head) if !head.starts_with(START.as_bytes()) => {
-            bail!("{name} is there and is no report of hookctl: name another file")
-        }
-        Ok(_) | Err(files::Refusal::Absent) => {}
-        Err(refusal) => bail!(refusal.describe_for(&path)),
-    }
-    if let Some(dir) = path.parent().filter(|dir| !dir.is_dir()) {
-        bail!("there is no directory {}", display_path(context, dir));
-    }
     let figures = Figures::read(context, args.since.as_deref())?;
     if figures.events == 0 {
         let text = format!("nothing found in {}", context.paths.journal().display());

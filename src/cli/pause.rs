@@ -32,16 +32,16 @@ pub(super) fn run(context: &Context, args: &PauseArgs, report: &mut Report) -> R
     if let Some(why) = human::not_human() {
         return Ok(report.refuse(why));
     }
+    // A number alone is of seconds: nobody shall type it for minutes.
+    let length = match args.duration.trim() {
+        bare if bare.bytes().all(|byte| byte.is_ascii_digit()) => format!("{bare}s"),
+        named => named.to_string(),
+    };
     let lost = format!(
-        "For {} every call passes unguarded, in all projects and sessions (but for what guards \
-         hookctl itself, and managed rules with `lock`).",
-        args.duration.trim()
+        "For {length} every call passes unguarded, in all projects and sessions (but for what guards \
+         hookctl itself, and managed rules with `lock`)."
     );
-    if !human::confirm_typed(
-        context,
-        &lost,
-        &format!("pause {}", human::make_typeable(&args.duration)),
-    )? {
+    if !human::confirm_typed(context, &lost, &format!("pause {}", human::make_typeable(&length)))? {
         return Ok(report.refuse_silently(human::DECLINED));
     }
     let note = PauseNote::for_duration(duration);

@@ -149,10 +149,12 @@ impl Report {
         if let Value::Object(whole) = &mut whole {
             whole.extend(self.facts);
         }
-        print_json(&whole).unwrap_or_else(|error| {
-            print_stderr(&format!("error: {error:#}"));
-            Exit::Failed
-        });
-        exit
+        match print_json(&whole) {
+            Ok(_) => exit,
+            Err(error) => {
+                print_stderr(&format!("error: {error:#}"));
+                Exit::Failed
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 use super::args::SettingsScope;
-use super::{Context, display_path};
+use super::{Context, display_path, make_visible};
 use crate::agent::wiring::{Scope, Wiring};
 use crate::agent::{self, Agent, EventSpec};
 use crate::config::Config;
@@ -332,21 +332,21 @@ pub fn events_off(context: &Context, places: &[SettingsFile]) -> Vec<String> {
 
 /// The events that a command line names, each one of that agent's.
 fn asked_events<'n>(agent: &dyn Agent, names: &'n [String]) -> Result<HashSet<&'n str>> {
-    let names = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
-    let known = |name: &str| {
-        let mut all = agent.events().iter().map(|spec| spec.name);
-        let near = all.find(|known| known.eq_ignore_ascii_case(name));
-        match near {
-            Some(near) if near == name => Ok(()),
-            Some(near) => Err(format!(", did you mean `{near}`?")),
-            None => Err(String::new()),
-        }
-    };
-    let checked = names.map(|name| match known(name) {
-        Ok(()) => Ok(name),
-        Err(hint) => bail!("{} has no event `{name}`{hint}", agent.title()),
+    let checked = names.iter().map(|name| match name.trim() {
+        name if agent.events().iter().any(|spec| spec.name == name) => Ok(name),
+        name => Err(no_event(agent, name)),
     });
     checked.collect()
+}
+
+/// That an agent has no such event, and which may be meant.
+pub fn no_event(agent: &dyn Agent, name: &str) -> anyhow::Error {
+    let names = agent.events().iter().flat_map(|spec| [spec.name, spec.kind.name()]);
+    let hint = did_you_mean(name, names).map_or_else(
+        || format!(": `hookctl events --agent {}` lists them", agent.id()),
+        |near| format!(", did you mean `{near}`?"),
+    );
+    anyhow::anyhow!("{} has no event `{}`{hint}", agent.title(), make_visible(name))
 }
 
 /// The path as an argument.

@@ -331,7 +331,10 @@ fn of_file(file: &FileReport, covered: &BTreeSet<String>, said: &mut Said) {
         let breaks = !file.events.iter().all(|event| covered.contains(event));
         let path = &binary.path;
         match (binary.exists, binary.executable) {
-            (false, _) => said.say(breaks, format!("{name} settings: {path} is not there")),
+            (false, _) if path.contains(['/', '\\']) => {
+                said.say(breaks, format!("{name} settings: {path} is not there"))
+            }
+            (false, _) => said.say(breaks, format!("{name} settings: `{path}` is not in PATH")),
             (_, false) => said.say(breaks, format!("{name} settings: {path} cannot be run")),
             _ => {}
         }

@@ -16,6 +16,7 @@ use super::others::noted_elsewhere;
 use super::report::{Level, Report};
 use super::{Context, Exit, human, make_visible, scope};
 use crate::agent::{self, Agent};
+use crate::files;
 use crate::glob;
 use crate::names::state::OWN_STATE;
 use crate::settings::beside::uninstall_command;
@@ -99,6 +100,13 @@ pub(super) fn run(context: &Context, args: &UninstallArgs, report: &mut Report) 
             Err(error @ Error::Loosens(_)) => {
                 return Ok(report.refuse(loosening_refusal(&error, mark.as_deref())));
             }
+            // Other people's file, which has nothing of ours, is no failure.
+            Err(error) if args.agent.is_empty() && is_foreign(context, place) => {
+                report.say(
+                    Level::Warning,
+                    format!("{error}\nNothing in it names hookctl: it was left alone."),
+                );
+            }
             // One broken file must not keep the guard in the others.
             Err(error) => {
                 report.say(Level::Error, error.to_string());
@@ -129,6 +137,19 @@ pub(super) fn run(context: &Context, args: &UninstallArgs, report: &mut Report) 
     Ok(Exit::Ok)
 }
 
+/// Does nothing in that file speak of hookctl, and no install that is on record?
+fn is_foreign(context: &Context, place: &SettingsFile) -> bool {
+    let text = files::read_text(&place.file, files::LARGE);
+    !is_noted(&Records::load(&context.paths), place)
+        && text.is_ok_and(|text| !text.contains("hookctl"))
+}
+
+/// Is an install into that file on record?
+fn is_noted(records: &Records, place: &SettingsFile) -> bool {
+    let target = SettingsTarget::follow_links(&place.file);
+    target.is_ok_and(|target| records.files.contains_key(&target.record_key()))
+}
+
 /// Takes back the approval that `install --trust` noted.
 fn withdraw_consent(context: &Context, place: &SettingsFile, mode: EditMode) -> Result<(), Error> {
     match consent::consent_file(place, &context.paths.home, &context.cwd) {
@@ -143,14 +164,10 @@ fn chosen_agents(context: &Context, args: &UninstallArgs) -> Result<Vec<&'static
     if !args.agent.is_empty() {
         return args.agent.iter().map(|id| scope::find_agent(id)).collect();
     }
-    let records = Records::load(&context.paths).files;
-    let noted = |one: &SettingsFile| {
-        let target = SettingsTarget::follow_links(&one.file);
-        target.is_ok_and(|target| records.contains_key(&target.record_key()))
-    };
+    let records = Records::load(&context.paths);
     let ours = |one: &SettingsFile| {
         let read = settings::read_settings(one).ok().flatten();
-        noted(one) || read.is_some_and(|read| read.survey.is_ours())
+        is_noted(&records, one) || read.is_some_and(|read| read.survey.is_ours())
     };
     let has = |agent: &&'static dyn Agent| {
         agent.id() == agent::default_agent().id()

@@ -101,7 +101,8 @@ pub fn compile_command(written: &str) -> Result<String, String> {
     write_places(&places, closed, false)
 }
 
-/// Compiles the text inside Claude Code's `Bash(...)`: `git push:*`, `npm run *`, `git status`.
+/// Compiles the text inside Claude Code's `Bash(...)`: `git push:*`, `npm run *`, `git push*`, `git status`. A star stands for
+/// any text there, so that one at an end is words as well.
 ///
 /// # Errors
 /// Why it cannot be meant.
@@ -109,13 +110,29 @@ pub fn compile_permission(written: &str) -> Result<String, String> {
     let written = written.trim();
     let open = written.strip_suffix(":*").or_else(|| written.strip_suffix(" *"));
     let body = open.unwrap_or(written);
-    let exact = open.is_none() && written != "*";
+    let exact = open.is_none() && !written.ends_with('*');
     let mut words: Vec<&str> =
         body.split_whitespace().map(|word| if word == "*" { "**" } else { word }).collect();
-    if words.is_empty() || body == "*" {
-        words = vec!["*"];
+    // An option is meant with what follows it; of other words the star is a glob's.
+    if let Some(option) = words.last_mut().filter(|word| word.starts_with('-')) {
+        *option = option.trim_end_matches('*');
     }
-    write_places(&[vec![words]], exact, exact)
+    let head = match words.first().copied() {
+        None => return write_places(&[vec![vec!["*"]]], false, false),
+        Some(first) if first.starts_with('*') => first,
+        Some(_) => return write_places(&[vec![words]], exact, exact),
+    };
+    let rest = head.trim_start_matches('*');
+    let words = words.split_off(1);
+    let later = match rest {
+        "" => None,
+        option if option.starts_with('-') => Some(option.trim_end_matches('*')),
+        _ => Some(head),
+    };
+    let anywhere = ["*", "**"].into_iter().chain(later).chain(words.iter().copied()).collect();
+    let program = if rest.is_empty() { "*" } else { head };
+    let first = std::iter::once(program).chain(words.iter().copied()).collect();
+    write_places(&[vec![first, anywhere]], exact, exact)
 }
 
 /// What follows the first place, once, then each way of the first: its program and the words behind it.

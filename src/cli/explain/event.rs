@@ -6,10 +6,9 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 use crate::agent::{Agent, EventSpec, Output};
-use crate::cli::{BOLD, Context, Exit, print, print_json, print_stderr};
+use crate::cli::{BOLD, Context, Exit, print, print_json, print_stderr, scope};
 use crate::dry;
 use crate::event::{Event, Kind};
-use crate::rule::fault::did_you_mean;
 use crate::verdict::{Answer, Verb};
 
 /// One event, or where there is none of that name, all of them.
@@ -41,10 +40,7 @@ pub(super) fn run(
     if name.is_empty() {
         return Ok(Exit::Ok);
     }
-    let names = agent.events().iter().flat_map(|spec| [spec.name, spec.kind.name()]);
-    let near = did_you_mean(name, names);
-    let near = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
-    print_stderr(&format!("error: {} has no event `{name}`{near}", agent.title()));
+    print_stderr(&format!("error: {}", scope::no_event(agent, name)));
     Ok(Exit::Failed)
 }
 

@@ -243,7 +243,8 @@ impl FileReport {
         };
         (!self.off.is_empty()).then(|| {
             format!(
-                "switched off by hand: {names}{needed} (`hookctl events enable` brings them back)"
+                "switched off by hand: {names}{needed} (`hookctl events enable {}` brings them back)",
+                super::super::make_visible(&self.off.join(" "))
             )
         })
     }

@@ -10,7 +10,7 @@ use crate::effect::value::Value;
 use crate::effect::variable::{Marked, PROMPTS, classify_variable, is_harmless};
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits;
-use crate::names::zsh::CODE;
+use crate::names::zsh::{CODE, FILES};
 
 /// Stands for every name where the shell exports all that is set (`set -a`).
 pub const ALL: &str = "";
@@ -237,15 +237,23 @@ impl Walker<'_> {
         self.state.set(StateKey::Var(name), Some(StateValue::Var(values)));
     }
 
-    /// `functions[x]='rm -rf y'`, `aliases+=(x 'rm -rf y')`: to zsh that is what `x` runs.
+    /// `functions[x]='rm -rf y'`, `aliases+=(x 'rm -rf y')`: to zsh that is what `x` runs, as `commands[x]=/bin/rm` is.
     fn define_by_parameter(&mut self, name: &str, values: &[VariableWords], span: Span) {
-        if !CODE.contains(&name) {
+        let code = CODE.contains(&name);
+        if !code && !FILES.contains(&name) {
             return;
         }
         let rows = values.iter().flatten().map(|row| super::word::field_value(row, 0..0));
         let texts: Vec<String> =
             rows.filter_map(|value| Some(value.plain_text()?.to_string())).collect();
         let range = self.source_range(span);
+        if !code {
+            let key = self.slice(span).split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+            let named = key.map(|(key, _)| key.trim_matches(['"', '\'']).to_string());
+            // `commands=(x /bin/rm)` has the names among the values.
+            let pairs = named.iter().chain(&texts).zip(named.iter().chain(&texts).skip(1));
+            return pairs.for_each(|(name, file)| self.hold_program(name, file));
+        }
         texts.iter().for_each(|text| self.try_definition(text, range.clone()));
     }
 

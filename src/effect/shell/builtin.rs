@@ -299,13 +299,18 @@ impl Walker<'_> {
         }
     }
 
-    fn run_redefinition(&mut self, args: &[Value], span: &Range<usize>) {
-        // zsh's `hash ls=/bin/rm`.
-        let pairs = args.iter().filter_map(|arg| arg.plain_text()?.split_once('='));
-        for (name, file) in pairs.filter(|(_, file)| file.starts_with('/')) {
+    /// The shell starts this file by that name.
+    pub(super) fn hold_program(&mut self, name: &str, file: &str) {
+        if file.starts_with('/') {
             let held = StateValue::Alias(Some(file.to_string()));
             self.state.set(StateKey::Alias(name.to_string()), Some(held));
         }
+    }
+
+    fn run_redefinition(&mut self, args: &[Value], span: &Range<usize>) {
+        // zsh's `hash ls=/bin/rm`.
+        let pairs = args.iter().filter_map(|arg| arg.plain_text()?.split_once('='));
+        pairs.for_each(|(name, file)| self.hold_program(name, file));
         let redefines =
             |a: &Value| ["-p", "-f", "-n"].iter().any(|o| a.known_start().starts_with(o));
         if args.iter().any(redefines) {

@@ -268,8 +268,14 @@ pub(super) fn meets_at_most(parts: Parts<'_>, glob_path: &[&str]) -> bool {
 /// possible from further up.
 pub(super) fn match_below(parts: Parts<'_>, dir: &[&str], extent: Extent) -> Truth {
     let mut parts = parts;
-    for name in dir {
+    for (at, name) in dir.iter().enumerate() {
         match parts.split_first() {
+            // It stands for none of the directories, or for some. More than two of them would take long.
+            Some((Part::Any, rest)) if rest.filter(|part| *part == Part::Any).count() < 2 => {
+                return (at..=dir.len()).fold(Truth::Maybe, |truth, skipped| {
+                    truth.or(match_below(rest, &dir[skipped..], extent))
+                });
+            }
             Some((Part::Any, _)) => return Truth::Maybe,
             Some((part, rest)) if part_matches(&part, name) => parts = rest,
             _ => return Truth::No,
@@ -281,17 +287,20 @@ pub(super) fn match_below(parts: Parts<'_>, dir: &[&str], extent: Extent) -> Tru
     let content = matches!(extent, Extent::Tree | Extent::Visible | Extent::Children);
     match parts.split_first() {
         Some((part, rest)) if content && rest.is_empty() && is_surely_in(&part) => Truth::Yes,
+        // Whatever it is that lies there.
+        Some((part, rest)) if rest.is_empty() && is_whatever(&part) => Truth::Yes,
         _ => Truth::Maybe,
     }
 }
 
 /// Does a directory that is touched with all in it surely hold what the component names: one name, or whatever is there?
 pub(super) fn is_surely_in(part: &Part<'_>) -> bool {
-    match part {
-        Part::Any => true,
-        Part::Glob(text) if *text == "*" => true,
-        part => is_one_name(part),
-    }
+    is_whatever(part) || is_one_name(part)
+}
+
+/// Does the component stand for any name?
+fn is_whatever(part: &Part<'_>) -> bool {
+    matches!(part, Part::Any | Part::Glob("*"))
 }
 
 /// Does the component stand for a single name?

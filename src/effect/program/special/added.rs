@@ -8,7 +8,7 @@ use crate::effect::value::Value;
 use crate::effect::{Grade, Origin, Package, Source, Word};
 use crate::limits;
 use crate::names::added::{
-    ARCHIVES, BUILT_IN, HOSTED, LOCAL, MANIFESTS, OFFICIAL, OTHERS, REGISTRIES,
+    ARCHIVES, BUILT_IN, CHANNELS, HOSTED, LISTS, LOCAL, MANIFESTS, OFFICIAL, OTHERS, REGISTRIES,
 };
 
 /// A package is added to a project or to the machine.
@@ -31,7 +31,9 @@ pub fn emit_added(out: &mut Emitter, call: &Call) {
     if call.is_dry_run() || !operands && !options().any(adds) {
         return;
     }
-    let index = options().any(names_index) || sets_index(out);
+    let channels = registry_of(call.row()) == "conda";
+    let index =
+        options().any(|o| names_index(o) || channels && names_channel(o)) || sets_index(out);
     for option in options() {
         match &option.value {
             Some(value) if adds(option) => emit_package(out, call.row(), value, index),
@@ -43,7 +45,18 @@ pub fn emit_added(out: &mut Emitter, call: &Call) {
                 emit_repository(out, call.row(), &Value::known(address, value.span.clone()));
             }
             Some(value) if operands && option.is_option("--editable") => {
-                emit_package(out, call.row(), value, false);
+                // A plain name is a directory.
+                match value.text().filter(|text| !text.contains(['/', ':'])) {
+                    None => emit_package(out, call.row(), value, false),
+                    Some(dir) => {
+                        let dir = format!("./{dir}");
+                        push(out, ADD, call.row(), value, dir, Origin::Path, None);
+                    }
+                }
+            }
+            // Nobody has read which they are.
+            Some(list) if operands && LISTS.iter().any(|name| option.is_option(name)) => {
+                out.push(ADD, Grade::Possible, Source::Operand, list.span.clone());
             }
             _ => {}
         }
@@ -63,6 +76,13 @@ fn names_index(option: &ParsedOption) -> bool {
     let address =
         option.value.as_ref().filter(|_| !OTHERS.iter().any(|other| option.is_option(other)));
     address.is_some_and(|value| is_foreign_index(value.known_start()))
+}
+
+/// Is it a channel of conda's that not everybody knows?
+fn names_channel(option: &ParsedOption) -> bool {
+    let unknown = |text: &str| !text.contains("://") && !CHANNELS.contains(&text);
+    option.is_option("--channel")
+        && option.value.as_ref().is_some_and(|value| value.text().is_none_or(unknown))
 }
 
 /// Does that lead to another registry than everybody's?
@@ -126,6 +146,14 @@ fn classify<'t>(row: &str, text: &'t str) -> (Origin, &'t str) {
             _ if bare.ends_with(".git") || bare.contains(".git@") => (Origin::Git, address),
             _ => (Origin::Url, address),
         };
+    }
+    // `name@file:../x`, `name@owner/repository`: a name of one's own for what lies elsewhere.
+    let scope = usize::from(text.starts_with('@'));
+    if let Some((_, behind)) = text[scope..].split_once('@')
+        && !behind.starts_with('~')
+        && let (origin @ (Origin::Git | Origin::Path), place) = classify(row, behind.trim_start())
+    {
+        return (origin, place);
     }
     let node = matches!(row.split(' ').next(), Some("npm" | "pnpm" | "yarn" | "bun"));
     let owned = text.split_once('/').is_some_and(|(owner, name)| {
