@@ -11,7 +11,7 @@ use crate::effect::{Effect, Extent, Grade, Source, SubCommand, Target, Word, loo
 use crate::event::{Event, Kind};
 use crate::limits;
 use crate::names;
-use crate::rule::condition::{Conditions, Subject};
+use crate::rule::condition::{Conditions, Subject, is_led_elsewhere};
 use crate::rule::{Certainty, Layer, Profile, Rule, Severity, Truth, Verdict};
 use crate::verdict::Verb;
 
@@ -387,14 +387,19 @@ impl RuleContext<'_> {
                 return false;
             }
             // What a transparent program does is told by its other effects; a function is no program at all.
-            if open && !prints && self.runs_command(effect, SubCommand::stands_for_itself)
+            let elsewhere = || effect.command.is_some_and(|at| is_led_elsewhere(&self.subject, at));
+            if open
+                && !prints
+                && self.runs_command(effect, SubCommand::stands_for_itself)
+                && !elsewhere()
                 || self.runs_command(effect, SubCommand::is_told_function)
             {
                 continue;
             }
             needed = true;
+            let edit = edit_of(effects, effect);
             let holds = |allow: &&Match<'_>| {
-                allow.effects.contains(&at)
+                (allow.effects.contains(&at) || edit.is_some_and(|at| allow.effects.contains(&at)))
                     && (kept && !autopilot::runs_text(effect) || !allow.rule.is_closed())
             };
             let mut covering = allows.iter().copied().filter(holds).peekable();
@@ -493,6 +498,15 @@ fn is_glob(effect: &Effect) -> bool {
 /// Was it put there by a package manager, which makes it again?
 fn is_installed(target: &Target) -> bool {
     target.lexical.split('/').any(|name| names::installed::DIRECTORIES.contains(&name))
+}
+
+/// The write of the edit that the effect is the read of: an editing tool reads no more than what it changes.
+fn edit_of(effects: &[Effect], read: &Effect) -> Option<usize> {
+    let same = |effect: &Effect| {
+        effect.word == Word::Write && effect.source == Source::Tool && effect.path == read.path
+    };
+    let edits = read.word == Word::Read && read.source == Source::Tool && read.path.is_some();
+    edits.then(|| effects.iter().position(same))?
 }
 
 /// Is the effect the affair of what these allows speak of, whatever other rules say?

@@ -10,6 +10,9 @@ use crate::limits;
 #[path = "glob/oracle.rs"]
 mod oracle;
 
+/// What a number known only at run time looks like.
+pub const SOME_NUMBER: &str = "[-0-9]*";
+
 /// Does the glob hold for the whole text?
 ///
 /// Where the event's budget runs out it is a no, and [`limits::spent_resource`] says so.

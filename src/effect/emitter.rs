@@ -520,7 +520,7 @@ impl<'a> Emitter<'a> {
             Spot::At(target)
                 if word == Word::Read
                     && target.extent == Extent::Glob
-                    && !target.lexical.contains("[-0-9]*") =>
+                    && !target.lexical.contains(glob::SOME_NUMBER) =>
             {
                 self.read_glob(target, extent, grade, source, value.span.clone());
             }

@@ -78,12 +78,14 @@ fn expand_up_to(target: &Target, names: usize) -> Option<Vec<Target>> {
     }
     let mut found =
         vec![(lexical[..first].join("/"), resolved[..resolved.len() - rest.len()].join("/"))];
-    for part in rest {
+    for (at, part) in rest.iter().enumerate() {
         let mut next = Vec::new();
         for (lexical, resolved) in &found {
             let below = |name: &str| (format!("{lexical}/{name}"), format!("{resolved}/{name}"));
             if *part == "**" {
-                next.extend(visible_directories(lexical, resolved)?);
+                // find goes into hidden ones as well; of a name that is told, the shell's few more say little.
+                let told = rest.get(at + 1).is_some_and(|name| !name.starts_with(['*', '?', '[']));
+                next.extend(directories_below(lexical, resolved, told)?);
             } else if glob::has_active(part) {
                 next.extend(matching_names(resolved, part)?.iter().map(|name| below(name)));
             } else if !limits::spend_look() {
@@ -105,12 +107,12 @@ fn expand_up_to(target: &Target, names: usize) -> Option<Vec<Target>> {
     Some(found.iter().map(exact).collect())
 }
 
-/// The directory and all below it that are not hidden, as `**/` means them; None where a link leads to one.
-fn visible_directories(lexical: &str, resolved: &str) -> Option<Vec<(String, String)>> {
+/// The directory and all below it, as `**/` means them, with the hidden ones where these are wanted; None where a link leads to one.
+fn directories_below(lexical: &str, resolved: &str, hidden: bool) -> Option<Vec<(String, String)>> {
     let mut found = vec![(lexical.to_string(), resolved.to_string())];
     let mut at = 0;
     while let Some((lexical, resolved)) = found.get(at).cloned() {
-        for name in matching_names(&resolved, "*")? {
+        for name in names_in(&resolved, |name| hidden || !name.starts_with('.'))? {
             let path = format!("{resolved}/{name}");
             let meta = fs::symlink_metadata(&path).ok()?;
             if meta.is_dir() {
@@ -180,6 +182,13 @@ pub fn on_the_way(glob: &str, made: &str) -> bool {
 
 /// The names in a directory that the glob matches, in order; none where there is no such directory.
 fn matching_names(dir: &str, glob: &str) -> Option<Vec<String>> {
+    // The shell's `*` names nothing that is hidden.
+    names_in(dir, |name| {
+        (!name.starts_with('.') || glob.starts_with('.')) && glob::matches(glob, name)
+    })
+}
+
+fn names_in(dir: &str, wanted: impl Fn(&str) -> bool) -> Option<Vec<String>> {
     let dir = if dir.is_empty() { "/" } else { dir };
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
@@ -193,8 +202,7 @@ fn matching_names(dir: &str, glob: &str) -> Option<Vec<String>> {
         if count >= limits::DIR_ENTRIES || !limits::spend_look() {
             return None;
         }
-        // The shell's `*` names nothing that is hidden.
-        if (!name.starts_with('.') || glob.starts_with('.')) && glob::matches(glob, name) {
+        if wanted(name) {
             names.push(name.to_string());
         }
     }
@@ -346,6 +354,10 @@ mod tests {
         assert_eq!(names(expand_glob(&at(".e*", Extent::Glob))), [".env"]);
         assert_eq!(names(expand_glob(&at("**/*.rs", Extent::Glob))), ["a.rs", "b.rs", "c.rs"]);
         assert_eq!(names(expand_glob(&at("**/.git/x", Extent::Glob))), ["x"]);
+        // find goes into hidden directories: of a name that is told these count.
+        assert_eq!(names(expand_glob(&at("**/x", Extent::Glob))), ["x"]);
+        assert_eq!(names(expand_glob(&at("**/x*", Extent::Glob))), ["x"]);
+        assert_eq!(names(expand_glob(&at("**/*x", Extent::Glob))), [""; 0]);
         assert_eq!(expand_glob(&at("**", Extent::Glob)), None);
         assert_eq!(expand_glob(&at("none/*", Extent::Glob)), None);
         assert_eq!(names(list_below(&at("src", Extent::Visible))), ["c.rs", "src"]);

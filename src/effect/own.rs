@@ -6,12 +6,12 @@ use std::path::Path;
 use super::host::host_of;
 use super::path::split;
 use super::value::Value;
-use super::{Analysis, Effect, Place, SubCommand, Target, Word, secret, windows};
+use super::{Analysis, Arg, Effect, Place, SubCommand, Target, Word, secret, windows};
 use crate::files;
 use crate::glob;
 use crate::limits;
 use crate::names::private::{ALWAYS, TOOLS};
-use crate::names::project::{ELSEWHERE, MOVING, OWN, REGISTRIES, SETTINGS};
+use crate::names::project::{ELSEWHERE, MOVING, OWN, REGISTRIES, SETTINGS, TAKERS};
 
 /// In a list of hosts: those of the project's own remotes and registries.
 pub const PROJECT: &str = "@project";
@@ -62,7 +62,13 @@ fn means_own(command: &SubCommand, place: &Place) -> bool {
     let named = |own: &&&str| {
         own.split_once(' ').is_some_and(|(name, word)| name == command.name && Some(word) == first)
     };
-    OWN.iter().any(|own| named(&own))
+    let mut operands = command.operands.iter().skip(1).map(|at| command.args.get(*at));
+    let plain = |arg: Option<&Arg>| {
+        let text = arg.and_then(|arg| arg.text.as_deref()).filter(|text| !text.contains(':'));
+        text.is_some_and(|text| text.starts_with('@') || !text.contains('/'))
+    };
+    let takes = TAKERS.iter().any(|own| named(&own)) && operands.all(plain);
+    (takes || OWN.iter().any(|own| named(&own)))
         && command.genuine
         && command.dir.as_ref().is_some_and(|dir| is_of_project(Path::new(dir), place))
         && !command.options.iter().any(|opt| ELSEWHERE.contains(&opt.name.as_str()))

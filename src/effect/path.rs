@@ -339,7 +339,7 @@ fn resolve_proc_link(path: &str, cwd: &str) -> Option<String> {
     }
     match (process, name) {
         // `$$` is the shell's own number.
-        ("self" | "thread-self" | "[-0-9]*", "cwd") => Some(cwd.to_string()),
+        ("self" | "thread-self" | crate::glob::SOME_NUMBER, "cwd") => Some(cwd.to_string()),
         (_, "root") => Some("/".to_string()),
         _ => None,
     }

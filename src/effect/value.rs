@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Arg;
 use super::analysis::Secrets;
+use crate::glob;
 use crate::limits;
 
 /// Stands in computed text for a part that is known only at run time (no shell knows this character).
@@ -292,7 +293,7 @@ impl Value {
     pub fn may_be_several(&self) -> bool {
         match &self.text {
             Text::Known(_) | Text::Pipe(_) => false,
-            Text::Glob { pattern, .. } => pattern != "[-0-9]*",
+            Text::Glob { pattern, .. } => pattern != glob::SOME_NUMBER,
             Text::Unknown(unknown) => unknown.split == Split::Freely && unknown.prefix.is_none(),
         }
     }

@@ -27,6 +27,7 @@ pub use self::permission::Permission;
 pub use self::value::{Sort, Value, effect_words};
 pub use self::via::Ways;
 pub use self::when::{OptionalWhen, WHEN_KEYS, read_marks};
+pub use self::within::is_led_elsewhere;
 
 use super::Truth;
 use super::concern::ConcernLine;

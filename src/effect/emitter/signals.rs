@@ -100,6 +100,11 @@ impl Emitter<'_> {
         let command = &commands[at];
         let values = command.options.iter().filter_map(|option| option.value.as_ref());
         let own = command.operands.iter().map(|at| &command.args[*at]).chain(values);
+        // `-$PPID`, a process group, looks like an option.
+        let is_parent = |arg: &Arg| self.written_text(at, arg).contains("PPID");
+        if command.args.iter().any(is_parent) {
+            return Some(AGENT);
+        }
         if matches!(command.name.as_str(), "pkill" | "killall" | "skill" | "slay") {
             let mut names = own.filter_map(|arg| arg.text.as_deref());
             return names.find_map(|name| match name {
@@ -117,9 +122,6 @@ impl Emitter<'_> {
         let fed = self.analysis.with_wrappers(Some(at)).into_iter().any(hands)
             || command.name.eq_ignore_ascii_case("stop-process") && command.operands.is_empty();
         let open: Vec<&Arg> = own.filter(|arg| arg.text.is_none() || arg.glob).collect();
-        if open.iter().any(|arg| self.written_text(at, arg).contains("PPID")) {
-            return Some(AGENT);
-        }
         if !fed && !open.iter().any(|arg| self.is_looked_up(self.written_text(at, arg))) {
             return None;
         }

@@ -29,14 +29,12 @@ use super::table::{self, Language};
 use crate::effect::emitter::{Emitter, ScriptFile};
 use crate::effect::value::{BLANK, Value};
 use crate::effect::{Grade, Source, Word};
+use crate::glob::SOME_NUMBER;
 use crate::names::generic::ENDLESS;
 
 pub use sftp::emit_transfer;
 pub use small::{lists_here, passes_objects, unread_powershell};
 pub use sql::{emit_embedded, emit_redis};
-
-/// What a number known only at run time looks like in a value.
-const NUMBER: &str = "[-0-9]*";
 
 /// The effects of an inline program; what it runs in turn is put into `next`.
 pub fn emit_inline(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Next>) {
@@ -64,6 +62,9 @@ fn emit_program(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec
     let home = out.cwd.clone();
     let (effects, runs) = (out.analysis.effects.len(), next.len());
     known(out, lang, text, &span, next);
+    if let Some(shell) = (lang == Language::Python).then(|| shell_lines(text)).flatten() {
+        next.push(Next::Script { text: Value::known(shell, span.clone()), rest: Vec::new() });
+    }
     if GENERAL.iter().any(|(own, _)| *own == lang) {
         let made = effects..out.analysis.effects.len();
         if !made.is_empty() {
@@ -76,6 +77,24 @@ fn emit_program(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec
         out.push(Word::Code, Grade::Certain, Source::Code, span);
     }
     out.cwd = home;
+}
+
+/// The lines of IPython that are the shell's: `!rm x`, `%rm x`, `x = !ls`, and all that follows `%%bash`. In Python no line begins so.
+fn shell_lines(text: &str) -> Option<String> {
+    if let Some(script) = text.trim_start().strip_prefix("%%") {
+        let (magic, script) = script.split_once('\n')?;
+        let is_shell = ["bash", "sh", "script", "system", "sx", "!"];
+        return is_shell.iter().any(|one| magic.starts_with(one)).then(|| script.to_string());
+    }
+    let of_shell = |line: &'_ str| {
+        let line = line.trim_start();
+        let assigned = line.split_once("= !").map(|(_, shell)| shell);
+        let bare = line.strip_prefix(['!', '%']).or(assigned)?.trim_start_matches('!');
+        let bare = bare.strip_prefix("system ").or(bare.strip_prefix("sx ")).unwrap_or(bare);
+        Some(bare.to_string())
+    };
+    let lines: Vec<String> = text.lines().filter_map(of_shell).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// Is what stands in one of the gaps read as code? In a statement that somebody wrote it is only a part (`where id = '$ID'`).
@@ -147,7 +166,8 @@ fn filled(out: &mut Emitter, lang: Language, value: &Value) -> Option<Value> {
             // What ends no text in quotes is a part of that text.
             let inner = value.is_tame()
                 && (*general == Lang::Perl && substitutes(outline) || !has_bare_blank(outline));
-            let filled = || outline.replace(NUMBER, "1").replace(BLANK, &val::NAMED.to_string());
+            let filled =
+                || outline.replace(SOME_NUMBER, "1").replace(BLANK, &val::NAMED.to_string());
             return inner.then(|| Value::known(filled(), span));
         }
         let alone = matches!(lang, Language::Sed | Language::Awk | Language::Sql);
@@ -155,11 +175,11 @@ fn filled(out: &mut Emitter, lang: Language, value: &Value) -> Option<Value> {
             return None;
         }
         out.push(Word::Code, Grade::Possible, Source::Code, span.clone());
-        return Some(Value::known(outline.replace(NUMBER, "1").replace(BLANK, "0"), span));
+        return Some(Value::known(outline.replace(SOME_NUMBER, "1").replace(BLANK, "0"), span));
     };
     // `sed -n "$((N+1))p"`: any number does the same.
-    (value.is_glob() && text.contains(NUMBER))
-        .then(|| Value::known(text.replace(NUMBER, "1"), span))
+    (value.is_glob() && text.contains(SOME_NUMBER))
+        .then(|| Value::known(text.replace(SOME_NUMBER, "1"), span))
 }
 
 /// The effects of a text that is known.

@@ -340,8 +340,9 @@ fn parse_option(
         taken.push(parsed, "@", Some(known), Some(arg.skip_bytes(1)));
         return 1;
     }
-    if arg.text().is_none() && glued.is_none() && !text.contains('=') {
-        // `-$x` or `--opt$x`: nobody knows which.
+    let open = arg.text().is_none() && !text.contains('=');
+    if glued.is_none() && (open || text.ends_with(crate::glob::SOME_NUMBER)) {
+        // `-$x`, `-$PPID` or `--opt$x`: nobody knows which.
         taken.push(parsed, name, None, None);
         return 1;
     }

@@ -10,6 +10,7 @@ use crate::effect::value::Value;
 use crate::effect::variable::{Marked, PROMPTS, classify_variable, is_harmless};
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits;
+use crate::names::carried::OPTIONS;
 use crate::names::zsh::{CODE, FILES};
 
 /// Stands for every name where the shell exports all that is set (`set -a`).
@@ -266,6 +267,11 @@ impl Walker<'_> {
         lasting: bool,
     ) -> bool {
         self.special_parameter(name, value, span.clone());
+        if let (Some(options), Some((_, program))) =
+            (value, OPTIONS.iter().find(|(own, _)| *own == name))
+        {
+            self.try_definition(&format!("{} {options}", program.join(" ")), span.clone());
+        }
         if stops_history(name, value) {
             self.out.command = None;
             self.out.emit_history_end(span.clone());

@@ -59,10 +59,8 @@ impl Walker<'_> {
             let plain: Vec<Value> = without_descriptor(args);
             return self.fed_with(feed, |w| w.run_input_builtin(name, &plain, index, span));
         }
-        let takes: &[&str] = match name {
-            "read" => &["-p", "-d", "-n", "-N", "-t", "-u", "-i", "-k"],
-            _ => &["-d", "-n", "-O", "-s", "-u", "-C", "-c"],
-        };
+        let takes = if name == "read" { "pdnNtuik" } else { "dnOsuCc" };
+        let (mut delimiter, mut skip, mut most) = (None, 0, usize::MAX);
         let (mut names, mut array, mut raw, mut lines) = (Vec::new(), name != "read", false, true);
         let mut at = 0;
         while let Some(arg) = args.get(at) {
@@ -78,17 +76,37 @@ impl Walker<'_> {
             }
             raw |= text.contains('r');
             array |= name == "read" && text.ends_with(['a', 'A']);
-            let short = format!("-{}", text.chars().last().unwrap_or_default());
-            if name != "read" && short == "-C" {
-                // The callback gets an index and a line.
-                if let Some(text) = args.get(at) {
-                    self.run_script(&text.clone(), Vec::new(), index);
+            // Of letters in one word the first that takes a value has the rest of it, or the next word.
+            let Some(taking) = text.find(|c| takes.contains(c)) else { continue };
+            let (option, rest) = text[taking..].split_at(1);
+            let value = match rest {
+                "" => args.get(at).cloned(),
+                rest => Some(Value::known(rest, arg.span.clone())),
+            };
+            at += usize::from(rest.is_empty());
+            let Some(value) = value else { continue };
+            let known = value.plain_text();
+            let number = known.and_then(|text| text.parse().ok());
+            match (name, option) {
+                (_, "d") => {
+                    // Without a letter, what lies between bytes that are zero.
+                    delimiter = known.map(|text| text.chars().next().unwrap_or('\0'));
+                    lines &= delimiter.is_some();
+                }
+                ("read", "n" | "N" | "k") | (_, "u" | "O") => lines = false,
+                ("read", _) => {}
+                (_, "s") => (skip, lines) = (number.unwrap_or(skip), lines && number.is_some()),
+                (_, "n") => (most, lines) = (number.unwrap_or(most), lines && number.is_some()),
+                (_, "C") => {
+                    // The callback gets an index and a line.
+                    self.run_script(&value, Vec::new(), index);
                     self.out.command = Some(index);
                 }
+                _ => {}
             }
-            lines &= !matches!(short.as_str(), "-d" | "-n" | "-N" | "-u" | "-k");
-            at += usize::from(takes.contains(&short.as_str()));
         }
+        // `-n 0` is as none.
+        let most = if most == 0 { usize::MAX } else { most };
         if names.is_empty() {
             names.push(if array { "MAPFILE" } else { "REPLY" }.to_string());
         }
@@ -107,12 +125,12 @@ impl Walker<'_> {
         let separators = self.field_separators();
         match (text, each, separators) {
             (Some(text), ..) if name != "read" => {
-                let words: Vec<_> = text.lines().map(loose_atoms).collect();
+                let parts = parts_of(&text, delimiter).skip(skip).take(most);
+                let words: Vec<_> = parts.map(loose_atoms).collect();
                 self.assign_var(&names[0], vec![words]);
             }
             (Some(text), _, Some(separators)) => {
-                let rows: Vec<Vec<String>> = text
-                    .lines()
+                let rows: Vec<Vec<String>> = parts_of(&text, delimiter)
                     .map(|line| {
                         decode::split_fields(line, &separators, if array { 0 } else { names.len() })
                     })
@@ -150,6 +168,17 @@ impl Walker<'_> {
                     self.assign_var(name, unknown_var());
                 }
             }
+        }
+    }
+}
+
+/// What is read at once: lines, or what stands between such characters.
+fn parts_of(text: &str, delimiter: Option<char>) -> Box<dyn Iterator<Item = &str> + '_> {
+    match delimiter {
+        None | Some('\n') => Box::new(text.lines()),
+        Some(end) => {
+            let text = text.strip_suffix('\n').unwrap_or(text);
+            Box::new(text.strip_suffix(end).unwrap_or(text).split(end))
         }
     }
 }

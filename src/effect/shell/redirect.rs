@@ -260,7 +260,9 @@ impl Walker<'_> {
         if dup && value.text().is_some() {
             let fd = text.trim_end_matches('-');
             // `>&$fd`, which `{fd}>file` gave a number.
-            if value.is_glob() && fd == "[-0-9]*" || fd.bytes().all(|b| b.is_ascii_digit()) {
+            if value.is_glob() && fd == crate::glob::SOME_NUMBER
+                || fd.bytes().all(|b| b.is_ascii_digit())
+            {
                 return;
             }
         }

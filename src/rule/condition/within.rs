@@ -3,6 +3,7 @@
 use crate::effect::path::{Resolver, may_leave};
 use crate::effect::value::BLANK;
 use crate::effect::{Arg, Effect, Extent, Grade, Source, SubCommand, Target, Word};
+use crate::names::place::HERE;
 use crate::rule::Truth;
 use crate::rule::path::PathList;
 
@@ -41,8 +42,9 @@ pub fn covers_directory(patterns: &PathList, s: &Subject<'_>, effect: &Effect) -
 /// May an allow that names no place speak of where the command runs? What no table tells of it may be the code or the settings of
 /// that directory: of the project's, or of where the session is, not of another one that the call goes to.
 pub fn runs_at_home(s: &Subject<'_>, effect: &Effect) -> bool {
-    let told = |at: usize| s.analysis.commands.get(at).is_some_and(|command| command.transparent);
-    let here = |dir: &Target| dir.lexical == s.event.cwd || s.bases.holds_in_project(dir);
+    let told = |at: usize| {
+        s.analysis.commands.get(at).is_some_and(|one| one.transparent && !takes_settings(one))
+    };
     // `make -C /srv` says so by an effect of its own, which needs an allow for the place.
     let said = |at: usize| {
         let dir = s.analysis.commands.get(at).and_then(|command| command.dir.as_ref());
@@ -52,7 +54,22 @@ pub fn runs_at_home(s: &Subject<'_>, effect: &Effect) -> bool {
                 && dir.is_some_and(|dir| e.path.as_ref().is_some_and(|path| path.lexical == *dir))
         })
     };
-    effect.command.is_some_and(|at| told(at) || said(at) || surely_runs(s, at, here).is_some())
+    effect.command.is_some_and(|at| told(at) || said(at) || runs_here(s, at))
+}
+
+fn takes_settings(command: &SubCommand) -> bool {
+    HERE.contains(&command.name.as_str()) && !command.only_help
+}
+
+/// Does the command run in the project, or where the session is?
+fn runs_here(s: &Subject<'_>, at: usize) -> bool {
+    let here = |dir: &Target| dir.lexical == s.event.cwd || s.bases.holds_in_project(dir);
+    surely_runs(s, at, here).is_some()
+}
+
+/// May the command take settings from a place that is not the project's?
+pub fn is_led_elsewhere(s: &Subject<'_>, at: usize) -> bool {
+    s.analysis.commands.get(at).is_some_and(takes_settings) && !runs_here(s, at)
 }
 
 /// The directory that the command runs in, if it surely is one of those.

@@ -56,7 +56,7 @@ pub fn emit_added(out: &mut Emitter, call: &Call) {
             }
             // Nobody has read which they are.
             Some(list) if operands && LISTS.iter().any(|name| option.is_option(name)) => {
-                out.push(ADD, Grade::Possible, Source::Operand, list.span.clone());
+                out.push(ADD, Grade::Certain, Source::Operand, list.span.clone());
             }
             _ => {}
         }

@@ -123,7 +123,7 @@ pub fn expanded_keep(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
 
 /// A number that is known only at run time.
 pub fn push_unknown_number(out: &mut Vec<Atom>) {
-    out.extend("[-0-9]*".chars().map(|c| Atom::Ch(c, Quote::Pattern)));
+    out.extend(crate::glob::SOME_NUMBER.chars().map(|c| Atom::Ch(c, Quote::Pattern)));
 }
 
 /// A variable that holds some number.
