@@ -50,7 +50,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use memchr::memmem;
+use memchr::memchr2_iter;
 use shuck_ast::Span;
 use shuck_parser::parser::{Parser, ShellDialect};
 
@@ -177,13 +177,12 @@ fn cut_to_cap(text: &str) -> &str {
     head.rfind('\n').map_or(head, |at| &head[..at])
 }
 
-/// Does the text name zsh's option for extended globs, in any spelling that zsh takes? Long texts are searched by their bytes.
+/// Does the text name zsh's option for extended globs, in any spelling that zsh takes, quotes in it included?
 fn names_extended_globs(text: &str) -> bool {
-    ["xtended", "XTENDED"].iter().any(|part| {
-        memmem::find_iter(text.as_bytes(), part).any(|at| {
-            let rest = text[at + part.len()..].trim_start_matches('_');
-            rest.get(..4).is_some_and(|rest| rest.eq_ignore_ascii_case("glob"))
-        })
+    let text = text.as_bytes();
+    memchr2_iter(b'x', b'X', text).any(|at| {
+        let letters = text[at + 1..].iter().filter(|byte| !b"_\"'\\".contains(byte));
+        letters.take(10).map(|byte| byte.to_ascii_lowercase()).eq(*b"tendedglob")
     })
 }
 
