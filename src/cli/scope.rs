@@ -341,7 +341,7 @@ fn asked_events<'n>(agent: &dyn Agent, names: &'n [String]) -> Result<HashSet<&'
 
 /// That an agent has no such event, and which may be meant.
 pub fn no_event(agent: &dyn Agent, name: &str) -> anyhow::Error {
-    let names = agent.events().iter().flat_map(|spec| [spec.name, spec.kind.name()]);
+    let names = agent.events().iter().map(|spec| spec.name);
     let hint = did_you_mean(name, names).map_or_else(
         || format!(": `hookctl events --agent {}` lists them", agent.id()),
         |near| format!(", did you mean `{near}`?"),

@@ -89,7 +89,10 @@ fn shell_lines(text: &str) -> Option<String> {
     let of_shell = |line: &'_ str| {
         let line = line.trim_start();
         let assigned = line.split_once("= !").map(|(_, shell)| shell);
-        let bare = line.strip_prefix(['!', '%']).or(assigned)?.trim_start_matches('!');
+        // `!= x` and `% (x)` go on with an expression.
+        let magic = line.strip_prefix('%').filter(|rest| rest.starts_with(char::is_alphabetic));
+        let bang = line.strip_prefix('!').filter(|rest| !rest.starts_with('='));
+        let bare = magic.or(bang).or(assigned)?.trim_start_matches('!');
         let bare = bare.strip_prefix("system ").or(bare.strip_prefix("sx ")).unwrap_or(bare);
         Some(bare.to_string())
     };

@@ -135,6 +135,18 @@ fn is_own(out: &mut Emitter, address: &str) -> bool {
 
 /// What a word that names a package says of it: where it comes from, and the name there.
 fn classify<'t>(row: &str, text: &'t str) -> (Origin, &'t str) {
+    // `name@file:../x`, `name@owner/repository`: a name of one's own for what lies elsewhere.
+    let scope = usize::from(text.starts_with('@'));
+    let behind = text[scope..].split_once('@').map(|(_, behind)| behind.trim_start());
+    let behind = behind.filter(|behind| !behind.starts_with('~') && !text.contains("://"));
+    match behind.map(|behind| classify_plain(row, behind)) {
+        Some(elsewhere @ (Origin::Git | Origin::Path, _)) => elsewhere,
+        _ => classify_plain(row, text),
+    }
+}
+
+/// The same where no name of one's own stands before it.
+fn classify_plain<'t>(row: &str, text: &'t str) -> (Origin, &'t str) {
     // `name @ https://host/x.whl`, `git+ssh://host/x`, `name@git+https://host/x`.
     if let Some(at) = text.find("://") {
         let from = text[..at].rfind(['@', ' ', '=']).map_or(0, |before| before + 1);
@@ -146,14 +158,6 @@ fn classify<'t>(row: &str, text: &'t str) -> (Origin, &'t str) {
             _ if bare.ends_with(".git") || bare.contains(".git@") => (Origin::Git, address),
             _ => (Origin::Url, address),
         };
-    }
-    // `name@file:../x`, `name@owner/repository`: a name of one's own for what lies elsewhere.
-    let scope = usize::from(text.starts_with('@'));
-    if let Some((_, behind)) = text[scope..].split_once('@')
-        && !behind.starts_with('~')
-        && let (origin @ (Origin::Git | Origin::Path), place) = classify(row, behind.trim_start())
-    {
-        return (origin, place);
     }
     let node = matches!(row.split(' ').next(), Some("npm" | "pnpm" | "yarn" | "bun"));
     let owned = text.split_once('/').is_some_and(|(owner, name)| {
