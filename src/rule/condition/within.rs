@@ -78,8 +78,9 @@ fn surely_runs(s: &Subject<'_>, at: usize, lies: impl Fn(&Target) -> bool) -> Op
     let dir = command_directory(commands.get(at)?).filter(&lies)?;
     // `cd /elsewhere; cd ./gone; make`: a `cd` that fails leaves the shell where it was.
     let all_lie = || commands[..at].iter().all(|c| command_directory(c).is_some_and(|d| lies(&d)));
-    let stayed = lies(&resolve_directory(&s.event.cwd)) && all_lie();
-    (stayed || std::path::Path::new(&dir.lexical).is_dir()).then_some(dir)
+    let stayed = || lies(&resolve_directory(&s.event.cwd)) && all_lie();
+    // One look at the disk costs less than to follow the links of all of them.
+    (std::path::Path::new(&dir.lexical).is_dir() || stayed()).then_some(dir)
 }
 
 /// What options of the command write (`-o FILE`): no allow on a command covers that, so that another must speak of the place.
