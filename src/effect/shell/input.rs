@@ -60,7 +60,7 @@ impl Walker<'_> {
             return self.fed_with(feed, |w| w.run_input_builtin(name, &plain, index, span));
         }
         let takes = if name == "read" { "pdnNtuik" } else { "dnOsuCc" };
-        let (mut delimiter, mut skip, mut most) = (None, 0, usize::MAX);
+        let (mut delimiter, mut skip, mut most, mut origin) = (None, 0, usize::MAX, 0);
         let (mut names, mut array, mut raw, mut lines) = (Vec::new(), name != "read", false, true);
         let mut at = 0;
         while let Some(arg) = args.get(at) {
@@ -93,10 +93,14 @@ impl Walker<'_> {
                     delimiter = known.map(|text| text.chars().next().unwrap_or('\0'));
                     lines &= delimiter.is_some();
                 }
-                ("read", "n" | "N" | "k") | (_, "u" | "O") => lines = false,
+                ("read", "n" | "N" | "k") | (_, "u") => lines = false,
                 ("read", _) => {}
                 (_, "s") => (skip, lines) = (number.unwrap_or(skip), lines && number.is_some()),
                 (_, "n") => (most, lines) = (number.unwrap_or(most), lines && number.is_some()),
+                (_, "O") => {
+                    origin = number.unwrap_or(origin);
+                    lines &= number.is_some_and(|first| first < limits::VALUES);
+                }
                 (_, "C") => {
                     // The callback gets an index and a line.
                     self.run_script(&value, Vec::new(), index);
@@ -126,7 +130,8 @@ impl Walker<'_> {
         match (text, each, separators) {
             (Some(text), ..) if name != "read" => {
                 let parts = parts_of(&text, delimiter).skip(skip).take(most);
-                let words: Vec<_> = parts.map(loose_atoms).collect();
+                let unset = std::iter::repeat_n(Vec::new(), origin);
+                let words: Vec<_> = unset.chain(parts.map(loose_atoms)).collect();
                 self.assign_var(&names[0], vec![words]);
             }
             (Some(text), _, Some(separators)) => {
