@@ -155,14 +155,40 @@ fn misread_command(text: &str) -> Misread {
             format!("match = \"{text}\""),
         );
     }
-    if text.starts_with('^') {
-        return misread(
-            format!("`{text}` is a regular expression, and patterns are words with globs"),
-            text.trim_start_matches('^'),
-        );
-    }
     let words: Vec<&str> = text.split_whitespace().collect();
     let (first, last) = (words.first()?, words.last()?);
+    if text.starts_with('^') || words.len() > 1 && *last == ".+" {
+        let plain = text.trim_start_matches('^').trim_end_matches(['$', '*', '+', '.']);
+        return misread(
+            format!("`{text}` is a regular expression, and patterns are words with globs"),
+            plain.trim_end(),
+        );
+    }
+    let braces = |word: &&&str| word.starts_with('{') && word.ends_with('}') && word.contains(',');
+    if let Some(word) = words.iter().find(braces) {
+        let ways = word.trim_matches(['{', '}']).replace(',', " | ");
+        return misread(
+            format!("the braces of `{word}` are no alternatives here"),
+            text.replace(word, &format!("({ways})")),
+        );
+    }
+    let quoted = |word: &&&str| {
+        let inside = |quote| word.strip_prefix(quote).is_some_and(|rest| rest.ends_with(quote));
+        inside('"') || inside('\'')
+    };
+    if let Some(word) = words.iter().find(quoted) {
+        let plain = word.trim_matches(['"', '\'']);
+        return misread(
+            format!("the quotes of `{word}` are part of the word"),
+            text.replace(word, plain),
+        );
+    }
+    if let Some((before, _)) = text.split_once(" #").filter(|_| words.contains(&"#")) {
+        return misread(
+            "what stands behind `#` is part of the pattern".to_string(),
+            before.trim_end(),
+        );
+    }
     if let Some((before, behind)) = first.split_once(".*")
         && behind.starts_with(|c: char| c.is_ascii_alphabetic())
     {
