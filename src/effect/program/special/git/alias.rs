@@ -8,7 +8,10 @@ use crate::effect::program::options::parse_arguments;
 use crate::effect::program::table::{OptSpec, Special, mark};
 use crate::effect::value::Value;
 
-/// An alias that this call itself brings along: git's own sub-commands cannot be aliases.
+/// A larger file of settings is not looked at for aliases, in bytes.
+const SETTINGS: u64 = 1 << 16;
+
+/// An alias that this call itself brings along, or that is written down: git's own sub-commands cannot be aliases.
 pub fn expand_alias(
     out: &mut Emitter,
     call: &Call,
@@ -24,9 +27,14 @@ pub fn expand_alias(
         key.strip_prefix("alias.")
             .is_some_and(|key| key.trim_end_matches(".command").eq_ignore_ascii_case(name))
     };
-    let Some(setting) = list.iter().rfind(own) else { return false };
-    let span = setting.span.clone();
-    let Some(text) = &setting.value else {
+    let (text, span) = match list.iter().rfind(own) {
+        Some(setting) => (setting.value.clone(), setting.span.clone()),
+        None => match written_alias(out, name) {
+            Some(text) => (Some(text), call.span.clone()),
+            None => return false,
+        },
+    };
+    let Some(text) = text else {
         out.emit_unknown("an alias of git known only at run time", span);
         return true;
     };
@@ -38,7 +46,7 @@ pub fn expand_alias(
         next.push(Next::Script { text, rest: words });
         return true;
     }
-    let Some(own) = split_alias(text) else {
+    let Some(own) = split_alias(&text) else {
         out.emit_unknown("an alias of git with open quotes", span);
         return true;
     };
@@ -48,6 +56,54 @@ pub fn expand_alias(
     words.extend(rest.iter().cloned());
     next.push(Next::words(words));
     true
+}
+
+/// What the settings of the repository or the user say that the sub-command is; those of the repository have the last word.
+fn written_alias(out: &mut Emitter, name: &str) -> Option<String> {
+    let cwd = out.cwd.clone().unwrap_or_else(|| out.place.project.clone());
+    let above = std::path::Path::new(&cwd).ancestors();
+    let own = above.map(|dir| format!("{}/.git/config", dir.display()));
+    let home = &out.place.home;
+    let files: Vec<String> =
+        own.chain([format!("{home}/.gitconfig"), format!("{home}/.config/git/config")]).collect();
+    files.iter().find_map(|file| {
+        let text = out.read_content(file, SETTINGS)?;
+        alias_in(&String::from_utf8_lossy(&text), name)
+    })
+}
+
+/// The last value of that alias in a file of git's settings.
+fn alias_in(settings: &str, name: &str) -> Option<String> {
+    let whole = settings.replace("\\\n", " ");
+    let mut within = false;
+    let mut found = None;
+    for line in whole.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[') {
+            within = section.trim_end_matches(']').trim().eq_ignore_ascii_case("alias");
+        } else if within
+            && let Some((key, value)) = line.split_once('=')
+            && key.trim().eq_ignore_ascii_case(name)
+        {
+            found = Some(plain_setting(value.trim()));
+        }
+    }
+    found
+}
+
+/// A value as git reads it: without the quotes around it, the signs behind a backslash as they are.
+fn plain_setting(written: &str) -> String {
+    let mut text = String::new();
+    let mut signs = written.chars();
+    let mut quoted = false;
+    while let Some(sign) = signs.next() {
+        match sign {
+            '"' => quoted = !quoted,
+            '\\' => text.extend(signs.next()),
+            '#' | ';' if !quoted => break,
+            _ => text.push(sign),
+        }
+    }
+    text.trim_end().to_string()
 }
 
 /// An alias taken apart as git does it: blanks, quotes, backslashes. None = a quote is left open.
@@ -88,4 +144,18 @@ pub fn is_risky(out: &Emitter, value: &str) -> bool {
         || program.effects.iter().any(loses)
         || discards
         || parsed.find_option("-c").is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aliases_that_are_written_down() {
+        let text = "[user]\n\tpf = no\n[Alias]\n\tst = status -sb # short\n\tPF = \"push \\\"--force\\\"\"\n\tlong = log \\\n  -p\n[core]\n\tlg = x\n";
+        assert_eq!(alias_in(text, "st").as_deref(), Some("status -sb"));
+        assert_eq!(alias_in(text, "pf").as_deref(), Some("push \"--force\""));
+        assert_eq!(alias_in(text, "long").as_deref(), Some("log    -p"));
+        assert_eq!(alias_in(text, "lg"), None);
+    }
 }
