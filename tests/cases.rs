@@ -186,7 +186,12 @@ fn names_any(case: &Case, files: &[&str]) -> bool {
 }
 
 /// What Windows lacks of what other systems have.
-const NOT_ON_WINDOWS: &[&str] = &["a POSIX shell", "recipes that one shell runs", "symbolic links"];
+const NOT_ON_WINDOWS: &[&str] = &[
+    "a POSIX shell",
+    "recipes that one shell runs",
+    "symbolic links",
+    "drives of another machine",
+];
 
 fn check(file: &File, case: &Case) -> Result<(), Miss> {
     if let Some(needed) = file.needs.as_ref().or(case.needs.as_ref()) {

@@ -1278,6 +1278,7 @@ fn an_event_that_nobody_could_read_is_of_no_session() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a terminal")]
 fn a_pause_warns_of_what_it_does() {
     let world = World::new();
     let done = world.on_terminal(&["pause", "10m"], "no\n");
