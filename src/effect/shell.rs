@@ -181,8 +181,8 @@ fn cut_to_cap(text: &str) -> &str {
 fn names_extended_globs(text: &str) -> bool {
     let text = text.as_bytes();
     memchr2_iter(b'x', b'X', text).any(|at| {
-        let letters = text[at + 1..].iter().filter(|byte| !b"_\"'\\".contains(byte));
-        letters.take(10).map(|byte| byte.to_ascii_lowercase()).eq(*b"tendedglob")
+        let mut letters = text[at + 1..].iter().filter(|byte| !b"_\"'\\".contains(byte));
+        b"tendedglob".iter().all(|own| letters.next().is_some_and(|b| b.eq_ignore_ascii_case(own)))
     })
 }
 
