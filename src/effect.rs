@@ -8,6 +8,7 @@ pub mod archive;
 pub mod decode;
 pub mod emitter;
 pub mod flow;
+pub mod git_file;
 pub mod guarded;
 pub mod host;
 pub mod look;

@@ -428,6 +428,8 @@ caps! {
     Index = 8 << 20;
     /// bytes of a list of what git ignores
     Ignored = 64 << 10;
+    /// bytes of a file of git's settings
+    Settings = 256 << 10;
     /// links in a directory that a search follows
     Linked = 512;
     /// names that one search asks for

@@ -18,6 +18,7 @@ use super::{Walker, cut_to_cap, deep};
 use crate::effect::analysis::{Led, Stead};
 use crate::effect::emitter::{Kept, is_kept};
 use crate::effect::flow;
+use crate::effect::git_file::last_value;
 use crate::effect::path::{is_absolute, is_below, join, split};
 use crate::effect::program::Call;
 use crate::effect::program::recipe::{self, RecipeReader, Request, Step};
@@ -313,20 +314,7 @@ impl Walker<'_> {
             settings.filter_map(|option| hooks_path(option.value.as_ref()?.plain_text()?));
         let named = match of_call.next_back() {
             Some(path) => Some(path.to_string()),
-            None => read(&git, "config").and_then(|text| {
-                let lines = text.lines().map(|line| line.split(" #").next().unwrap_or_default());
-                let mut core = false;
-                lines
-                    .filter_map(|line| {
-                        if let Some(head) = line.trim().strip_prefix('[') {
-                            core = head.to_ascii_lowercase().starts_with("core]");
-                        }
-                        let setting = format!("core.{}", line.trim());
-                        let path = hooks_path(&setting).filter(|_| core);
-                        path.map(str::to_string)
-                    })
-                    .last()
-            }),
+            None => read(&git, "config").and_then(|text| last_value(&text, "core", "hookspath")),
         };
         let named = named.map(|path| match path.strip_prefix("~/") {
             Some(rest) => join(&self.out.place.home, rest),

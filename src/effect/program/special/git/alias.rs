@@ -1,15 +1,17 @@
 //! Aliases of git: those that a call brings along, and those that are written down.
 
+use std::path::Path;
+
 use super::settings::GitSetting;
 use crate::effect::Word;
 use crate::effect::emitter::Emitter;
+use crate::effect::git_file::last_value;
+use crate::effect::path::join;
 use crate::effect::program::effects::{Call, Next};
 use crate::effect::program::options::parse_arguments;
 use crate::effect::program::table::{OptSpec, Special, mark};
 use crate::effect::value::Value;
-
-/// A larger file of settings is not looked at for aliases, in bytes.
-const SETTINGS: u64 = 1 << 16;
+use crate::limits::Cap;
 
 /// An alias that this call itself brings along, or that is written down: git's own sub-commands cannot be aliases.
 pub fn expand_alias(
@@ -60,50 +62,32 @@ pub fn expand_alias(
 
 /// What the settings of the repository or the user say that the sub-command is; those of the repository have the last word.
 fn written_alias(out: &mut Emitter, name: &str) -> Option<String> {
-    let cwd = out.cwd.clone().unwrap_or_else(|| out.place.project.clone());
-    let above = std::path::Path::new(&cwd).ancestors();
-    let own = above.map(|dir| format!("{}/.git/config", dir.display()));
     let home = &out.place.home;
-    let files: Vec<String> =
-        own.chain([format!("{home}/.gitconfig"), format!("{home}/.config/git/config")]).collect();
-    files.iter().find_map(|file| {
-        let text = out.read_content(file, SETTINGS)?;
-        alias_in(&String::from_utf8_lossy(&text), name)
+    let own = [format!("{home}/.gitconfig"), format!("{home}/.config/git/config")];
+    repository_settings(out).into_iter().chain(own).find_map(|file| {
+        let text = out.read_whole(&file, Cap::Settings)?;
+        last_value(&String::from_utf8_lossy(&text), "alias", name)
     })
 }
 
-/// The last value of that alias in a file of git's settings.
-fn alias_in(settings: &str, name: &str) -> Option<String> {
-    let whole = settings.replace("\\\n", " ");
-    let mut within = false;
-    let mut found = None;
-    for line in whole.lines().map(str::trim) {
-        if let Some(section) = line.strip_prefix('[') {
-            within = section.trim_end_matches(']').trim().eq_ignore_ascii_case("alias");
-        } else if within
-            && let Some((key, value)) = line.split_once('=')
-            && key.trim().eq_ignore_ascii_case(name)
-        {
-            found = Some(plain_setting(value.trim()));
+/// The settings of the repository that the command runs in.
+fn repository_settings(out: &mut Emitter) -> Option<String> {
+    let cwd = out.cwd.clone()?;
+    for dir in Path::new(&cwd).ancestors() {
+        let dir = dir.to_string_lossy();
+        let own = join(&dir, ".git");
+        if out.resolver.is_dir(&own) {
+            return Some(join(&own, "config"));
+        }
+        // Of a linked work tree the directory is told by the file `.git`.
+        if let Some(text) = out.read_whole(&own, Cap::Settings) {
+            let text = String::from_utf8(text).ok()?;
+            let named = join(&dir, text.strip_prefix("gitdir:")?.trim());
+            let common = named.split("/worktrees/").next().unwrap_or_default();
+            return Some(join(common, "config"));
         }
     }
-    found
-}
-
-/// A value as git reads it: without the quotes around it, the signs behind a backslash as they are.
-fn plain_setting(written: &str) -> String {
-    let mut text = String::new();
-    let mut signs = written.chars();
-    let mut quoted = false;
-    while let Some(sign) = signs.next() {
-        match sign {
-            '"' => quoted = !quoted,
-            '\\' => text.extend(signs.next()),
-            '#' | ';' if !quoted => break,
-            _ => text.push(sign),
-        }
-    }
-    text.trim_end().to_string()
+    None
 }
 
 /// An alias taken apart as git does it: blanks, quotes, backslashes. None = a quote is left open.
@@ -144,18 +128,4 @@ pub fn is_risky(out: &Emitter, value: &str) -> bool {
         || program.effects.iter().any(loses)
         || discards
         || parsed.find_option("-c").is_some()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn aliases_that_are_written_down() {
-        let text = "[user]\n\tpf = no\n[Alias]\n\tst = status -sb # short\n\tPF = \"push \\\"--force\\\"\"\n\tlong = log \\\n  -p\n[core]\n\tlg = x\n";
-        assert_eq!(alias_in(text, "st").as_deref(), Some("status -sb"));
-        assert_eq!(alias_in(text, "pf").as_deref(), Some("push \"--force\""));
-        assert_eq!(alias_in(text, "long").as_deref(), Some("log    -p"));
-        assert_eq!(alias_in(text, "lg"), None);
-    }
 }
