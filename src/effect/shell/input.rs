@@ -59,63 +59,19 @@ impl Walker<'_> {
             let plain: Vec<Value> = without_descriptor(args);
             return self.fed_with(feed, |w| w.run_input_builtin(name, &plain, index, span));
         }
-        let takes = if name == "read" { "pdnNtuik" } else { "dnOsuCc" };
-        let (mut delimiter, mut skip, mut most, mut origin) = (None, 0, usize::MAX, 0);
-        let (mut names, mut array, mut raw, mut lines) = (Vec::new(), name != "read", false, true);
-        let mut at = 0;
-        while let Some(arg) = args.get(at) {
-            at += 1;
-            let text = arg.known_start();
-            if !text.starts_with('-') || text == "-" {
-                if arg.text().is_none() {
-                    let why = "input into a variable whose name is known only at run time";
-                    self.out.emit_unknown(why, span.clone());
-                }
-                names.push(text.to_string());
-                continue;
-            }
-            raw |= text.contains('r');
-            array |= name == "read" && text.ends_with(['a', 'A']);
-            // Of letters in one word the first that takes a value has the rest of it, or the next word.
-            let Some(taking) = text.find(|c| takes.contains(c)) else { continue };
-            let (option, rest) = text[taking..].split_at(1);
-            let value = match rest {
-                "" => args.get(at).cloned(),
-                rest => Some(Value::known(rest, arg.span.clone())),
-            };
-            at += usize::from(rest.is_empty());
-            let Some(value) = value else { continue };
-            let known = value.plain_text();
-            let number = known.and_then(|text| text.parse().ok());
-            match (name, option) {
-                (_, "d") => {
-                    // Without a letter, what lies between bytes that are zero.
-                    delimiter = known.map(|text| text.chars().next().unwrap_or('\0'));
-                    lines &= delimiter.is_some();
-                }
-                ("read", "n" | "N" | "k") | (_, "u") => lines = false,
-                ("read", _) => {}
-                (_, "s") => (skip, lines) = (number.unwrap_or(skip), lines && number.is_some()),
-                (_, "n") => (most, lines) = (number.unwrap_or(most), lines && number.is_some()),
-                (_, "O") => {
-                    origin = number.unwrap_or(origin);
-                    lines &= number.is_some_and(|first| first < limits::VALUES);
-                }
-                (_, "C") => {
-                    // The callback gets an index and a line.
-                    self.run_script(&value, Vec::new(), index);
-                    self.out.command = Some(index);
-                }
-                _ => {}
-            }
+        let input = Input::parse(name == "read", args);
+        if input.unnamed {
+            let why = "input into a variable whose name is known only at run time";
+            self.out.emit_unknown(why, span.clone());
         }
-        // `-n 0` is as none.
-        let most = if most == 0 { usize::MAX } else { most };
-        if names.is_empty() {
-            names.push(if array { "MAPFILE" } else { "REPLY" }.to_string());
+        if let Some(callback) = &input.callback {
+            // It gets an index and a line.
+            self.run_script(callback, Vec::new(), index);
+            self.out.command = Some(index);
         }
+        let Input { names, array, .. } = &input;
         let text = match &self.feed {
-            Feed::Text(text) if lines && (raw || array || !text.contains('\\')) => {
+            Feed::Text(text) if input.told && (input.raw || *array || !text.contains('\\')) => {
                 Some(text.clone())
             }
             _ => None,
@@ -129,22 +85,26 @@ impl Walker<'_> {
         let separators = self.field_separators();
         match (text, each, separators) {
             (Some(text), ..) if name != "read" => {
-                let parts = parts_of(&text, delimiter).skip(skip).take(most);
-                let unset = std::iter::repeat_n(Vec::new(), origin);
+                let parts = parts_of(&text, input.delimiter).skip(input.skip).take(input.most);
+                let unset = std::iter::repeat_n(Vec::new(), input.origin);
                 let words: Vec<_> = unset.chain(parts.map(loose_atoms)).collect();
                 self.assign_var(&names[0], vec![words]);
             }
             (Some(text), _, Some(separators)) => {
-                let rows: Vec<Vec<String>> = parts_of(&text, delimiter)
+                let rows: Vec<Vec<String>> = parts_of(&text, input.delimiter)
                     .map(|line| {
-                        decode::split_fields(line, &separators, if array { 0 } else { names.len() })
+                        decode::split_fields(
+                            line,
+                            &separators,
+                            if *array { 0 } else { names.len() },
+                        )
                     })
                     .collect();
                 for (i, name) in names.iter().enumerate() {
                     let mut values = Var::new();
                     for row in &rows {
                         let words = match row.get(i) {
-                            _ if array => row.iter().map(|w| loose_atoms(w)).collect(),
+                            _ if *array => row.iter().map(|w| loose_atoms(w)).collect(),
                             Some(word) => vec![loose_atoms(word)],
                             None => vec![Vec::new()],
                         };
@@ -162,17 +122,112 @@ impl Walker<'_> {
                 }
             }
             (None, each, _) if names.len() == 1 => {
-                let values = match array {
+                let values = match *array {
                     true => vec![each],
                     false => each.into_iter().map(|line| vec![line]).collect(),
                 };
                 self.assign_var(&names[0], values);
             }
             _ => {
-                for name in &names {
+                for name in names {
                     self.assign_var(name, unknown_var());
                 }
             }
+        }
+    }
+}
+
+/// How `read` or `mapfile` is called.
+struct Input {
+    /// The variables.
+    names: Vec<String>,
+    /// The name of one of them is known only at run time.
+    unnamed: bool,
+    /// All goes into one list.
+    array: bool,
+    /// A backslash is itself.
+    raw: bool,
+    /// It is told which part of the input is read.
+    told: bool,
+    /// What ends a part, where that is no line.
+    delimiter: Option<char>,
+    /// So many parts are left out.
+    skip: usize,
+    /// So many parts are read at most.
+    most: usize,
+    /// The place in the list that the first one gets.
+    origin: usize,
+    /// Shell text that runs for every few parts.
+    callback: Option<Value>,
+}
+
+impl Input {
+    fn parse(reads: bool, args: &[Value]) -> Input {
+        let mut input = Input {
+            names: Vec::new(),
+            unnamed: false,
+            array: !reads,
+            raw: false,
+            told: true,
+            delimiter: None,
+            skip: 0,
+            most: usize::MAX,
+            origin: 0,
+            callback: None,
+        };
+        let takes = if reads { "pdnNtuik" } else { "dnOsuCc" };
+        let mut rest = args.iter();
+        while let Some(arg) = rest.next() {
+            let text = arg.known_start();
+            if !text.starts_with('-') || text == "-" {
+                input.unnamed |= arg.text().is_none();
+                input.names.push(text.to_string());
+                continue;
+            }
+            // Of letters in one word the first that takes a value has the rest of it, or the next word.
+            let taking = text.find(|c| takes.contains(c));
+            let (flags, option) = text.split_at(taking.unwrap_or(text.len()));
+            input.raw |= flags.contains('r');
+            input.array |= reads && flags.ends_with(['a', 'A']);
+            let Some(letter) = option.chars().next() else { continue };
+            let value = match &option[1..] {
+                "" => rest.next().cloned(),
+                glued => Some(Value::known(glued, arg.span.clone())),
+            };
+            if let Some(value) = value {
+                input.take_option(reads, letter, value);
+            }
+        }
+        if input.names.is_empty() {
+            input.names.push(if input.array { "MAPFILE" } else { "REPLY" }.to_string());
+        }
+        input
+    }
+
+    fn take_option(&mut self, reads: bool, letter: char, value: Value) {
+        let number: Option<usize> = value.plain_text().and_then(|text| text.parse().ok());
+        match (reads, letter) {
+            (_, 'd') => {
+                // Without a letter, what lies between bytes that are zero.
+                let ends = |text: &str| text.chars().next().unwrap_or('\0');
+                self.delimiter = value.plain_text().map(ends);
+                self.told &= self.delimiter.is_some();
+            }
+            (true, 'n' | 'N' | 'k') | (_, 'u') => self.told = false,
+            (false, 's') => {
+                (self.skip, self.told) = (number.unwrap_or(0), self.told && number.is_some())
+            }
+            // None at most is as many as there are.
+            (false, 'n') => {
+                self.most = number.filter(|most| *most > 0).unwrap_or(usize::MAX);
+                self.told &= number.is_some();
+            }
+            (false, 'O') => {
+                self.origin = number.filter(|first| *first < limits::VALUES).unwrap_or(0);
+                self.told &= number.is_some_and(|first| first < limits::VALUES);
+            }
+            (false, 'C') => self.callback = Some(value),
+            _ => {}
         }
     }
 }
