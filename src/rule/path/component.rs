@@ -270,13 +270,12 @@ pub(super) fn match_below(parts: Parts<'_>, dir: &[&str], extent: Extent) -> Tru
     let mut parts = parts;
     for (at, name) in dir.iter().enumerate() {
         match parts.split_first() {
-            // It stands for none of the directories, or for some. More than two of them would take long.
-            Some((Part::Any, rest)) if rest.filter(|part| *part == Part::Any).count() < 2 => {
-                return (at..=dir.len()).fold(Truth::Maybe, |truth, skipped| {
-                    truth.or(match_below(rest, &dir[skipped..], extent))
-                });
+            // It stands for none of the directories, or for some.
+            Some((Part::Any, _)) => {
+                // One name at any depth may be there, or not.
+                let all = names_all_below(parts, &dir[at..]);
+                return if all { Truth::Yes } else { Truth::Maybe };
             }
-            Some((Part::Any, _)) => return Truth::Maybe,
             Some((part, rest)) if part_matches(&part, name) => parts = rest,
             _ => return Truth::No,
         }
@@ -286,11 +285,47 @@ pub(super) fn match_below(parts: Parts<'_>, dir: &[&str], extent: Extent) -> Tru
     }
     let content = matches!(extent, Extent::Tree | Extent::Visible | Extent::Children);
     match parts.split_first() {
-        Some((part, rest)) if content && rest.is_empty() && is_surely_in(&part) => Truth::Yes,
-        // Whatever it is that lies there.
-        Some((part, rest)) if rest.is_empty() && is_whatever(&part) => Truth::Yes,
+        Some((part, rest)) if content && rest.is_empty() && is_one_name(&part) => Truth::Yes,
+        _ if names_whatever(parts) => Truth::Yes,
         _ => Truth::Maybe,
     }
+}
+
+/// Does a pattern with `**` name whatever lies behind these directories: can its last part be all that is left of it?
+fn names_all_below(parts: Parts<'_>, dir: &[&str]) -> bool {
+    let parts: Vec<Part<'_>> = parts.collect();
+    let Some(last) = parts.len().checked_sub(1).filter(|last| is_whatever(&parts[*last])) else {
+        return false;
+    };
+    // Where one may stand. `**` stands for no directory as well, and for one more.
+    let step_over = |stands: &mut [bool]| {
+        for at in (0..last).filter(|at| parts[*at] == Part::Any) {
+            stands[at + 1] |= stands[at];
+        }
+    };
+    let mut stands = vec![false; parts.len()];
+    stands[0] = true;
+    step_over(&mut stands);
+    for name in dir {
+        if !limits::spend_steps(parts.len()) {
+            return false;
+        }
+        let mut next = vec![false; parts.len() + 1];
+        for at in (0..parts.len()).filter(|at| stands[*at]) {
+            match &parts[at] {
+                Part::Any => next[at] = true,
+                part => next[at + 1] |= part_matches(part, name),
+            }
+        }
+        step_over(&mut next);
+        stands = next;
+    }
+    stands[last]
+}
+
+/// Does what is left of a pattern name whatever lies in the directory?
+fn names_whatever(parts: Parts<'_>) -> bool {
+    parts.split_first().is_some_and(|(part, rest)| rest.is_empty() && is_whatever(&part))
 }
 
 /// Does a directory that is touched with all in it surely hold what the component names: one name, or whatever is there?
