@@ -341,7 +341,7 @@ fn parse_option(
         return 1;
     }
     let open = arg.text().is_none() && !text.contains('=');
-    if glued.is_none() && (open || text.ends_with(crate::glob::SOME_NUMBER)) {
+    if glued.is_none() && (open || text.strip_prefix('-') == Some(crate::glob::SOME_NUMBER)) {
         // `-$x`, `-$PPID` or `--opt$x`: nobody knows which.
         taken.push(parsed, name, None, None);
         return 1;
