@@ -185,3 +185,206 @@ fn the_plugins_say_what_the_tables_say() {
         }
     }
 }
+
+/// What the launcher makes of a machine: nothing of this one's counts.
+#[cfg(unix)]
+mod launcher {
+    use std::fs;
+    use std::io::Write as _;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::path::Path;
+    use std::process::{Command, Stdio};
+
+    use tempfile::TempDir;
+
+    /// A machine's directories, all below one of the test's own: `home`, `project`, `opt`, and the system's.
+    struct Machine(TempDir);
+
+    impl Machine {
+        fn new() -> Machine {
+            let machine = Machine(TempDir::new().expect("a directory"));
+            for dir in ["home", "project/src", "project/bin", "opt/bin"] {
+                fs::create_dir_all(machine.0.path().join(dir)).expect("made");
+            }
+            let text = fs::read_to_string(super::root().join("plugins/launch.sh")).expect("there");
+            let top = machine.path("");
+            let text = ["/usr/", "/opt/homebrew", "/home/linuxbrew", "/run/current-system"]
+                .iter()
+                .fold(text, |text, dir| {
+                    text.replace(&format!(" {dir}"), &format!(" {top}machine{dir}"))
+                });
+            fs::write(machine.path("launch.sh"), text).expect("written");
+            machine
+        }
+
+        fn path(&self, name: &str) -> String {
+            let top = self.0.path().canonicalize().expect("there");
+            format!("{}/{name}", top.display())
+        }
+
+        /// The program itself, which answers.
+        fn put_program(&self, name: &str) {
+            let file = self.path(name);
+            fs::create_dir_all(Path::new(&file).parent().expect("a directory")).expect("made");
+            let program = env!("CARGO_BIN_EXE_hookctl");
+            fs::hard_link(program, &file)
+                .or_else(|_| fs::copy(program, &file).map(drop))
+                .expect("copied");
+        }
+
+        /// An executable file of that text.
+        fn put_text(&self, name: &str, text: &str) {
+            let file = self.path(name);
+            fs::create_dir_all(Path::new(&file).parent().expect("a directory")).expect("made");
+            fs::write(&file, text).expect("written");
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("executable");
+        }
+
+        /// A program of the project's: it would leave a mark.
+        fn put_fake(&self, name: &str) {
+            self.put_text(name, &format!("#!/bin/sh\n: >'{}'\n", self.path("faked")));
+        }
+
+        /// The exit status, stdout and stderr of a hook with a call that nobody may make.
+        fn run(&self, what: &str, cwd: &str, vars: &[(&str, &str)]) -> (i32, String, String) {
+            let event = serde_json::json!({
+                "session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/", "tool_name": "Bash",
+                "tool_input": { "command": "rm -rf /" },
+            });
+            let mut child = Command::new("/bin/sh")
+                .args([&self.path("launch.sh"), what, "hook", "--agent", "claude"])
+                .current_dir(self.path(cwd))
+                .env_clear()
+                .env("HOME", self.path("home"))
+                .envs(
+                    vars.iter().map(|(name, value)| (*name, value.replace("TOP/", &self.path("")))),
+                )
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("started");
+            // A launcher that finds nothing does not read it.
+            let _ = child.stdin.take().expect("a pipe").write_all(event.to_string().as_bytes());
+            let output = child.wait_with_output().expect("ended");
+            assert!(!Path::new(&self.path("faked")).exists(), "the project's program ran");
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+        }
+
+        fn judges(&self, cwd: &str, vars: &[(&str, &str)]) {
+            let (code, out, err) = self.run("closed", cwd, vars);
+            assert!(code == 0 && out.contains("\"deny\""), "{vars:?}: {code} {out} {err}");
+        }
+
+        fn stops(&self, cwd: &str, vars: &[(&str, &str)], why: &str) {
+            let (code, out, err) = self.run("closed", cwd, vars);
+            let told = code == 2 && out.is_empty() && err.contains(why);
+            assert!(told, "{vars:?}: {code} {out} {err}");
+        }
+    }
+
+    const MISSING: &str = "the program is not there";
+
+    #[test]
+    fn it_finds_the_program_where_packages_put_it() {
+        for place in [
+            "home/.local/bin/hookctl",
+            "home/.cargo/bin/hookctl",
+            "machine/usr/local/bin/hookctl",
+            "machine/opt/homebrew/bin/hookctl",
+            "home/.npm-global/lib/node_modules/hookctl/node_modules/@hookctl/os-cpu/bin/hookctl",
+            "machine/usr/lib/node_modules/@hookctl/os-cpu/bin/hookctl",
+            "home/.volta/tools/image/packages/hookctl/lib/node_modules/@hookctl/os-cpu/bin/hookctl",
+        ] {
+            let machine = Machine::new();
+            machine.put_program(place);
+            machine.judges("project", &[]);
+        }
+        let machine = Machine::new();
+        machine.put_program("opt/bin/hookctl");
+        machine.judges("project", &[("PATH", "/nowhere:TOP/opt/bin")]);
+        // A home that is a project, as one with its settings in git is.
+        fs::create_dir_all(machine.path("home/.git")).expect("made");
+        machine.put_program("home/tools/hookctl");
+        machine.judges("home", &[("PATH", "TOP/home/tools"), ("CLAUDE_PROJECT_DIR", "TOP/home")]);
+    }
+
+    #[test]
+    fn beside_a_launcher_of_npm_it_runs_the_program_itself() {
+        let machine = Machine::new();
+        machine.put_text("opt/lib/node_modules/hookctl/bin/hookctl.js", "#!/usr/bin/env node\n");
+        symlink("../lib/node_modules/hookctl/bin/hookctl.js", machine.path("opt/bin/hookctl"))
+            .expect("a link");
+        machine.stops("project", &[("PATH", "TOP/opt/bin")], MISSING);
+        machine
+            .put_program("opt/lib/node_modules/hookctl/node_modules/@hookctl/os-cpu/bin/hookctl");
+        machine.judges("project", &[("PATH", "TOP/opt/bin")]);
+    }
+
+    #[test]
+    fn no_program_of_the_project_is_one() {
+        for (git, cwd, path, home, named) in [
+            (true, "project", "TOP/project/bin", "TOP/home", ""),
+            (true, "project/src", "TOP/project/bin", "TOP/home", ""),
+            (true, "project/src", "../bin", "TOP/home", ""),
+            (true, "project/bin", ".:", "TOP/home", ""),
+            (false, "project", "TOP/project/bin", "TOP/home", ""),
+            (false, "project/src", "../bin", "TOP/home", ""),
+            (false, "project/src", "TOP/project/bin", "TOP/home", "TOP/project"),
+            (false, "project/src", "TOP/project/src/../bin", "TOP/home", "TOP/project/"),
+            (false, "project", "", ".", ""),
+        ] {
+            let machine = Machine::new();
+            machine.put_fake("project/bin/hookctl");
+            machine.put_fake("project/.local/bin/hookctl");
+            if git {
+                fs::create_dir(machine.path("project/.git")).expect("made");
+            }
+            let vars = [("PATH", path), ("HOME", home), ("CLAUDE_PROJECT_DIR", named)];
+            machine.stops(cwd, &vars, MISSING);
+        }
+    }
+
+    #[test]
+    fn a_broken_program_is_no_silence() {
+        for (text, why) in [
+            ("", MISSING),
+            ("\0\0\0\0", MISSING),
+            ("#!/usr/bin/env node\n", MISSING),
+            ("#!/usr/local/bin/node\n", MISSING),
+            ("#!/nowhere/sh\n", "the program failed (exit status 12"),
+            ("#!/bin/sh\nexit 1\n", "the program failed (exit status 1)"),
+            ("#!/bin/sh\nkill -9 $$\n", "the program failed (exit status 137)"),
+        ] {
+            let machine = Machine::new();
+            machine.put_text("home/.local/bin/hookctl", text);
+            machine.stops("project", &[], why);
+            let (code, out, _) = machine.run("told", "project", &[]);
+            assert!(code == 0 && out.contains("systemMessage") && out.contains(why), "{out}");
+            let said: serde_json::Value = serde_json::from_str(&out).expect("one object");
+            assert!(said.is_object());
+            assert_eq!(machine.run("empty", "project", &[]).1, "{}\n");
+            let (code, out, _) = machine.run("open", "project", &[]);
+            assert_eq!((code, out.as_str()), (0, ""));
+        }
+    }
+
+    #[test]
+    fn a_session_whose_directory_is_gone_is_told() {
+        let machine = Machine::new();
+        machine.put_program("opt/bin/hookctl");
+        let gone = machine.path("project/src");
+        let script =
+            format!("rmdir '{gone}'; exec /bin/sh '{}' closed hook", machine.path("launch.sh"));
+        let output = Command::new("/bin/sh")
+            .args(["-c", &script])
+            .current_dir(&gone)
+            .env("PATH", "/bin:/usr/bin")
+            .env("HOME", machine.path("home"))
+            .output()
+            .expect("started");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("is gone"), "{said}");
+    }
+}
