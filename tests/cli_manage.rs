@@ -942,30 +942,135 @@ fn another_hookctl_and_a_plugin_are_told() {
     // A copy is no other.
     fs::copy(env!("CARGO_BIN_EXE_hookctl"), &other).unwrap();
     assert!(!told(&status(&[]), "another hookctl"));
+}
 
+/// What Claude Code 2.1.329 keeps of a plugin that was installed from a directory.
+fn put_plugin(world: &World, list: &str) {
+    let hooks = include_str!("../plugins/claude/hooks/hooks.json");
+    let checkout = world.home().join(format!("checkout-{list}"));
+    let market =
+        json!({ "name": list, "plugins": [{ "name": "hookctl", "source": "./plugins/claude" }] });
+    world.write(&checkout.join(".claude-plugin/marketplace.json"), &market.to_string());
+    world.write(&checkout.join("plugins/claude/hooks/hooks.json"), hooks);
+    let plugins = world.home().join(".claude/plugins");
+    let cache = plugins.join("cache/hookctl/hookctl/0.2.0");
+    world.write(&cache.join("hooks/hooks.json"), hooks);
+    let name = format!("hookctl@{list}");
+    let installed =
+        json!({ "version": 2, "plugins": { name: [{ "scope": "user", "installPath": cache }] } });
+    world.write(&plugins.join("installed_plugins.json"), &installed.to_string());
+    let known = json!({ list: {
+        "source": { "source": "directory", "path": checkout }, "installLocation": checkout,
+    } });
+    world.write(&plugins.join("known_marketplaces.json"), &known.to_string());
+}
+
+fn has_note(status: &Value, words: &str) -> bool {
+    status["notes"].as_array().unwrap().iter().any(|note| note.as_str().unwrap().contains(words))
+}
+
+#[test]
+fn a_plugin_that_settings_switch_is_told() {
+    let world = World::new();
+    let status = || world.run(&["status", "--json", "--offline"]).json();
     let settings = world.home().join(".claude/settings.json");
+    put_plugin(&world, "x");
     // What a project says switches nothing on, and may switch it off.
     let project = world.project().join(".claude/settings.json");
     world.write(&project, &json!({ "enabledPlugins": { "hookctl@x": true } }).to_string());
-    assert!(!told(&status(&[]), "its plugin"));
+    assert!(!has_note(&status(), "its plugin"));
     world.write(&settings, &json!({ "enabledPlugins": { "hookctl@x": true } }).to_string());
-    assert!(told(&status(&[]), "its plugin hookctl@x"));
+    let on = status();
+    assert!(has_note(&on, "its plugin hookctl@x"), "{on}");
+    assert_eq!((&on["in_effect"], &on["guarded"]), (&true.into(), &json!(["claude"])), "{on}");
+    let shown = world.run(&["status", "--offline"]).out;
+    assert!(shown.contains("in effect for Claude Code ("), "{shown}");
     world.write(&project, &json!({ "enabledPlugins": { "hookctl@x": false } }).to_string());
-    let off = status(&[]);
+    let off = status();
     assert_eq!(off["in_effect"], false, "{off}");
     assert!(
         off["problems"][0].as_str().unwrap().contains("project settings switch the plugin off")
     );
     fs::remove_file(&project).unwrap();
     for (plugins, on) in [
-        (json!({ "hookctl@hookctl": true }), true),
-        (json!({ "hookctl@hookctl": false }), false),
-        (json!({ "other@hookctl": true }), false),
+        (json!({ "hookctl@x": true }), true),
+        (json!({ "hookctl@x": false }), false),
+        (json!({ "other@x": true }), false),
     ] {
         world.write(&settings, &json!({ "enabledPlugins": plugins }).to_string());
-        let status = status(&[]);
+        let status = status();
         assert_eq!(status["in_effect"], on, "{status}");
-        assert_eq!(told(&status, "its plugin hookctl@hookctl"), on, "{status}");
+        assert_eq!(has_note(&status, "its plugin hookctl@x"), on, "{status}");
+    }
+}
+
+#[test]
+fn a_plugin_that_the_client_does_not_load_guards_nothing() {
+    type Break = fn(&Path);
+    let breaks: [(Break, &str); 7] = [
+        (|home| fs::remove_dir_all(home.join(".claude/plugins")).unwrap(), "it is not installed"),
+        (
+            |home| fs::write(home.join(".claude/plugins/installed_plugins.json"), "{").unwrap(),
+            "it is not installed",
+        ),
+        (
+            |home| fs::remove_file(home.join(".claude/plugins/known_marketplaces.json")).unwrap(),
+            "its list hookctl is not known",
+        ),
+        (
+            |home| fs::rename(home.join("checkout-hookctl"), home.join("moved")).unwrap(),
+            "is not where it was: ~/checkout-hookctl",
+        ),
+        (
+            |home| {
+                fs::write(
+                    home.join("checkout-hookctl/.claude-plugin/marketplace.json"),
+                    "{\"plugins\": []}",
+                )
+                .unwrap()
+            },
+            "does not name it",
+        ),
+        (
+            |home| {
+                fs::remove_file(home.join("checkout-hookctl/plugins/claude/hooks/hooks.json"))
+                    .unwrap()
+            },
+            "has no hooks of hookctl's",
+        ),
+        (
+            |home| {
+                fs::write(home.join("checkout-hookctl/plugins/claude/hooks/hooks.json"), "{}")
+                    .unwrap()
+            },
+            "has no hooks of hookctl's",
+        ),
+    ];
+    for (brk, why) in breaks {
+        let world = World::new();
+        put_plugin(&world, "hookctl");
+        let settings = world.home().join(".claude/settings.json");
+        world.write(
+            &settings,
+            &json!({ "enabledPlugins": { "hookctl@hookctl": true } }).to_string(),
+        );
+        brk(&world.home());
+        let done = world.run(&["status", "--json", "--offline"]);
+        let status = done.json();
+        assert_eq!(
+            (done.code, &status["in_effect"], &status["guarded"]),
+            (1, &false.into(), &json!([])),
+            "{status}"
+        );
+        let problems = status["problems"].to_string();
+        assert!(
+            problems.contains("does not load the plugin hookctl@hookctl") && problems.contains(why),
+            "{why}: {problems}"
+        );
+        // Where settings have entries as well, it is only told.
+        assert_eq!(world.run(&["install", "--agent", "claude"]).code, 0);
+        let both = world.run(&["status", "--json", "--offline"]);
+        assert!(both.code == 0 && has_note(&both.json(), why), "{}", both.out);
     }
 }
 

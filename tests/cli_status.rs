@@ -210,6 +210,40 @@ fn a_switch_that_is_off_is_told_by_status_and_by_install() {
     }
 }
 
+/// A file that an agent drops for what is broken in it takes our entries with it.
+#[test]
+fn a_file_that_broke_since_is_told_for_every_agent() {
+    for (agent, file) in [
+        ("gemini", ".gemini/settings.json"),
+        ("codex", ".codex/hooks.json"),
+        ("cursor", ".cursor/hooks.json"),
+        ("qwen", ".qwen/settings.json"),
+    ] {
+        let stage = Stage::with(agent, &[], &[]);
+        stage.is_in_effect();
+        let path = stage.world.home().join(file);
+        for broken in ["{broken", ""] {
+            fs::write(&path, broken).unwrap();
+            let status = stage.report(&[]);
+            assert_eq!(status["in_effect"], false, "{agent}: {status}");
+            if !broken.is_empty() {
+                let problems = status["problems"].to_string();
+                let name = path.file_name().unwrap().to_str().unwrap();
+                assert!(
+                    problems.contains("drops the whole file") && problems.contains(name),
+                    "{problems}"
+                );
+            }
+        }
+        // One that never had hookctl is no matter of ours.
+        let world = World::new();
+        world.write(&world.home().join(file), "{broken");
+        world.run(&["install", "--agent", "claude"]);
+        let status = world.run(&["status", "--json", "--offline"]).json();
+        assert_eq!(status["in_effect"], true, "{status}");
+    }
+}
+
 #[test]
 fn a_script_that_is_gone_gutted_linked_or_not_executable_is_missed() {
     type Damage = fn(&Stage);

@@ -26,6 +26,11 @@ fn machine() -> (World, PathBuf, String) {
     (world, root, text)
 }
 
+/// All but what is said of where this program lies.
+fn warnings(err: &str) -> String {
+    err.lines().filter(|line| !line.contains("warning: here ")).collect()
+}
+
 fn all_below(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
@@ -42,7 +47,7 @@ fn each_agent_has_entries_for_every_user() {
     let (world, root, text) = machine();
     let install = ["install", "--managed", "--root", &text];
     let done = world.run(&install);
-    assert_eq!((done.code, done.err.as_str()), (0, ""), "{}", done.out);
+    assert_eq!((done.code, warnings(&done.err)), (0, String::new()), "{}", done.out);
     for file in FILES {
         let path = root.join(file);
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));
@@ -193,12 +198,48 @@ fn whatever_the_mask_all_users_can_read_it() {
         let mode = fs::metadata(path).unwrap().permissions().mode();
         assert_eq!(mode & 0o444, 0o444, "{}: {mode:o}", path.display());
     }
-    // What was there keeps its mode.
+    // What was there keeps its mode, and what keeps it from others or leaves it to them is told.
     let gemini = root.join("etc/gemini-cli/settings.json");
     world.write(&gemini, "{}\n");
     fs::set_permissions(&gemini, fs::Permissions::from_mode(0o600)).unwrap();
     for command in ["install", "uninstall"] {
         world.run(&[command, "--managed", "--root", &text, "--agent", "gemini"]);
         assert_eq!(fs::metadata(&gemini).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn what_does_not_hold_for_every_user_is_told() {
+    let (world, root, text) = machine();
+    let run = |agent| world.run(&["install", "--managed", "--root", &text, "--agent", agent]);
+    let mode =
+        |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let gemini = root.join("etc/gemini-cli/settings.json");
+    world.write(&gemini, "{}\n");
+    mode(&gemini, 0o644);
+    assert_eq!(warnings(&run("gemini").err), "");
+    for (path, odd, usual, words) in [
+        (gemini.as_path(), 0o666, 0o644, "others than root can change"),
+        (gemini.as_path(), 0o600, 0o644, "other users cannot read it"),
+        (gemini.parent().unwrap(), 0o777, 0o755, "others than root can change"),
+        (gemini.parent().unwrap(), 0o700, 0o755, "other users cannot read it"),
+        (&root.join("etc"), 0o750, 0o755, "other users cannot read it"),
+    ] {
+        mode(path, odd);
+        let done = run("gemini");
+        assert_eq!(done.code, 0, "{}", done.err);
+        let told = warnings(&done.err);
+        let named = told.contains(&format!("{}", path.display()));
+        assert!(told.contains(words) && named && told.contains("chmod"), "{odd:o}: {told}");
+        mode(path, usual);
+    }
+    // Another file of the administrator's switches all of it off.
+    for (file, off) in [("managed-settings.d/60-x.json", true), ("managed-settings.json", false)] {
+        let file = root.join("etc/claude-code").join(file);
+        world.write(&file, &format!("{{\"disableAllHooks\": {off}}}"));
+        let told = warnings(&run("claude").err);
+        assert_eq!(told.contains("`disableAllHooks` in "), off, "{told}");
+        assert_eq!(told.contains("60-x.json switches all hooks off"), off, "{told}");
+        fs::remove_file(&file).unwrap();
     }
 }

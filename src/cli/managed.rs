@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::{Value, json};
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 
 use super::install::{edit_as_json, unified_diff};
 use super::report::{Level, Report};
@@ -18,9 +18,10 @@ use crate::agent::codex::REQUIREMENTS;
 use crate::agent::wiring::{EntryForm, OWN_MARK, Off, Scope, Switch, by_platform};
 use crate::agent::{self, Agent};
 use crate::paths::Paths;
-use crate::script::line::PROGRAM;
+use crate::script::line::{PROGRAM, split_words};
 use crate::settings::hooks::{Going, Shaped, WantedEntries};
-use crate::settings::place::SettingsFile;
+use crate::settings::place::{SettingsFile, expand_name};
+use crate::settings::program::{is_executable, resolve_program};
 use crate::settings::switch;
 use crate::settings::{self, EditMode, EditOutcome};
 
@@ -129,17 +130,17 @@ impl Managed<'_> {
     /// Where one of the files cannot be edited; it is then untouched.
     pub(super) fn install(&self, context: &Context, report: &mut Report) -> Result<Exit> {
         let program = scope::this_program()?;
-        match (find_writable(Path::new(&program)), self.root) {
-            (None, _) => {}
-            (Some(place), None) => bail!(
-                "{} can be changed by others than root, and with it {program}: put the program into /usr/local/bin",
-                place.display()
-            ),
-            // Of an image somebody else sees to it that the program lies there.
-            (Some(place), Some(_)) => report.say(
-                Level::Warning,
-                format!("here {} can be changed by others than root", place.display()),
-            ),
+        let path = Path::new(&program);
+        let writable = find_writable(path, Owner::Root)
+            .map(|place| format!("{} can be changed by others than root", place.display()));
+        let closed = find_closed(path, 0o005)
+            .map(|place| format!("{} is closed to other users", place.display()));
+        for why in writable.into_iter().chain(closed) {
+            match self.root {
+                None => bail!("{why}, and with it {program}: put the program into /usr/local/bin"),
+                // Of an image somebody else sees to it that the program lies there.
+                Some(_) => report.say(Level::Warning, format!("here {why}")),
+            }
         }
         self.each(report, |place, agent, file, mode| {
             let paths = self.paths(context);
@@ -206,13 +207,13 @@ impl Managed<'_> {
                 Ok(done) => {
                     report.push("files", edit_as_json(&done, self.dry_run));
                     report.tell(&self.describe(agent, &file, &done))?;
-                    if let Some(after) = &done.after
-                        && after.contains(PROGRAM)
-                        && let Some(why) = find_weakness(agent, &file, after)
+                    open_to_read(&made)?;
+                    let after = done.after.as_ref().filter(|after| after.contains(PROGRAM));
+                    for why in
+                        after.into_iter().flat_map(|text| self.weaknesses(agent, &file, text))
                     {
                         report.say(Level::Warning, format!("{}: {why}", file.display()));
                     }
-                    open_to_read(&made)?;
                 }
                 Err(error) => {
                     report.say(Level::Error, format!("{}: {error:#}", agent.title()));
@@ -221,6 +222,54 @@ impl Managed<'_> {
             }
         }
         Ok(exit)
+    }
+
+    /// Why what the file says does not hold for every user.
+    fn weaknesses(&self, agent: &dyn Agent, file: &Path, text: &str) -> Vec<String> {
+        let mut found: Vec<String> = find_weakness(agent, file, text).into_iter().collect();
+        found.extend(self.find_off(agent));
+        if self.dry_run {
+            return found;
+        }
+        // Of an image somebody else says who owns it.
+        let owner = if self.root.is_none() { Owner::Root } else { Owner::Anybody };
+        let inside =
+            |place: &PathBuf| self.root.is_none_or(|root| place.starts_with(root) && place != root);
+        let writable = find_writable(file, owner).filter(inside);
+        found.extend(writable.map(|place| {
+            format!(
+                "others than root can change {}: `chmod go-w` it, and let root own it",
+                place.display()
+            )
+        }));
+        let closed = find_closed(file, 0o004).filter(inside);
+        found.extend(
+            closed.map(|place| {
+                format!("other users cannot read it: `chmod o+rX {}`", place.display())
+            }),
+        );
+        found
+    }
+
+    /// The administrator's file that switches all hooks of the agent off, where one does.
+    fn find_off(&self, agent: &dyn Agent) -> Option<String> {
+        let switches = agent.wiring().map(|wiring| wiring.switches).unwrap_or_default();
+        let off = |switch: &Switch| {
+            let Off::Anywhere(off) = switch.off else { return None };
+            let managed = switch.places.iter().filter(|(scope, _)| *scope == Scope::Managed);
+            let mut files =
+                managed.flat_map(|(_, path)| expand_name(below(self.root(), Path::new(path))));
+            let file = files.find(|file| {
+                let text = crate::files::read_text(file, crate::files::LARGE).unwrap_or_default();
+                switch::say(switch, file, &text) == Some(Value::Bool(off))
+            })?;
+            Some(format!(
+                "`{}` in {} switches all hooks off",
+                switch.keys.join("."),
+                file.display()
+            ))
+        };
+        switches.iter().find_map(off)
     }
 
     fn describe(&self, agent: &dyn Agent, file: &Path, done: &EditOutcome) -> String {
@@ -273,25 +322,51 @@ fn open_to_read(_: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// The first of the program and the directories that lead to it which others than root can change; None where there is none. In
+/// Who has to own what nobody else may change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Root,
+    Anybody,
+}
+
+/// The first of the file and the directories that lead to it which others than root can change; None where there is none. In
 /// a directory like /tmp nobody else can replace what is root's.
 #[cfg(unix)]
-fn find_writable(program: &Path) -> Option<PathBuf> {
+fn find_writable(file: &Path, owner: Owner) -> Option<PathBuf> {
     use std::os::unix::fs::MetadataExt as _;
     const OTHERS: u32 = 0o022;
     const STICKY: u32 = 0o1000;
     let open = |path: &&Path| {
         fs::metadata(path).is_ok_and(|meta| {
             let sticky = meta.is_dir() && meta.mode() & STICKY != 0;
-            meta.uid() != 0 || (meta.mode() & OTHERS != 0 && !sticky)
+            (owner == Owner::Root && meta.uid() != 0) || (meta.mode() & OTHERS != 0 && !sticky)
         })
     };
-    program.ancestors().find(open).map(Path::to_path_buf)
+    file.ancestors().find(open).map(Path::to_path_buf)
+}
+
+/// The first of the file and the directories that lead to it which other users get nowhere by: the file has to have these
+/// bits of mode for them, and each directory lets them pass.
+#[cfg(unix)]
+fn find_closed(file: &Path, bits: u32) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let closed = |path: &&Path| {
+        fs::metadata(path).is_ok_and(|meta| {
+            let wanted = if meta.is_dir() { 0o001 } else { bits };
+            meta.permissions().mode() & wanted != wanted
+        })
+    };
+    file.ancestors().find(closed).map(Path::to_path_buf)
 }
 
 /// Windows has no such modes: its installers put programs where only administrators write.
 #[cfg(not(unix))]
-fn find_writable(_: &Path) -> Option<PathBuf> {
+fn find_writable(_: &Path, _: Owner) -> Option<PathBuf> {
+    None
+}
+
+#[cfg(not(unix))]
+fn find_closed(_: &Path, _: u32) -> Option<PathBuf> {
     None
 }
 
@@ -425,9 +500,69 @@ fn edit_requirements(
     }
 }
 
-/// Codex's requirements, where they have entries of ours: nothing else reads that form.
-pub(super) fn own_requirements() -> Option<PathBuf> {
+/// Codex's requirements, where they have entries of ours: the file, or why they guard nothing. Nothing else reads that form.
+pub(super) fn requirements_state() -> Option<Result<PathBuf, String>> {
     let file = PathBuf::from(REQUIREMENTS);
-    let text = crate::files::read_text(&file, crate::files::LARGE).ok()?;
-    (text.contains(OWN_MARK) && text.contains("--agent codex")).then_some(file)
+    let fault = match crate::files::read_text(&file, crate::files::LARGE) {
+        Ok(text) if text.contains(OWN_MARK) && text.contains("--agent codex") => {
+            requirements_fault(&text, &|program| {
+                resolve_program(program).is_some_and(|file| is_executable(&file))
+            })
+        }
+        Ok(_) => return None,
+        Err(crate::files::Refusal::Absent) => return None,
+        Err(why) => Some(format!("nobody who cannot read it is guarded by it: {why}")),
+    };
+    Some(match fault {
+        None => Ok(file),
+        Some(why) => Err(format!("Codex's requirements {}: {why}", file.display())),
+    })
+}
+
+/// Why requirements with entries of ours guard nothing; `runs`: can that program be run?
+fn requirements_fault(text: &str, runs: &dyn Fn(&str) -> bool) -> Option<String> {
+    let table = match DeTable::parse(text) {
+        Ok(table) => table.into_inner(),
+        Err(error) => return Some(format!("the agent drops the whole file: {}", error.message())),
+    };
+    let find = |above: &str, key: &str| Some(table.get(above)?.get_ref().get(key)?.get_ref());
+    if matches!(find("features", "hooks"), Some(DeValue::Boolean(false))) {
+        return Some("`features.hooks = false` switches hooks off".into());
+    }
+    let groups = find("hooks", "PreToolUse").and_then(DeValue::as_array).into_iter().flatten();
+    let hooks = groups.filter_map(|group| group.get_ref().get("hooks")?.get_ref().as_array());
+    let mut ours = hooks
+        .flatten()
+        .filter_map(|entry| Some(split_words(entry.get_ref().get("command")?.get_ref().as_str()?)));
+    let Some(ours) = ours.find(|words| words.iter().any(|word| word == "codex")) else {
+        return Some("no entry for PreToolUse: run `hookctl install --managed`".into());
+    };
+    let program = ours.first().map(String::as_str).unwrap_or_default();
+    (!runs(program)).then(|| format!("{program} cannot be run"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::requirements_fault;
+
+    const OURS: &str = "[hooks]\nmanaged_dir = \"/x\"\n[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\n\
+        type = \"command\"\ncommand = \"'/x y/hookctl' hook --agent codex --event PreToolUse\"\n";
+
+    #[test]
+    fn requirements_that_guard_nothing_are_told() {
+        let fault = |text: &str| requirements_fault(text, &|program| program == "/x y/hookctl");
+        assert_eq!(fault(OURS), None);
+        assert_eq!(fault(&format!("[features]\nhooks = true\n{OURS}")), None);
+        for (text, why) in [
+            (format!("[features]\nhooks = false\n{OURS}"), "switches hooks off"),
+            (format!("{OURS}\n[half"), "drops the whole file"),
+            (OURS.replace("PreToolUse", "Stop"), "no entry for PreToolUse"),
+            (OURS.replace("codex", "gemini"), "no entry for PreToolUse"),
+            (OURS.replace("x y", "gone"), "/gone/hookctl cannot be run"),
+            (String::new(), "no entry for PreToolUse"),
+        ] {
+            let said = fault(&text);
+            assert!(said.as_ref().is_some_and(|said| said.contains(why)), "{why}: {said:?}");
+        }
+    }
 }

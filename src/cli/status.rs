@@ -11,6 +11,7 @@ use super::args::StatusArgs;
 use super::log;
 use super::others;
 use super::{Context, Exit, print, print_json, scope};
+use crate::agent::wiring::Scope;
 use crate::config::standing::Standing;
 use crate::config::{Config, LayerFile};
 use crate::files;
@@ -32,6 +33,7 @@ mod gates;
 mod guards;
 mod health;
 mod live;
+mod plugin;
 mod servers;
 mod show;
 mod verify;
@@ -53,6 +55,8 @@ struct StatusReport {
     agent: &'static str,
     /// Are all wanted events guarded by a program that works?
     in_effect: bool,
+    /// The agents that are guarded, by their ids.
+    guarded: Vec<&'static str>,
     /// Why not, in sentences.
     problems: Vec<String>,
     /// What else a person may want to know.
@@ -141,9 +145,9 @@ pub(super) fn describe_state(context: &Context) -> State {
     let has = |row: &&AgentRow| row.is_installed();
     let mut agents: Vec<String> =
         report.agents.iter().filter(has).map(|row| row.agent.to_string()).collect();
-    if super::managed::own_requirements().is_some() && !agents.iter().any(|id| id == "codex") {
-        agents.push("codex".into());
-    }
+    // The plugin, and Codex's requirements, are no entries of settings.
+    let more = report.guarded.iter().map(|id| id.to_string());
+    agents.extend(more.filter(|id| !agents.contains(id)).collect::<Vec<_>>());
     State { agents, problems: report.problems }
 }
 
@@ -207,30 +211,33 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     let is_other = |row: &&AgentRow| row.agent != crate::agent::default_agent().id();
     let elsewhere = agents.iter().filter(is_other).any(AgentRow::is_installed);
     said.problems.extend(agents::problems_of_others(&agents));
-    let requirements = super::managed::own_requirements();
-    let elsewhere = elsewhere || requirements.is_some();
-    if let Some(file) = requirements {
-        said.note(format!("Codex's requirements have hookctl for every user: {}", file.display()));
-    }
-    let plugin = versions::enabled_plugin(&files);
-    if let Some((name, off)) = &plugin {
-        match off {
-            None => said.note(format!("Claude Code runs hookctl as its plugin {name}")),
-            Some(scope) => said.say(
-                !installed,
-                format!("the {scope} settings switch the plugin off: take {name} out of them"),
-            ),
+    let requirements = super::managed::requirements_state();
+    match &requirements {
+        Some(Ok(file)) => {
+            let file = file.display();
+            said.note(format!("Codex's requirements have hookctl for every user: {file}"));
         }
-    } else if !installed && !elsewhere {
-        said.problem("hookctl is not installed here: run `hookctl install`");
+        Some(Err(why)) => said.problem(why),
+        None => {}
     }
-    switched_off(&mut files, &mut said);
+    let plugin = plugin::find(context, &files);
+    let off = switched_off(&mut files);
     let covered = to_set(files.iter().flat_map(|f| f.guarded.clone()));
     let complete = files.iter().any(|file| file.is_complete(&covered));
+    // What the administrator registered outlives what others switch off.
+    off.into_iter().for_each(|text| said.say(!complete, text));
+    match &plugin {
+        Some(plugin) => tell_plugin(plugin, installed, &mut said),
+        None if !installed && !elsewhere && requirements.is_none() => {
+            said.problem("hookctl is not installed here: run `hookctl install`");
+        }
+        None => {}
+    }
+    let loaded = matches!(&plugin, Some(plugin) if plugin.state == plugin::State::Loaded);
     for file in &files {
         of_file(file, &covered, &mut said);
     }
-    if installed && !matches!(plugin, Some((_, None))) {
+    if installed && !loaded {
         let ours: Vec<&FileReport> = files.iter().filter(|file| file.is_ours()).collect();
         let gates = gates::check_gates(crate::agent::default_agent(), &ours, &[]);
         gates.tell(&mut said.problems, &mut said.notes);
@@ -254,11 +261,16 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     said.problems.extend(others.iter().filter_map(|other| other.conflict_warning(&again)));
     said.notes.extend(others::unserved_programs(context, &config, &records));
     let (packs_off, rules_off) = super::packs::switched_off(&config);
+    let mut guarded: Vec<&str> = Vec::new();
+    guarded.extend((complete || !installed && loaded).then(|| crate::agent::default_agent().id()));
+    guarded.extend(agents.iter().filter(|row| is_other(row) && row.in_effect).map(|row| row.agent));
+    guarded.extend(matches!(requirements, Some(Ok(_))).then_some("codex"));
+    guarded.dedup();
     StatusReport {
         version: env!("CARGO_PKG_VERSION"),
         agent: crate::agent::default_agent().id(),
-        in_effect: (complete || !installed && (elsewhere || plugin.is_some()))
-            && said.problems.is_empty(),
+        in_effect: (complete || !installed) && !guarded.is_empty() && said.problems.is_empty(),
+        guarded,
         agents,
         problems: said.problems,
         notes: said.notes,
@@ -278,29 +290,47 @@ fn gather_report(context: &Context, args: &StatusArgs) -> StatusReport {
     }
 }
 
-/// What of the settings switches hooks off: what is in such files guards nothing.
-fn switched_off(files: &mut [FileReport], said: &mut Said) {
-    let is_managed = |file: &&FileReport| file.scope == "managed";
-    let managed = files.iter().find(is_managed);
-    let managed_off = managed.is_some_and(|file| file.disable_all_hooks);
-    let managed_only = managed.is_some_and(|file| file.allow_managed_hooks_only);
-    let off = files.iter().find(|file| !is_managed(file) && file.disable_all_hooks);
-    let off = off.map(|file| file.file.display().to_string());
+/// What of the settings switches hooks off, in sentences: what is in such files guards nothing.
+fn switched_off(files: &mut [FileReport]) -> Vec<String> {
+    let is_managed = |file: &FileReport| file.scope == Scope::Managed.name();
+    let find = |fits: &dyn Fn(&FileReport) -> bool| {
+        files.iter().find(|file| fits(file)).map(|file| file.file.display().to_string())
+    };
+    let all = find(&|file| is_managed(file) && file.disable_all_hooks);
+    let others = find(&|file| !is_managed(file) && file.disable_all_hooks);
+    let only = find(&|file| is_managed(file) && file.allow_managed_hooks_only);
+    let others_off = others.is_some() || only.is_some();
     for file in files {
-        let others_off = managed_only || off.is_some();
-        if managed_off || (file.scope != "managed" && others_off) || !file.valid {
+        if all.is_some() || (!is_managed(file) && others_off) || !file.valid {
             file.guarded.clear();
         }
     }
-    if managed_off {
-        said.problem("`disableAllHooks` in the managed settings: no hook runs at all");
-    } else if let Some(file) = off {
-        said.problem(format!(
+    let mut told = Vec::new();
+    match (all, others) {
+        (Some(file), _) => told.push(format!("`disableAllHooks` in {file}: no hook runs at all")),
+        (None, Some(file)) => told.push(format!(
             "`disableAllHooks` in {file}: no user's, project's or local hook runs; remove it"
-        ));
+        )),
+        (None, None) => {}
     }
-    if managed_only {
-        said.problem("`allowManagedHooksOnly` in the managed settings: only those run");
+    told.extend(only.map(|file| format!("`allowManagedHooksOnly` in {file}: only those run")));
+    told
+}
+
+/// What there is to say of Claude Code's plugin; `installed`: settings have entries as well.
+fn tell_plugin(plugin: &plugin::Plugin, installed: bool, said: &mut Said) {
+    let name = super::make_visible(&plugin.name);
+    match &plugin.state {
+        plugin::State::Loaded => {
+            said.note(format!("Claude Code runs hookctl as its plugin {name}"))
+        }
+        plugin::State::SwitchedOff(scope) => said.say(
+            !installed,
+            format!("the {scope} settings switch the plugin off: take {name} out of them"),
+        ),
+        plugin::State::Gone(why) => {
+            said.say(!installed, format!("Claude Code does not load the plugin {name}: {why}"));
+        }
     }
 }
 
@@ -431,4 +461,46 @@ fn last_event(paths: &Paths) -> Option<LastEvent> {
     let time = told.unwrap_or_else(|| meta.modified().map_or(0, unix_seconds));
     let event = text("event").filter(|event| !event.is_empty()).map(str::to_string);
     Some(LastEvent { time, event })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file::{EntryState, FileReport};
+    use super::switched_off;
+
+    /// A file with an entry of ours, in that scope.
+    fn report(scope: &'static str) -> FileReport {
+        FileReport {
+            scope,
+            file: format!("/{scope}").into(),
+            exists: true,
+            valid: true,
+            state: EntryState::Installed,
+            events: vec!["PreToolUse".into()],
+            guarded: ["PreToolUse".to_string()].into(),
+            ..FileReport::default()
+        }
+    }
+
+    #[test]
+    fn any_of_the_administrators_files_switches_all_off_and_no_other_does() {
+        let off = |scope| FileReport { disable_all_hooks: true, ..report(scope) };
+        let only = |scope| FileReport { allow_managed_hooks_only: true, ..report(scope) };
+        let guarded = |mut files: Vec<FileReport>| {
+            let told = switched_off(&mut files).join("; ");
+            let scopes = files.iter().filter(|file| !file.guarded.is_empty());
+            (scopes.map(|file| file.scope).collect::<Vec<_>>().join(" "), told)
+        };
+        let (left, told) = guarded(vec![report("managed"), off("managed"), report("user")]);
+        assert_eq!(left, "");
+        assert!(told.contains("`disableAllHooks` in /managed: no hook runs at all"), "{told}");
+        let (left, told) = guarded(vec![report("managed"), off("user"), report("project")]);
+        assert_eq!(left, "managed");
+        assert!(told.contains("`disableAllHooks` in /user"), "{told}");
+        let (left, told) = guarded(vec![report("managed"), only("managed"), report("user")]);
+        assert_eq!(left, "managed managed");
+        assert!(told.contains("`allowManagedHooksOnly` in /managed"), "{told}");
+        let (left, told) = guarded(vec![report("managed"), report("user")]);
+        assert_eq!((left.as_str(), told.as_str()), ("managed user", ""));
+    }
 }

@@ -87,7 +87,7 @@ fn files_of(
 }
 
 /// The files of that name: with a `*` in the last component, those that are there.
-pub(super) fn expand_name(path: PathBuf) -> Vec<PathBuf> {
+pub fn expand_name(path: PathBuf) -> Vec<PathBuf> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let Some((before, after)) = name.split_once('*') else { return vec![path] };
     let entries = path.parent().and_then(|dir| std::fs::read_dir(dir).ok());

@@ -20,13 +20,15 @@ pub struct SwitchedOff {
     pub key: String,
     /// The file that says so.
     pub file: PathBuf,
+    /// Whose it is. What the administrator registered outlives what a user's or a project's file switches off.
+    pub scope: Scope,
     /// The entries that it names; empty = all hooks are off.
     pub names: Vec<String>,
 }
 
 impl fmt::Display for SwitchedOff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SwitchedOff { key, file, names } = self;
+        let SwitchedOff { key, file, names, .. } = self;
         let names = if names.is_empty() { "hooks".into() } else { names.join(", ") };
         write!(f, "`{key}` in {} switches {names} off", file.display())
     }
@@ -116,21 +118,23 @@ fn say_toml(keys: &[&str], text: &str) -> Option<Value> {
 /// One switch, where it is off; a list of names once for each file.
 fn switch_off(switch: &Switch, wiring: &Wiring, bases: Bases<'_>) -> Vec<SwitchedOff> {
     let said = said_by_files(switch, wiring, bases);
-    let off = |file: &PathBuf, names: Vec<String>| SwitchedOff {
+    let off = |(scope, file): &(Scope, PathBuf), names: Vec<String>| SwitchedOff {
         key: switch.keys.join("."),
         file: file.clone(),
+        scope: *scope,
         names,
     };
     let is = |said: &Value, flag: bool| *said == Value::Bool(flag);
     let found = match switch.off {
-        Off::Anywhere(flag) => said.iter().find(|(_, said)| is(said, flag)),
+        // That of the administrator's says the most.
+        Off::Anywhere(flag) => said.iter().rev().find(|(_, said)| is(said, flag)),
         Off::Last(flag) => said.last().filter(|(_, said)| is(said, flag)),
         Off::Named => {
-            let named = said.iter().map(|(file, said)| off(file, names_in(said)));
+            let named = said.iter().map(|(place, said)| off(place, names_in(said)));
             return named.filter(|off| !off.names.is_empty()).collect();
         }
     };
-    found.map(|(file, _)| off(file, Vec::new())).into_iter().collect()
+    found.map(|(place, _)| off(place, Vec::new())).into_iter().collect()
 }
 
 fn names_in(list: &Value) -> Vec<String> {
@@ -139,15 +143,21 @@ fn names_in(list: &Value) -> Vec<String> {
 }
 
 /// The files that say anything of it, the weakest first.
-fn said_by_files(switch: &Switch, wiring: &Wiring, bases: Bases<'_>) -> Vec<(PathBuf, Value)> {
+fn said_by_files(
+    switch: &Switch,
+    wiring: &Wiring,
+    bases: Bases<'_>,
+) -> Vec<((Scope, PathBuf), Value)> {
     let resolve = |(scope, path): &(Scope, &str)| {
-        place::expand_name(wiring.resolve_path(*scope, path, bases.home, bases.cwd, bases.root))
+        let path = wiring.resolve_path(*scope, path, bases.home, bases.cwd, bases.root);
+        let scope = *scope;
+        place::expand_name(path).into_iter().map(move |file| (scope, file))
     };
     let files = switch.places.iter().flat_map(resolve);
-    let said = |file: PathBuf| {
+    let said = |(scope, file): (Scope, PathBuf)| {
         let text = files::read_text(&file, files::LARGE).ok()?;
         let said = say(switch, &file, &text)?;
-        Some((file, said))
+        Some(((scope, file), said))
     };
     files.filter_map(said).collect()
 }

@@ -9,14 +9,16 @@ use serde::Serialize;
 use super::file::{FileReport, inspect_file};
 use super::verify::run_command;
 use super::{expected, gates};
-use crate::agent::wiring::Wiring;
+use crate::agent::wiring::{Scope, Wiring};
 use crate::agent::{Agent, default_agent};
 use crate::cli::{Context, one_line, scope};
 use crate::order::to_set;
+use crate::settings::hooks::PROGRAM;
 use crate::settings::place::{self, SettingsFile};
 use crate::settings::program;
 use crate::settings::record::Records;
 use crate::settings::survey::Own;
+use crate::settings::{self, Error};
 
 /// One agent; the keys are stable.
 #[derive(Debug, Serialize)]
@@ -58,7 +60,9 @@ pub(super) fn agent_rows(context: &Context, records: &Records, version: bool) ->
         }
         row
     });
-    rows.filter(|row| row.found.is_some() || row.is_installed()).collect()
+    let counts =
+        |row: &AgentRow| row.found.is_some() || row.is_installed() || !row.problems.is_empty();
+    rows.filter(counts).collect()
 }
 
 fn inspect_agent(
@@ -105,6 +109,7 @@ fn inspect_agent(
             gates.tell(&mut row.problems, &mut row.notes);
         }
     }
+    tell_unread(&rest, records, &mut row);
     of_others(context, agent, &mut row);
     let through_all = row.through.is_some() && !row.is_installed();
     row.in_effect = (row.is_installed() || through_all) && row.problems.is_empty();
@@ -152,6 +157,25 @@ fn take_file(
     }
 }
 
+/// Files that cannot be read, which the agent does not read either: where they have hookctl, or may have, for nobody can
+/// tell. A broken file of somebody's that never had it is none of ours.
+fn tell_unread(files: &[&SettingsFile], records: &Records, row: &mut AgentRow) {
+    for place in files {
+        let Err(error) = settings::read_settings(place) else { continue };
+        let text = crate::files::read_text(&place.file, crate::files::LARGE);
+        let ours = records.of_file(&place.file).is_some()
+            || text.as_ref().map_or(!place.is_ours_to_edit(), |text| text.contains(PROGRAM));
+        if ours {
+            let file = place.file.display();
+            let why = match error {
+                Error::Refused { file, text, fault } => fault.render_for_people(&file, &text),
+                other => other.to_string(),
+            };
+            push_new(&mut row.problems, format!("the agent drops the whole file {file}: {why}"));
+        }
+    }
+}
+
 /// Adds a sentence that is not there yet.
 fn push_new(list: &mut Vec<String>, line: String) {
     if !list.contains(&line) {
@@ -167,16 +191,18 @@ fn tell_switches(
     row: &mut AgentRow,
 ) {
     let own: Vec<Own> = reports.iter().flat_map(|(_, report)| report.own.clone()).collect();
+    let managed = reports.iter().filter(|(place, _)| !place.is_ours_to_edit());
+    let managed = to_set(managed.flat_map(|(_, report)| report.guarded.clone()));
     for off in scope::switches_off(context, agent, &own) {
-        if off.names.is_empty() {
-            row.events.clear();
-            row.problems.push(off.to_string());
-            continue;
-        }
-        let events = to_set(off.events(&own));
-        row.events.retain(|event| !events.contains(event));
-        let gate = gates::is_gate(agent, &events);
-        push_new(if gate { &mut row.problems } else { &mut row.notes }, off.to_string());
+        let named = to_set(off.events(&own));
+        let lasts = |event: &String| match off.names.is_empty() {
+            true => off.scope != Scope::Managed && managed.contains(event),
+            false => !named.contains(event),
+        };
+        let gone = to_set(row.events.iter().filter(|event| !lasts(event)).cloned());
+        row.events.retain(|event| !gone.contains(event));
+        let breaks = gates::is_gate(agent, &gone) || row.events.is_empty();
+        push_new(if breaks { &mut row.problems } else { &mut row.notes }, off.to_string());
     }
 }
 
@@ -212,7 +238,7 @@ pub(super) fn program_version(name: &str) -> Option<String> {
 
 /// What is wrong with the other agents' hooks, in sentences.
 pub(super) fn problems_of_others(rows: &[AgentRow]) -> impl Iterator<Item = String> {
-    let others = rows.iter().filter(|row| row.agent != default_agent().id() && row.is_installed());
+    let others = rows.iter().filter(|row| row.agent != default_agent().id());
     others.flat_map(|row| row.problems.iter().map(|why| format!("{}: {why}", row.title)))
 }
 

@@ -18,8 +18,8 @@ pub(super) fn render_report(context: &Context, report: &StatusReport) -> String 
         let value = indent_following_lines(value, 12);
         let _ = writeln!(text, "{} {value}", context.paint(BOLD, &format!("{name:<11}")));
     };
-    let guarded = report.agents.iter().filter(|row| row.in_effect).map(|row| row.title);
-    let guarded: Vec<&str> = guarded.collect();
+    let title = |id: &&str| crate::agent::by_id(id).map(|agent| agent.title());
+    let guarded: Vec<&str> = report.guarded.iter().filter_map(title).collect();
     let verdict = match report.in_effect {
         true => format!("{} for {}", context.paint(GREEN, "in effect"), guarded.join(", ")),
         false => context.paint(RED, "NOT in effect"),

@@ -1,8 +1,6 @@
-//! Which hookctl runs: one of several programs, or the one that a plugin finds.
+//! Which hookctl runs, where there are several programs.
 
 use std::path::PathBuf;
-
-use serde_json::Value;
 
 use super::agents::program_version;
 use super::file::FileReport;
@@ -43,29 +41,4 @@ pub(super) fn other_programs(context: &Context, all: &[FileReport], ask: bool) -
         )
     };
     others.iter().map(tell).collect()
-}
-
-/// The plugin of Claude Code's that the user or the administrator switched on, and the scope that switches it off again:
-/// the client lets a project do that.
-pub(super) fn enabled_plugin(all: &[FileReport]) -> Option<(String, Option<&'static str>)> {
-    let mut state: Option<(String, Option<&'static str>)> = None;
-    for file in all.iter().filter(|file| file.exists) {
-        let text = files::read_text(&file.file, files::LARGE).unwrap_or_default();
-        let settings: Value = serde_json::from_str(&text).unwrap_or_default();
-        let plugins = settings.get("enabledPlugins").and_then(Value::as_object);
-        for (name, on) in plugins.into_iter().flatten() {
-            let ours = name.starts_with("hookctl@");
-            match (&mut state, *on == Value::Bool(true)) {
-                (None, true) if ours && matches!(file.scope, "managed" | "user") => {
-                    state = Some((name.clone(), None));
-                    if file.scope == "managed" {
-                        return state;
-                    }
-                }
-                (Some((known, off)), on) if known == name => *off = (!on).then_some(file.scope),
-                _ => {}
-            }
-        }
-    }
-    state
 }
