@@ -33,6 +33,7 @@ pub mod human;
 mod import;
 pub mod init;
 pub mod install;
+mod lasting;
 pub mod log;
 mod managed;
 pub mod memory;

@@ -15,6 +15,8 @@ const COMPUTER_NAME: &str = "COMPUTERNAME";
 pub const HOME: &str = "HOME";
 /// Where programs are looked for: for commands of people, never for an event.
 pub const PATH: &str = "PATH";
+/// Windows: where programs of the user alone have their files. For `install`, never for an event.
+pub const LOCALAPPDATA: &str = "LOCALAPPDATA";
 /// Claude Code: the project's root.
 pub const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// Claude Code: where its settings are, instead of `~/.claude`.

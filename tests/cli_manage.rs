@@ -939,6 +939,21 @@ fn another_hookctl_and_a_plugin_are_told() {
     };
     assert!(told(&status(&[]), "another hookctl is ~/other/hookctl"), "{}", status(&[]));
     assert!(told(&status(&["--verify"]), "another hookctl (hookctl 0.0.9) is"));
+    // Nor is the launcher of our own package, whatever a package manager makes of it.
+    let launcher = world.home().join("lib/node_modules/hookctl/bin/hookctl.js");
+    world.write(&launcher, "#!/usr/bin/env node\n");
+    system::set_mode(&launcher, 0o755);
+    fs::remove_file(&other).unwrap();
+    std::os::unix::fs::symlink(&launcher, &other).unwrap();
+    assert!(!told(&status(&[]), "another hookctl"));
+    fs::remove_file(&other).unwrap();
+    world.write(
+        &other,
+        "#!/bin/sh\nexec node \"$basedir/global/5/node_modules/hookctl/bin/hookctl.js\" \"$@\"\n",
+    );
+    system::set_mode(&other, 0o755);
+    assert!(!told(&status(&[]), "another hookctl"));
+    fs::remove_file(&other).unwrap();
     // A copy is no other.
     fs::copy(env!("CARGO_BIN_EXE_hookctl"), &other).unwrap();
     assert!(!told(&status(&[]), "another hookctl"));
@@ -1411,4 +1426,111 @@ fn a_starter_that_cannot_be_written_whole_is_not_written() {
     let done = run(&["init", "--force"]);
     assert!(done.code == 2 && done.err.contains("cannot write"), "{}", done.err);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "# mine\n");
+}
+
+/// What npx and its kind fetched goes some day: entries name a copy that stays, and nobody's file goes for it.
+#[test]
+#[cfg(unix)]
+fn what_was_fetched_to_be_run_once_is_copied_to_where_it_stays() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    const FETCHED: [&str; 3] = [
+        ".npm/_npx/1a/node_modules/@hookctl/os-cpu/bin/hookctl",
+        ".bun/install/cache/.bunx-0/hookctl@latest/node_modules/@hookctl/os-cpu/bin/hookctl",
+        "pnpm/global/5/.pnpm/@hookctl+os-cpu@0.2.0/node_modules/@hookctl/os-cpu/bin/hookctl",
+    ];
+    let make = |program: &str| {
+        let world = World::new();
+        let fetched = world.home().join(program);
+        fs::create_dir_all(fetched.parent().unwrap()).unwrap();
+        fs::copy(env!("CARGO_BIN_EXE_hookctl"), &fetched).unwrap();
+        fs::create_dir_all(world.home().join(".claude")).unwrap();
+        (world, fetched)
+    };
+    let run = |world: &World, program: &Path, args: &[&str], agent: bool| {
+        let mut command = std::process::Command::new(program);
+        command.args(args).env_clear().env("HOME", world.home()).env("PATH", "/usr/bin:/bin");
+        command.current_dir(world.project()).stdin(std::process::Stdio::null());
+        if agent {
+            command.env("CLAUDECODE", "1");
+        }
+        let done = command.output().unwrap();
+        (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    let entries = |world: &World| {
+        fs::read_to_string(world.home().join(".claude/settings.json")).unwrap_or_default()
+    };
+    let install = &["install", "--agent", "claude"][..];
+    for program in FETCHED {
+        let (world, fetched) = make(program);
+        let stays = world.home().join(".local/bin/hookctl");
+        for (args, code) in [
+            (&["install", "--agent", "claude", "--dry-run"][..], Some(0)),
+            (&["install", "--agnet", "claude"], Some(2)),
+            (&["install", "--agent", "claude", "--dry-run=x"], Some(2)),
+            (&["status"], Some(1)),
+        ] {
+            assert_eq!(run(&world, &fetched, args, false).0, code, "{args:?}");
+            assert!(!stays.exists(), "{args:?}");
+        }
+        let (code, err) = run(&world, &fetched, install, false);
+        assert!(code == Some(0) && err.contains("copied to"), "{err}");
+        assert!(
+            entries(&world).contains(stays.to_str().unwrap())
+                && !entries(&world).contains("os-cpu")
+        );
+        assert_eq!(fs::read(&stays).unwrap(), fs::read(&fetched).unwrap());
+        assert_eq!(fs::metadata(&stays).unwrap().permissions().mode() & 0o777, 0o755);
+        // Whatever writes entries names the same.
+        let (code, err) = run(&world, &fetched, &["events", "enable", "FileChanged"], false);
+        assert!(code == Some(0), "{err}");
+        assert!(!entries(&world).contains("os-cpu"), "{}", entries(&world));
+        assert_eq!(fs::read_dir(stays.parent().unwrap()).unwrap().count(), 1);
+    }
+    let says = |version: &str| format!("#!/bin/sh\necho {version}\n");
+    for (there, agent, code, words, stands) in [
+        (says("something else"), false, 2, "is there, and is no hookctl", true),
+        (String::new(), false, 2, "is there, and is no hookctl", true),
+        (says("hookctl 99.0.0"), false, 0, "which is newer: it stays", true),
+        (says("hookctl 0.0.1"), true, 2, "replacing it is for humans", true),
+        (says("hookctl 0.0.1"), false, 0, "copied to", false),
+    ] {
+        let (world, fetched) = make(FETCHED[0]);
+        let stays = world.home().join(".local/bin/hookctl");
+        world.write(&stays, &there);
+        fs::set_permissions(&stays, fs::Permissions::from_mode(0o755)).unwrap();
+        let (done, err) = run(&world, &fetched, install, agent);
+        assert!(done == Some(code) && err.contains(words), "{there}: {done:?} {err}");
+        assert_eq!(fs::read(&stays).unwrap() == there.as_bytes(), stands, "{there}");
+        assert_eq!(entries(&world).is_empty(), code != 0, "{there}");
+    }
+    let (world, fetched) = make(FETCHED[0]);
+    let (other, stays) = (world.home().join("other"), world.home().join(".local/bin/hookctl"));
+    world.write(&other, &says("hookctl 0.0.1"));
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::create_dir_all(stays.parent().unwrap()).unwrap();
+    symlink(&other, &stays).unwrap();
+    let (code, err) = run(&world, &fetched, install, false);
+    assert!(code == Some(2) && err.contains("is a link to hookctl 0.0.1"), "{err}");
+    assert!(fs::symlink_metadata(&stays).unwrap().is_symlink());
+}
+
+/// A program in a project's directories goes with them, and with it the guard of every session.
+#[test]
+fn a_program_of_a_project_is_warned_of() {
+    let world = World::new();
+    let program = world.project().join("node_modules/@hookctl/os-cpu/bin/hookctl");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    world.write(&world.project().join("package.json"), "{}");
+    fs::copy(env!("CARGO_BIN_EXE_hookctl"), &program).unwrap();
+    let done = std::process::Command::new(&program)
+        .args(["install", "--agent", "claude"])
+        .env("HOME", world.home())
+        .env("TMPDIR", world.home().join("elsewhere"))
+        .current_dir(world.home())
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && err.contains("warning"), "{err}");
+    // The test's own directory is a temporary one, too.
+    assert!(err.contains("belongs to the project") || err.contains("builds or cleanups"), "{err}");
 }

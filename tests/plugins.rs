@@ -218,7 +218,7 @@ mod launcher {
         }
 
         fn path(&self, name: &str) -> String {
-            let top = self.0.path().canonicalize().expect("there");
+            let top = hookctl::files::real_path(self.0.path()).expect("there");
             format!("{}/{name}", top.display())
         }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::args::{BridgeArgs, SettingsScope};
 use super::install::{count_removed, left_out, loosening_refusal};
-use super::{Context, Exit, human, print, print_json, print_stderr, scope};
+use super::{Context, Exit, human, lasting, print, print_json, print_stderr, scope};
 use crate::agent::wiring::Form;
 use crate::agent::{self, Agent};
 use crate::config::Config;
@@ -135,6 +135,9 @@ fn enable_bridge(context: &Context, place: &BridgePlace, args: &BridgeArgs) -> R
     let mark = mark.as_deref();
     let mode = EditMode { dry_run: false, may_loosen: mark.is_none() };
     let wanted = wanted_entries(context, place, args)?;
+    if let Some(told) = lasting::keep(context)? {
+        print_stderr(&format!("note: {told}"));
+    }
     match settings::install(&context.paths, &place.file, &wanted, mode) {
         Err(error @ Error::Loosens(_)) => {
             print_stderr(&format!("refused: {}", loosening_refusal(&error, mark)));
@@ -212,7 +215,7 @@ fn wanted_entries(
         }
     }
     Ok(WantedEntries {
-        command: scope::this_program()?,
+        command: scope::this_program(context)?,
         agent: agent.id(),
         places: Vec::new(),
         events,

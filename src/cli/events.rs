@@ -12,7 +12,7 @@ use super::install::{
 };
 use super::others::noted_elsewhere;
 use super::report::{Level, Report};
-use super::{BOLD, Context, Exit, YELLOW, human, make_visible, scope};
+use super::{BOLD, Context, Exit, YELLOW, human, lasting, make_visible, scope};
 use crate::agent::{Agent, EventSpec};
 use crate::event::KindSet;
 use crate::rule::file::server::Typed;
@@ -354,6 +354,9 @@ fn switch_events(
     let all = plans.iter().flat_map(|plan| &plan.outcomes);
     if mark.is_none() && !confirm_losses(context, &words, all)? {
         return Ok(report.refuse_silently(human::DECLINED));
+    }
+    if let Some(told) = lasting::keep(context)? {
+        report.say(Level::Note, told);
     }
     let mode = EditMode { dry_run: false, may_loosen: mark.is_none() };
     for plan in &mut plans {

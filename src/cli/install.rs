@@ -13,7 +13,7 @@ use super::managed::Managed;
 use super::others;
 use super::report::{Level, Report};
 use super::terminal::{NARROWEST, columns, text_columns};
-use super::{BOLD, Context, Exit, display_path, human, make_visible, scope, serve};
+use super::{BOLD, Context, Exit, display_path, human, lasting, make_visible, scope, serve};
 use crate::agent::{self, Agent, default_agent};
 use crate::config::Config;
 use crate::paths;
@@ -233,6 +233,9 @@ fn install_agent(
     let words = if args.replace { "install --replace" } else { "install" };
     if mark.is_none() && !confirm_losses(context, words, planned.all())? {
         return Ok(report.refuse_silently(human::DECLINED));
+    }
+    if let Some(told) = lasting::keep(context)? {
+        report.say(Level::Note, told);
     }
     let done = match edits.run(EditMode { dry_run: false, may_loosen: mark.is_none() }) {
         Err(error) => match error.downcast::<Error>() {
@@ -719,10 +722,10 @@ fn say_warnings(
             let text = "a project's entries carry no --config and --state: each user's own";
             report.say(Level::Note, text);
         }
-    } else if is_passing(Path::new(command)) {
+    } else if let Some(why) = lasting::why_it_goes(context, Path::new(command)) {
         warn(format!(
-            "{command} lies where builds or cleanups remove it: every call would then \
-             pass unjudged. Install the program first (./install.sh)."
+            "{command} {why}: every call would then pass unjudged. Install the program for yourself first \
+             (./install.sh, or a package)."
         ));
     }
     Ok(())
@@ -767,16 +770,6 @@ pub(super) fn left_out(outcome: &EditOutcome) -> Vec<String> {
         _ => None,
     };
     outcome.changes.iter().filter_map(left).collect()
-}
-
-/// Names of directories whose content goes by itself: a build's, npx's, caches (uvx and pipx run from there).
-const PASSING: [&str; 4] = ["target", "_npx", ".cache", "Caches"];
-
-/// Is it in a build, cache or temporary directory?
-fn is_passing(program: &Path) -> bool {
-    let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
-    temporary.iter().any(|dir| program.starts_with(dir))
-        || program.components().any(|part| PASSING.iter().any(|name| part.as_os_str() == *name))
 }
 
 /// Why an edit that loosens is refused to an agent.

@@ -129,7 +129,7 @@ impl Managed<'_> {
     /// # Errors
     /// Where one of the files cannot be edited; it is then untouched.
     pub(super) fn install(&self, context: &Context, report: &mut Report) -> Result<Exit> {
-        let program = scope::this_program()?;
+        let program = scope::this_program(context)?;
         let path = Path::new(&program);
         let writable = find_writable(path, Owner::Root)
             .map(|place| format!("{} can be changed by others than root", place.display()));

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 use super::args::SettingsScope;
-use super::{Context, display_path, make_visible};
+use super::{Context, display_path, lasting, make_visible};
 use crate::agent::wiring::{Scope, Wiring};
 use crate::agent::{self, Agent, EventSpec};
 use crate::config::Config;
@@ -215,7 +215,7 @@ pub fn needed_events(context: &Context, server: &Typed) -> Result<KindSet> {
 ///
 /// # Errors
 /// Where it cannot be told, or has a name that its entries would not be known by.
-pub fn this_program() -> Result<String> {
+pub fn this_program(context: &Context) -> Result<String> {
     let exe = std::env::current_exe()
         .and_then(|exe| files::real_path(&exe))
         .context("cannot tell where this program is")?;
@@ -226,7 +226,7 @@ pub fn this_program() -> Result<String> {
             exe.display()
         );
     }
-    lasting_place(exe)
+    lasting::lasting_name(context, lasting_place(exe))
         .into_os_string()
         .into_string()
         .map(|exe| files::portable_text(&exe).into_owned())
@@ -296,7 +296,7 @@ pub fn wanted_entries(
         false => {
             let config = unicode(&context.paths.config)?;
             let state = unicode(&context.paths.state)?;
-            (this_program()?, vec!["--config".into(), config, "--state".into(), state])
+            (this_program(context)?, vec!["--config".into(), config, "--state".into(), state])
         }
     };
     Ok(WantedEntries {

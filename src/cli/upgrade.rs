@@ -24,7 +24,15 @@ const fn by_path(name: &'static str, path: &'static [&'static str], run: &'stati
 
 /// The first that fits is it. The more special a place, the earlier it stands.
 const WAYS: &[Way] = &[
+    by_path("pnpm", &["/.pnpm/"], "pnpm add -g hookctl@latest"),
+    Way {
+        name: "npm",
+        path: &["/node_modules/@hookctl/"],
+        beside: Some("../../../../package.json"),
+        run: "npm install --save-dev hookctl@latest",
+    },
     by_path("npm", &["/node_modules/"], "npm install -g hookctl@latest"),
+    by_path("asdf", &["/.asdf/installs/"], "asdf install hookctl latest"),
     by_path("brew", &["/Cellar/"], "brew upgrade hookctl"),
     by_path("nix", &["/nix/store/"], "nix profile upgrade hookctl"),
     by_path("scoop", &["/scoop/apps/"], "scoop update hookctl"),
@@ -61,7 +69,7 @@ const WAYS: &[Way] = &[
     by_path(
         "install.sh",
         &["/bin/"],
-        "./install.sh of a newer release or checkout, with the same --prefix",
+        "./install.sh of a newer release or checkout, with the same --prefix (or `npx hookctl@latest install`, if it came so)",
     ),
     by_path("unknown", &[], "put a newer hookctl in its place"),
 ];

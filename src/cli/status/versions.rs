@@ -1,6 +1,6 @@
 //! Which hookctl runs, where there are several programs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::agents::program_version;
 use super::file::FileReport;
@@ -20,7 +20,8 @@ pub(super) fn other_programs(context: &Context, all: &[FileReport], ask: bool) -
     let found = std::env::split_paths(&dirs).map(|dir| dir.join(&name));
     let registered = all.iter().filter_map(|file| file.binary.as_ref()).map(|one| &one.path);
     let mut others: Vec<PathBuf> = Vec::new();
-    for other in found.chain(registered.map(PathBuf::from)).filter(|file| is_executable(file)) {
+    let runs = |file: &PathBuf| is_executable(file) && !is_launcher(file);
+    for other in found.chain(registered.map(PathBuf::from)).filter(runs) {
         let Ok(other) = files::real_path(&other) else { continue };
         let same = || match (files::read(&this, files::LONG), files::read(&other, files::LONG)) {
             (Ok(a), Ok(b)) => a == b,
@@ -41,4 +42,14 @@ pub(super) fn other_programs(context: &Context, all: &[FileReport], ask: bool) -
         )
     };
     others.iter().map(tell).collect()
+}
+
+/// Is it the launcher of our own npm package, or what pnpm puts before that? The program that it starts is another file.
+fn is_launcher(file: &Path) -> bool {
+    const LAUNCHER: &str = "hookctl/bin/hookctl.js";
+    let Ok(real) = files::real_path(file) else { return false };
+    real.ends_with(LAUNCHER)
+        || files::read_head(&real, files::SMALL).is_ok_and(|head| {
+            head.starts_with(b"#!") && String::from_utf8_lossy(&head).contains(LAUNCHER)
+        })
 }
