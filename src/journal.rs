@@ -148,7 +148,9 @@ pub fn append(path: &Path, config: &JournalConfig, mut line: Line) {
     if !config.enabled {
         return;
     }
-    for text in [&mut line.what, &mut line.reason] {
+    // All that a client chooses: a line of any length would be one that nobody reads again.
+    let Line { event, session, cwd, tool, what, reason, .. } = &mut line;
+    for text in [event, session, cwd, tool, what, reason] {
         *text = redact_and_cut(text);
     }
     line.notes.iter_mut().for_each(|note| *note = redact_and_cut(note));
@@ -226,14 +228,17 @@ fn rotate(path: &Path, file: &File, keep: u32) -> Option<PathBuf> {
         return None;
     }
     let name = |n: u32| path.with_extension(format!("jsonl.{n}"));
+    for n in (1..keep).rev() {
+        let _ = fs::rename(name(n), name(n + 1));
+    }
+    // Where more were kept before.
+    let surplus = (keep + 1..).map(name);
+    surplus.take_while(|file| fs::remove_file(file).is_ok()).for_each(drop);
+    // The last step: from here on the name is another file's, with a lock of its own.
     if keep == 0 {
         let _ = fs::remove_file(path);
         return Some(path.to_path_buf());
     }
-    for n in (1..keep).rev() {
-        let _ = fs::rename(name(n), name(n + 1));
-    }
-    // The last step: from here on the name is another file's, with a lock of its own.
     let _ = fs::rename(path, name(1));
     (1..=keep).map(name).take_while(|file| file.exists()).last()
 }

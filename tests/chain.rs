@@ -407,3 +407,67 @@ fn writers_at_once_make_one_chain() {
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("; every line is as it was written"), "{said}");
 }
+
+/// So small that every line fills a file.
+fn each_alone(keep: u32) -> JournalConfig {
+    JournalConfig { max_size: 1, keep, ..JournalConfig::default() }
+}
+
+#[test]
+fn once_lines_were_dropped_nothing_can_be_put_before_the_rest() {
+    const FORGED: &str = "{\"time\":\"2026-01-01T00:00:00.000Z\",\"agent\":\"claude\",\"what\":\"x\",\"decision\":\"allow\"}\n";
+    let world = World::new();
+    add(&world, 1, 9, &each_alone(2));
+    assert_eq!(verify(&world).0, 0, "{}", verify(&world).1);
+    let oldest = path(&world).with_extension("jsonl.2");
+    let own = fs::read_to_string(&oldest).unwrap();
+    fs::write(&oldest, [FORGED, &own].concat()).unwrap();
+    let (code, said) = verify(&world);
+    assert!(code == 1 && said.contains("jsonl.2:1: this line has no place in the chain"), "{said}");
+    fs::write(&oldest, own).unwrap();
+    fs::write(path(&world).with_extension("jsonl.9"), FORGED).unwrap();
+    let (code, said) = verify(&world);
+    assert!(code == 1 && said.contains("jsonl.9:1: this line has no place in the chain"), "{said}");
+}
+
+#[test]
+fn what_is_kept_may_become_less_and_more() {
+    let world = World::new();
+    for keep in [5, 2, 1, 4, 0, 3] {
+        add(&world, 1, 9, &each_alone(keep));
+        let (code, said) = verify(&world);
+        assert_eq!(code, 0, "{keep}: {said}");
+        let files = fs::read_dir(world.state()).unwrap().flatten();
+        let rotated = files.filter(|file| file.file_name().to_string_lossy().contains("jsonl."));
+        assert!(rotated.count() <= keep as usize, "{keep}");
+    }
+}
+
+#[test]
+fn a_crash_between_rotation_and_the_head_gives_no_number_twice() {
+    let world = World::new();
+    let usual = JournalConfig::default();
+    add(&world, 1, 3, &usual);
+    let behind = fs::read(head(&world)).unwrap();
+    add(&world, 4, 4, &usual);
+    fs::rename(path(&world), path(&world).with_extension("jsonl.1")).unwrap();
+    fs::write(head(&world), behind).unwrap();
+    add(&world, 5, 6, &usual);
+    let (code, said) = verify(&world);
+    assert!(code == 0 && said.contains("lines in the chain: 6"), "{said}");
+}
+
+#[test]
+fn no_line_is_longer_than_what_is_read_again() {
+    let world = World::new();
+    let long = "x".repeat(2 << 20);
+    for field in ["session_id", "tool_name", "cwd", "hook_event_name"] {
+        let mut payload = json!({ "hook_event_name": "PreToolUse", "session_id": "s",
+            "cwd": world.project(), "tool_name": "Bash", "tool_input": { "command": "ls" } });
+        payload[field] = format!("/{long}").into();
+        world.feed(&["hook"], payload.to_string().as_bytes());
+    }
+    let text = fs::read_to_string(path(&world)).unwrap();
+    assert!(text.lines().count() == 4 && text.len() < 64 << 10, "{}", text.len());
+    assert_eq!(verify(&world).0, 0, "{}", verify(&world).1);
+}

@@ -220,7 +220,10 @@ fn bind_earlier(journal: &Path, size: u64) -> Hash {
 /// the head has seen counts, whatever was done to the journal since; a line that is further has lost its head.
 fn find_last(journal: &Path, size: u64, reached: Option<Reached>) -> (Link, bool) {
     let tail = read_tail(journal, size).unwrap_or_default();
-    let found = tail.rsplit(|byte| *byte == b'\n').find_map(Link::parse);
+    let last_of = |tail: &[u8]| tail.rsplit(|byte| *byte == b'\n').find_map(Link::parse);
+    // Who rotated the journal may have been ended before the head was told.
+    let rotated = || last_of(&read_tail(&journal.with_extension("jsonl.1"), u64::MAX)?);
+    let found = last_of(&tail).or_else(|| rotated().filter(|_| reached.is_some()));
     let found = found.map_or(Link::START, |(link, _)| link);
     let last = match reached {
         Some(known) if known.number >= found.number => known.to_link(),
@@ -230,8 +233,8 @@ fn find_last(journal: &Path, size: u64, reached: Option<Reached>) -> (Link, bool
 }
 
 fn read_tail(journal: &Path, size: u64) -> Option<Vec<u8>> {
-    let (mut file, _) = files::open(journal, files::LONG).ok()?;
-    file.seek(SeekFrom::Start(size.saturating_sub(TAIL))).ok()?;
+    let (mut file, meta) = files::open(journal, files::LONG).ok()?;
+    file.seek(SeekFrom::Start(size.min(meta.len()).saturating_sub(TAIL))).ok()?;
     let mut tail = Vec::new();
     file.take(TAIL).read_to_end(&mut tail).ok()?;
     Some(tail)

@@ -168,8 +168,9 @@ impl Check {
             }
             None if serde_json::from_slice::<Value>(text).is_ok_and(|value| value.is_object()) => {
                 match self.last {
-                    None => self.earlier += 1,
-                    Some(_) => self.fault(
+                    // Rotation has dropped the first line already: nothing can be from before it.
+                    None if self.first <= 1 => self.earlier += 1,
+                    _ => self.fault(
                         place,
                         "this line has no place in the chain: it was added or edited by hand, or \
                          written by an earlier version or while the head of the journal could not be had",
@@ -261,6 +262,8 @@ impl Check {
         let (number, own) = self.last.map_or((0, None), |last| (last.number, Some(last.own)));
         match reached {
             None if self.last.is_none() => {}
+            // Rotation has dropped all that there was.
+            Some(head) if self.last.is_none() && head.first == head.number + 1 => {}
             None => self.fault(
                 journal,
                 "its head (journal.head) is gone or damaged: whether the last lines are there nobody can say",
