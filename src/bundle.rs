@@ -4,7 +4,7 @@
 //! them (`remote::fleet`). An event reads the one that holds and checks its signature; its rules are those of the managed layer.
 
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 use toml::de::DeTable;
@@ -12,7 +12,7 @@ use toml::de::DeTable;
 use crate::files::{self, Refusal};
 use crate::limits;
 use crate::moment::Moment;
-use crate::paths::Paths;
+use crate::paths::{FLEET_FILE, Paths};
 use crate::text::sha256_hex;
 
 #[cfg(feature = "tls")]
@@ -50,12 +50,16 @@ impl Source {
     pub fn read(paths: &Paths) -> Result<Option<Source>, String> {
         let path = &paths.fleet;
         let fail = |why: &str| format!("{}: {why}", path.display());
-        let bytes =
-            match files::OpenFile::protected(path, limits::OWN_FILE).and_then(|file| file.read()) {
-                Ok(bytes) => bytes,
-                Err(Refusal::Absent) if !files::leads_nowhere(path) => return Ok(None),
-                Err(refusal) => return Err(refusal.describe_for(path)),
-            };
+        let bytes = match files::OpenFile::protected(path, limits::OWN_FILE)
+            .and_then(|file| file.read())
+        {
+            Ok(_) if path == Path::new(FLEET_FILE) && !files::is_roots(path) => {
+                return Err(fail("others than root can change it, or put another in its place"));
+            }
+            Ok(bytes) => bytes,
+            Err(Refusal::Absent) if !files::leads_nowhere(path) => return Ok(None),
+            Err(refusal) => return Err(refusal.describe_for(path)),
+        };
         let text = String::from_utf8(bytes).map_err(|_| fail("it is not UTF-8"))?;
         let table = DeTable::parse(&text).map_err(|error| fail(error.message()))?;
         let managed = table.get_ref().get("managed").and_then(|table| table.get_ref().as_table());
@@ -283,6 +287,18 @@ impl Tried {
         files::private_dir(&paths.fleet_state())?;
         files::replace_file(&paths.fetched(), value.to_string().as_bytes())
     }
+}
+
+/// That the rules which hold have expired; None where they have not.
+pub fn describe_expiry(paths: &Paths) -> Option<String> {
+    let bundle = held_rules(paths)?.ok()?.bundle;
+    let (version, expires) = (bundle.version, bundle.expires);
+    (expires <= Moment::now()).then(|| {
+        format!(
+            "version {version} of the managed rules holds, and expired on {}",
+            expires.to_seconds_text()
+        )
+    })
 }
 
 /// What people are to know of the managed rules; None where all is as it should be.

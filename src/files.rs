@@ -679,6 +679,22 @@ pub fn guarded_dir(dir: &Path) -> Result<(), Refusal> {
     }
 }
 
+/// Can nobody but root change that file of the machine's, or put another in its place?
+#[cfg(unix)]
+pub fn is_roots(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let is = |path: &Path| {
+        fs::metadata(path).is_ok_and(|meta| meta.uid() == 0 && meta.mode() & 0o022 == 0)
+    };
+    is(path) && path.parent().is_none_or(is)
+}
+
+/// The same; there are no modes.
+#[cfg(not(unix))]
+pub fn is_roots(_: &Path) -> bool {
+    true
+}
+
 /// Such as /tmp, where nobody replaces another's file.
 #[cfg(unix)]
 fn is_sticky(meta: &Metadata) -> bool {

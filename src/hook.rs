@@ -390,6 +390,8 @@ fn warn_once(config: &Config, event: &Event, paths: &Paths, judgement: &mut Judg
 fn begin_session(config: &mut Config, event: &Event, paths: &Paths) {
     // Where none counts the config says so.
     let stale = bundle::describe_staleness(paths).filter(|_| !config.lacks_managed);
+    // In the journal as well: not every agent tells its user what a hook says at the start.
+    config.notes.extend(stale.clone());
     config.warnings.extend(stale.map(|why| format!("hookctl: {why}")));
     let begun = heartbeat::note_session(config, paths, event);
     #[cfg(feature = "tls")]

@@ -126,7 +126,10 @@ fn file_age(meta: &fs::Metadata) -> Option<Duration> {
 fn sweep_old_notes(notes: &Path) {
     let keep = |name: &str| Some(if name.starts_with("once-") { OLD } else { OLD * 24 * 7 });
     files::sweep_directory(notes, limits::SWEPT, keep);
-    files::sweep_directory(notes.parent().unwrap_or(notes), limits::SWEPT, files::draft_keep);
+    let state = notes.parent().unwrap_or(notes);
+    for dir in [state, &state.join("managed")] {
+        files::sweep_directory(dir, limits::SWEPT, files::draft_keep);
+    }
 }
 
 #[cfg(test)]

@@ -416,6 +416,29 @@ fn one_that_ran_out_holds_on_and_is_told() {
     assert_eq!(fleet.held(), 7);
     let said = bundle::describe_staleness(&fleet.paths).unwrap();
     assert!(said.contains("they expired on 2020-01-01"), "{said}");
+    let said = bundle::describe_expiry(&fleet.paths).unwrap();
+    assert!(said.contains("version 7") && said.contains("expired on 2020-01-01"), "{said}");
+    let text = bundle_text(8, "2999-01-01T00:00:00Z", RULES);
+    bundle::keep_bundle(&fleet.paths, text.as_bytes(), &sign(&text, SECRET)).unwrap();
+    assert_eq!(bundle::describe_expiry(&fleet.paths), None);
+}
+
+#[test]
+#[cfg(unix)]
+fn what_no_event_would_read_is_not_said_to_hold() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let fleet = Fleet::new();
+    fleet.publish(7, RULES);
+    assert_eq!(fleet.fetch(), Fetched::New(7));
+    let mode = |mode| {
+        fs::set_permissions(fleet.paths.fleet_state(), fs::Permissions::from_mode(mode)).unwrap()
+    };
+    mode(0o777);
+    fleet.publish(8, RULES);
+    let fetched = fleet.fetch();
+    assert!(matches!(&fetched, Fetched::Failed(why) if why.contains("chmod go-w")), "{fetched:?}");
+    mode(0o700);
+    assert!(matches!(fleet.fetch(), Fetched::New(8) | Fetched::Same(8)));
 }
 
 fn minisign_is_there() -> bool {
@@ -483,6 +506,7 @@ fn what_cannot_be_signed_or_built_is_said() {
     world.write(&dir.join(&long), RULES);
     fails(&["build", &long, "-o", "x"], "at most 63 bytes");
     fails(&["build", "good.toml", "-o", "x", "--expires", "soon"], "no duration");
+    fails(&["build", "good.toml", "-o", "x", "--expires", "0d"], "no duration");
     fails(&["sign", "good.toml", "--key", "good.toml"], "it is no JSON");
     assert_eq!(world.run(&["bundle", "build", "good.toml", "-o", "x"]).code, 0);
     fails(&["sign", "x", "--key", "good.toml"], "no secret key");

@@ -33,7 +33,7 @@ pub(super) fn run(context: &Context, args: &BundleArgs, report: &mut Report) -> 
 }
 
 fn build(context: &Context, args: &BuildArgs, report: &mut Report) -> Result<Exit> {
-    let Some(lasts) = sum_durations(&args.expires) else {
+    let Some(lasts) = sum_durations(&args.expires).filter(|lasts| !lasts.is_zero()) else {
         bail!("`{}` is no duration: write 30d or 12w", args.expires);
     };
     let now = Moment::now().to_seconds();

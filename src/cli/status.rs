@@ -148,6 +148,8 @@ pub(super) fn describe_state(context: &Context) -> State {
     // The plugin, and Codex's requirements, are no entries of settings.
     let more = report.guarded.iter().map(|id| id.to_string());
     agents.extend(more.filter(|id| !agents.contains(id)).collect::<Vec<_>>());
+    // For a person that is a note: the rules hold. Who gave them wants to know.
+    report.problems.extend(crate::bundle::describe_expiry(&context.paths));
     State { agents, problems: report.problems }
 }
 

@@ -155,7 +155,11 @@ fn look(paths: &Paths, source: &Source) -> Result<Fetched, String> {
         return Ok(Fetched::Same(bundle.version));
     }
     bundle::keep_bundle(paths, bytes, &signature)?;
-    Ok(Fetched::New(bundle.version))
+    // As an event will read it: a directory that others can write to would make it count for nothing.
+    match Held::read(paths, source)? {
+        Some(held) if held.bundle.version == bundle.version => Ok(Fetched::New(bundle.version)),
+        _ => Err(format!("version {} was kept and is not there", bundle.version)),
+    }
 }
 
 /// A bundle that has not expired, and whose rules can all be read.

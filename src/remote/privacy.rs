@@ -188,7 +188,9 @@ impl Veil {
             }
             Note::Heartbeat(heartbeat) => {
                 origin = Some(&mut heartbeat.origin);
-                heartbeat.problems.iter_mut().map(|problem| (problem, true)).collect()
+                // These are of the machine, and of no call: without them nobody could mend it.
+                let hide = self.send == Send::Hash;
+                heartbeat.problems.iter_mut().map(|problem| (problem, hide)).collect()
             }
         };
         // Who and where is a name that tells machines apart: of hashes the same machine has the same.

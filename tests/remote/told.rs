@@ -235,6 +235,20 @@ fn heartbeat_only(url: &str, more: &str) -> String {
     )
 }
 
+/// What keeps a machine from being guarded is of no call: who gets no content reads it all the same.
+#[test]
+fn a_heartbeats_problems_are_hidden_by_hashes_alone() {
+    for (send, said) in [("full", true), ("summary", true), ("hash", false)] {
+        let server = Server::start(vec![ok("{}")]);
+        let home = Home::new(&heartbeat_only(&server.url, &format!("send = \"{send}\"")));
+        home.hook(&session_start("s-1"));
+        let logs = server.seen_when(1)[0].json()["resourceLogs"][0].clone();
+        let first = attributes(&logs["scopeLogs"][0]["logRecords"][0]["attributes"]);
+        let problems = first["hookctl.problems"].to_string();
+        assert_eq!(problems.contains("hookctl is not installed here"), said, "{send}: {problems}");
+    }
+}
+
 #[test]
 fn a_collector_gets_one_heartbeat_a_session() {
     let server = Server::start(vec![ok("{}")]);
