@@ -63,24 +63,18 @@ key=
 build=no
 register=yes
 serve=no
+option=
 while [ $# -gt 0 ]; do
     case $1 in
-    --prefix)
-        [ $# -ge 2 ] || fail "--prefix needs a directory"
-        prefix=$2
+    --prefix | --from | --key)
+        option=$1
+        [ $# -ge 2 ] || fail "$option needs a value"
+        value=$2
         shift
         ;;
-    --prefix=*) prefix=${1#--prefix=} ;;
-    --from)
-        [ $# -ge 2 ] || fail "--from needs a directory, an address or an archive"
-        from=$2
-        shift
-        ;;
-    --from=*) from=${1#--from=} ;;
-    --key)
-        [ $# -ge 2 ] && [ -n "$2" ] || fail "--key needs a public key"
-        key=$2
-        shift
+    --prefix=* | --from=* | --key=*)
+        option=${1%%=*}
+        value=${1#*=}
         ;;
     --build) build=yes ;;
     --serve)
@@ -98,9 +92,22 @@ while [ $# -gt 0 ]; do
         ;;
     esac
     shift
+    # A variable that is not set is no place: what else there is would be taken for it.
+    case $option in
+    '') continue ;;
+    --prefix) prefix=$value ;;
+    --from) from=$value ;;
+    --key) key=$value ;;
+    esac
+    [ -n "$value" ] || fail "$option has nothing behind it"
+    option=
 done
 [ -z "$from" ] || [ "$build" = no ] || fail "--from takes what is built, and --build and --serve build: say one"
 [ -z "$key" ] || [ -n "$from" ] || fail "--key is said of a release: name it by --from"
+# What root makes in a user's home, or writes into settings there, that user cannot change.
+if { [ -z "$prefix" ] || [ "$register" = yes ]; } && [ -d "${HOME:-}" ] && [ ! -O "$HOME" ] && [ -O / ]; then
+    fail "you are root, and HOME ($HOME) is another user's: run this as that user, or with --prefix /usr/local --no-register"
+fi
 if [ -z "$prefix" ]; then
     [ -n "${HOME:-}" ] || fail "HOME is not set: give --prefix DIR"
     prefix=$HOME/.local
@@ -108,6 +115,9 @@ fi
 case $prefix in
 /*) ;;
 *) prefix=$(pwd)/$prefix ;;
+esac
+case $prefix in
+?*/) prefix=${prefix%/} ;;
 esac
 bin=$prefix/bin
 
@@ -176,6 +186,14 @@ trap 'exit 1' HUP INT TERM
 install_program() {
     [ -f "$2" ] || fail "there is no program $2"
     [ ! -d "$bin/$1" ] || fail "$bin/$1 is a directory"
+    # Of what does not start, as half a file, nobody loses anything.
+    was=
+    [ ! -x "$bin/$1" ] || was=$("$bin/$1" --version 2>/dev/null </dev/null) || was=
+    case $was in
+    '') ;;
+    "$1 "* | "hookctl "*) was=", which was $was" ;;
+    *) fail "$bin/$1 is there and is no $1: move it away" ;;
+    esac
     make_directories
     mkdir "$new/ready" || fail "cannot write to $bin"
     if has dd && has chmod; then
@@ -188,7 +206,8 @@ install_program() {
     version=$("$new/ready/$1" --version) || fail "the new binary does not start here: $bin keeps what it had"
     mv -f "$new/ready/$1" "$bin/$1" || fail "cannot write $bin/$1"
     rm -rf "$new/ready"
-    say "Installed $version: $bin/$1"
+    [ "$was" != ", which was $version" ] || was=
+    say "Installed $version: $bin/$1$was"
 }
 
 # Prints the checksum of a file.
@@ -207,10 +226,13 @@ sha256() {
 # the one called $wanted.
 listed() {
     archive=
+    return_mark=$(printf '\r')
     while IFS= read -r line || [ -n "$line" ]; do
+        line=${line%"$return_mark"}
         name=${line#* }
         # A space, or a star: read as text, or as it is.
         name=${name#[ *]}
+        name=${name#./}
         case ${wanted:-$name} in "$name") ;; *) continue ;; esac
         case $name in
         */*) continue ;;
@@ -302,6 +324,8 @@ take_from() {
         return
         ;;
     esac
+    [ -e "${place:-/}" ] || fail "$place is not there"
+    [ -d "${place:-/}" ] || fail "$place is no release: name its directory, its address or its .tar.gz"
     place=$(CDPATH='' cd -- "${place:-/}" && pwd) || return 1
     if [ ! -f "$place/SHA256SUMS" ]; then
         for archive in "$place/hookctl-"*"-$platform.tar.gz"; do
@@ -400,7 +424,12 @@ fi
 
 case :${PATH:-}: in
 *:"$bin":*) ;;
-*) say "Note: $bin is not on your PATH. Add this to your shell's profile: export PATH=\"$bin:\$PATH\"" ;;
+*) say "Note: $bin is not on your PATH. Add this to your shell's profile: export PATH=$(quoted "$bin"):\"\$PATH\"" ;;
+esac
+first=$(command -v hookctl 2>/dev/null) || first=
+case $first in
+'' | "$bin/hookctl") ;;
+*) say "Note: \`hookctl\` is $first in your PATH, not this one." ;;
 esac
 
 if [ "$register" = no ]; then

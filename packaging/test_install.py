@@ -399,6 +399,80 @@ class Install(unittest.TestCase):
                 self.assertEqual(code, 1, text)
         self.nothing_changed()
 
+    def test_nothing_is_no_place(self):
+        """A variable that is not set: the release beside the script is not what was meant."""
+        self.publish(where=self.alone)
+        for args in [["--from", ""], ["--from="], ["--prefix", ""], ["--prefix="], ["--from", str(self.alone), "--key="]]:
+            with self.subTest(args):
+                self.refused(*args, says="has nothing behind it")
+        self.nothing_changed()
+
+    def test_places_that_are_no_release(self):
+        archive = self.publish()
+        odd = self.release / "hookctl.deb"
+        odd.write_bytes(archive.read_bytes())
+        self.refused("--from", str(odd), says="is no release: name its directory")
+        self.refused("--from", str(self.release / "gone"), says="is not there")
+        self.nothing_changed()
+
+    def test_lists_of_other_systems(self):
+        for form in ["{0}  ./{1}.tar.gz\r\n", "{0} *{1}.tar.gz\r\n", "{0}  {1}.tar.gz\r\n"]:
+            with self.subTest(form):
+                (self.release / "SHA256SUMS").unlink(missing_ok=True)
+                path = self.publish(sums="")
+                digest = hashlib.sha256(path.read_bytes()).hexdigest()
+                (self.release / "SHA256SUMS").write_bytes(form.format(digest, NAME).encode())
+                code, text = self.run_it("--no-register", "--from", str(self.release))
+                self.assertEqual(code, 0, text)
+                self.is_installed(text)
+
+    def test_what_was_there_is_told_or_kept(self):
+        self.publish()
+        self.bin.mkdir(parents=True)
+        there = self.bin / "hookctl"
+        for text, said in [("#!/bin/sh\necho hookctl 1.2.3\n", "Installed hookctl 9.9.9: {0}, which was hookctl 1.2.3"), ("", "Installed hookctl 9.9.9: {0}\n"), (None, "Installed hookctl 9.9.9: {0}\n")]:
+            with self.subTest(text):
+                if text is not None:
+                    there.write_text(text)
+                    there.chmod(0o755)
+                code, out = self.run_it("--no-register", "--from", str(self.release))
+                self.assertEqual(code, 0, out)
+                self.assertIn(said.format(there), out)
+                self.is_installed(out)
+        there.write_text("#!/bin/sh\necho another program\n")
+        self.refused("--from", str(self.release), says="is there and is no hookctl")
+        self.nothing_changed(b"#!/bin/sh\necho another program\n")
+
+    def test_what_is_to_be_pasted_into_a_profile(self):
+        self.publish()
+        place = self.dir / "a $HOME`x`'b"
+        code, text = self.run_it("--no-register", "--from", str(self.release), "--prefix", f"{place}/")
+        self.assertEqual(code, 0, text)
+        line = next(line for line in text.splitlines() if "export PATH=" in line)
+        shown = subprocess.run(["sh", "-c", line[line.index("export PATH="):] + '; printf %s "$PATH"'], env={"PATH": "/usr/bin:/bin"}, capture_output=True).stdout.decode()
+        self.assertEqual(shown, f"{place}/bin:/usr/bin:/bin")
+        # On PATH nothing is said, whatever the prefix ends with.
+        code, text = self.run_it("--no-register", "--from", str(self.release), "--prefix", f"{place}/", path=f"{place}/bin:/usr/bin:/bin")
+        self.assertNotIn("Note:", text)
+        other = self.dir / "other"
+        other.mkdir()
+        (other / "hookctl").write_text("#!/bin/sh\n")
+        (other / "hookctl").chmod(0o755)
+        code, text = self.run_it("--no-register", "--from", str(self.release), "--prefix", str(place), path=f"{other}:{place}/bin:/usr/bin:/bin")
+        self.assertIn(f"`hookctl` is {other}/hookctl in your PATH", text)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be in another's home")
+    def test_root_in_a_users_home(self):
+        self.publish()
+        os.chown(self.home, 12345, 12345)
+        for args in [[], ["--prefix", str(self.dir / "x")], ["--no-register"]]:
+            code, text = self.run_it("--from", str(self.release), *args)
+            self.assertEqual(code, 1, text)
+            self.assertIn("is another user's", text)
+        code, text = self.run_it("--no-register", "--from", str(self.release), "--prefix", str(self.dir / "x"))
+        self.assertEqual(code, 0, text)
+        self.assertEqual(list(self.home.iterdir()), [])
+
 
 if __name__ == "__main__":
     unittest.main()
