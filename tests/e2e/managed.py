@@ -30,6 +30,7 @@ class World(plugin.World):
         super().__init__(client, hookctl, present=False)
         self.hookctl = self.root + "/opt/hookctl"
         os.mkdir(self.root + "/opt")
+        os.chmod(self.root, 0o755)  # every user starts it
         shutil.copy(hookctl, self.hookctl)
 
     def manage(self, command="install"):
@@ -37,6 +38,11 @@ class World(plugin.World):
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
         if done.returncode:
             raise e2e.CannotRun("hookctl %s --managed: %s" % (command, (done.stdout + done.stderr).decode()))
+        return (done.stdout + done.stderr).decode("utf-8", "replace")
+
+    def status(self):
+        done = subprocess.run([self.hookctl, "status"], cwd=self.proj, env=self.env, capture_output=True, timeout=60)
+        return done.returncode, done.stdout.decode("utf-8", "replace")
 
 
 def alone(world):
@@ -47,9 +53,31 @@ def alone(world):
     out = world.run("touch allowed")
     yield "allowed without a question", world.ran("allowed") and not out["error"]
     yield "no hook failed", not out["bad"]
-    status = subprocess.run([world.hookctl, "status"], cwd=world.proj, env=world.env, capture_output=True, timeout=60)
-    said = status.stdout.decode("utf-8", "replace")
-    yield "status knows it: %s" % said[:200], status.returncode == 0 and "50-hookctl.json" in said
+    code, said = world.status()
+    yield "status knows it: %s" % said[:200], code == 0 and "50-hookctl.json" in said
+
+
+def only(world):
+    """The administrator's hooks alone run, which ours are."""
+    world.manage()
+    e2e.write("/etc/claude-code/managed-settings.json", {"allowManagedHooksOnly": True})
+    out = world.run("touch denied")
+    os.remove("/etc/claude-code/managed-settings.json")
+    yield "refused", "no such markers" in out["error"] and not world.ran("denied")
+
+
+def dropped(world):
+    """Another file of the administrator's switches all hooks off: nobody says that the guard is in effect."""
+    world.manage()
+    more = "/etc/claude-code/managed-settings.d/60-other.json"
+    e2e.write(more, OFF)
+    out = world.run("touch denied")
+    code, said = world.status()
+    warned = world.manage()
+    os.remove(more)
+    yield "no hook was started", out["started"] == 0 and not world.judged()
+    yield "status says so: %s" % said[:200], code == 1 and "60-other.json: no hook runs at all" in said
+    yield "and install: %s" % warned[-200:], "60-other.json switches all hooks off" in warned
 
 
 def off(world):
@@ -60,6 +88,8 @@ def off(world):
     e2e.write(world.proj + "/.claude/settings.local.json", OFF)
     out = world.run("touch denied")
     yield "refused all the same", "no such markers" in out["error"] and not world.ran("denied")
+    code, said = world.status()
+    yield "status knows that it guards: %s" % said[:200], code == 0 and "in effect for Claude Code" in said
 
 
 def beside(world):
@@ -95,6 +125,7 @@ def elsewhere(a, agent, how):
     """The managed settings of another agent, by its own harness: `alone`, or with what a user may write to be rid of them, `off`."""
     root = tempfile.mkdtemp(prefix="hookctl-managed-")
     program = root + "/hookctl"
+    os.chmod(root, 0o755)
     shutil.copy(os.path.abspath(a.hookctl), program)
     steps = "%s install --managed --agent %s" % (program, agent)
     if how == "off":
@@ -112,7 +143,7 @@ def elsewhere(a, agent, how):
         subprocess.run([a.hookctl, "uninstall", "--managed", "--agent", agent], stdin=subprocess.DEVNULL, capture_output=True)
 
 
-SCENARIOS = {"alone": alone, "off": off, "beside": beside, "removal": removal}
+SCENARIOS = {"alone": alone, "only": only, "dropped": dropped, "off": off, "beside": beside, "removal": removal}
 
 
 def main():

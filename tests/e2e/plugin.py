@@ -189,6 +189,17 @@ def path(world):
     yield "refused", MISSING in out["error"] and not world.ran("allowed") and not world.ran("faked")
 
 
+def gone(world):
+    """The list that it was installed from has moved: the client loads nothing, and status says so."""
+    world.install_plugin()
+    os.rename(world.checkout, world.checkout + "-moved")
+    out = world.run("touch denied")
+    yield "no hook was started", out["started"] == 0
+    status = subprocess.run([world.hookctl, "status"], cwd=world.proj, env=world.env, capture_output=True, timeout=60)
+    said = status.stdout.decode("utf-8", "replace")
+    yield "status says so: %s" % said[-300:], status.returncode == 1 and "does not load the plugin" in said and "is not where it was" in said
+
+
 def removal(world):
     world.install_plugin()
     world.claude("uninstall", "hookctl@hookctl")
@@ -242,7 +253,7 @@ def elsewhere(a, agent, how):
         shutil.rmtree(root, ignore_errors=True)
 
 
-SCENARIOS = {"deny": deny, "allow": allow, "missing": missing, "beside": beside, "project": project, "switched": switched, "path": path, "removal": removal}
+SCENARIOS = {"deny": deny, "allow": allow, "missing": missing, "beside": beside, "project": project, "switched": switched, "path": path, "gone": gone, "removal": removal}
 
 
 def main():
