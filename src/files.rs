@@ -445,6 +445,25 @@ pub fn create_private(path: &Path) -> io::Result<File> {
 /// # Errors
 /// Where the system refuses.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_with(path, |file| file.write_all(bytes))
+}
+
+/// The same for a program that anybody may run, and that is on the disk before it has that name: half of one would guard
+/// nobody.
+///
+/// # Errors
+/// Where the system refuses.
+pub fn replace_program(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    replace_with(path, |file| {
+        file.write_all(bytes)?;
+        #[cfg(unix)]
+        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        file.sync_all()
+    })
+}
+
+fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_os_string();
@@ -455,8 +474,7 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         ErrorKind::AlreadyExists => fs::remove_file(&draft).and_then(|()| create_private(&draft)),
         _ => Err(error),
     });
-    let written =
-        made.and_then(|mut file| file.write_all(bytes)).and_then(|()| take_name(&draft, path));
+    let written = made.and_then(|mut file| write(&mut file)).and_then(|()| take_name(&draft, path));
     if written.is_err() {
         let _ = fs::remove_file(draft);
     }
@@ -677,6 +695,19 @@ pub fn guarded_dir(dir: &Path) -> Result<(), Refusal> {
         Ok(meta) if !is_sticky(&meta) => is_ours(dir, &meta),
         _ => Ok(()),
     }
+}
+
+/// Is this root, in a directory of another user's: what it makes there that user cannot change.
+#[cfg(unix)]
+pub fn is_root_elsewhere(dir: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    rustix::process::geteuid().is_root() && fs::metadata(dir).is_ok_and(|meta| meta.uid() != 0)
+}
+
+/// The same; there is no root.
+#[cfg(not(unix))]
+pub fn is_root_elsewhere(_: &Path) -> bool {
+    false
 }
 
 /// Can nobody but root change that file of the machine's, or put another in its place?

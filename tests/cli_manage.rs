@@ -1534,3 +1534,18 @@ fn a_program_of_a_project_is_warned_of() {
     // The test's own directory is a temporary one, too.
     assert!(err.contains("belongs to the project") || err.contains("builds or cleanups"), "{err}");
 }
+
+/// `sudo hookctl install`, where that keeps HOME.
+#[test]
+#[cfg(unix)]
+fn root_in_a_users_home_is_warned() {
+    let world = World::new();
+    let warned =
+        |world: &World| world.run(&["install", "--agent", "claude"]).err.contains("you are root");
+    assert!(!warned(&world));
+    // Only root can give a directory away.
+    if std::os::unix::fs::chown(world.home(), Some(12345), None).is_ok() {
+        assert!(warned(&world));
+        std::os::unix::fs::chown(world.home(), Some(0), None).unwrap();
+    }
+}

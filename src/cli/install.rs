@@ -49,6 +49,14 @@ pub(super) fn run(context: &Context, args: &InstallArgs, report: &mut Report) ->
         return managed.install(context, report);
     }
     report.set("agents", json!([]));
+    let home = &context.paths.home;
+    if crate::files::is_root_elsewhere(home) {
+        let home = home.display();
+        report.say(
+            Level::Warning,
+            format!("you are root, and {home} is another user's, who cannot change what is made here: run it as that user"),
+        );
+    }
     let agents = match choose_agents(context, args, report)? {
         Choice::Agents(agents) => agents,
         Choice::Declined => return Ok(Exit::Found),

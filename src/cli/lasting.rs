@@ -1,6 +1,5 @@
 //! Where the program that entries name stays: a hook whose program is gone judges nothing.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -106,9 +105,14 @@ pub(super) fn keep(context: &Context) -> Result<Option<String>> {
     if stays.is_some() {
         return Ok(stays);
     }
-    copy(&program, &place).with_context(|| {
-        format!("cannot copy the program to {}, where it would stay", place.display())
-    })?;
+    let copied = files::read(&program, files::LONG)
+        .map_err(|why| why.describe_for(&program))
+        .and_then(|bytes| {
+            files::replace_program(&place, &bytes).map_err(|error| files::plain_cause(&error))
+        });
+    if let Err(why) = copied {
+        bail!("cannot copy the program to {}, where it would stay: {why}", place.display());
+    }
     Ok(Some(format!(
         "copied to {}, for what was fetched to be run once does not last",
         place.display()
@@ -153,20 +157,6 @@ fn may_replace(program: &Path, place: &Path) -> Result<Option<String>> {
 fn numbers(version: &str) -> Option<Vec<u64>> {
     let plain = version.split(['-', '+', ' ']).next()?;
     plain.split('.').map(|part| part.parse().ok()).collect()
-}
-
-/// Copies it beside its place and renames it: an agent that starts it meanwhile finds the old one or the new one, whole.
-fn copy(program: &Path, place: &Path) -> Result<()> {
-    let dir = place.parent().context("no directory")?;
-    fs::create_dir_all(dir)?;
-    let draft = dir.join(format!(".{PROGRAM}.new.{}", std::process::id()));
-    let copied = fs::copy(program, &draft)
-        .and_then(|_| fs::File::open(&draft)?.sync_all())
-        .and_then(|()| fs::rename(&draft, place));
-    if copied.is_err() {
-        let _ = fs::remove_file(&draft);
-    }
-    Ok(copied?)
 }
 
 #[cfg(test)]

@@ -396,6 +396,9 @@ fn of_config(config: &Config, bridged: bool, said: &mut Said) {
             "`hookctl claude-hook` and [remote.{name}] both hand events to a bridge: each comes twice"
         ));
     }
+    if !config.journal.enabled {
+        said.note("no decision is noted: `[journal] enabled = false`");
+    }
     said.notes.extend(weakened_guards(config));
 }
 

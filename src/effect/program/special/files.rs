@@ -29,6 +29,50 @@ fn names_some(test: &str) -> bool {
     matches!(test, "-name" | "-iname" | "-path" | "-ipath" | "-wholename")
 }
 
+/// How much of a directory a test leaves out.
+enum Share {
+    Nothing,
+    /// What is left is as good as all.
+    Little,
+    Much,
+}
+
+/// What the test with that value leaves out: `-name '*'` nothing, `-size +0` and `-path './*'` little.
+fn share_left_out(test: &str, value: &str) -> Share {
+    let wild = |text: &str| text.chars().all(|c| matches!(c, '*' | '?'));
+    let numbers = |unit: &str| value.strip_suffix(unit).and_then(|v| v.parse::<i64>().ok());
+    match test {
+        "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename"
+            if matches!(value, "*" | "**") =>
+        {
+            Share::Nothing
+        }
+        // Whatever is visible, or has a dot, in the way of DOS.
+        "-name" | "-iname" if wild(value) || matches!(value, "[!.]*" | "[^.]*" | "*.*") => {
+            Share::Little
+        }
+        "-path" | "-ipath" | "-wholename" | "-iwholename"
+            if wild(value.trim_start_matches('.').replace('/', "").as_str()) =>
+        {
+            Share::Little
+        }
+        "-regex" | "-iregex" if matches!(value, ".*" | ".+" | "./.*" | "./.+" | ".*/.*") => {
+            Share::Little
+        }
+        // Of a few bytes and more; less than many of the largest unit.
+        "-size"
+            if ["", "c", "w", "b", "k"]
+                .iter()
+                .any(|unit| matches!(numbers(unit), Some(0 | 1)) && value.starts_with('+')) =>
+        {
+            Share::Little
+        }
+        "-size" if matches!(numbers("G"), Some(..0)) => Share::Little,
+        "-links" if matches!(value, "+0" | "1") => Share::Little,
+        _ => Share::Much,
+    }
+}
+
 /// How many options stand before the places where find starts.
 fn before_starts(args: &[Value]) -> usize {
     let mut at = 0;
@@ -53,7 +97,7 @@ struct Finding<'f, 'c> {
     met: Vec<search::Met>,
     /// A test leaves something out.
     filtered: bool,
-    /// A test asks for a type.
+    /// A test asks for a type, or for something that nearly everything has.
     typed: bool,
     /// It is told how old they are.
     aged: bool,
@@ -116,16 +160,25 @@ impl Finding<'_, '_> {
                 self.typed = true;
                 return at + 3;
             }
+            "-not" | "!" if value.is_some_and(|test| test.plain_text() == Some("-empty")) => {
+                self.typed = true;
+                return at + 2;
+            }
             "-not" | "!" => self.filtered = true,
             // The history and the sources of a project are old as well.
             "-mtime" | "-atime" | "-ctime" | "-mmin" | "-amin" | "-cmin" => {
                 self.aged = true;
                 return at + 2;
             }
+            // Whoever may delete them may read them, mostly.
+            "-readable" | "-writable" => self.typed = true,
             _ if ALONE.contains(&word) => self.filtered = true,
             _ if VALUED.contains(&word) => {
-                // `-name '*'` leaves nothing out.
-                self.filtered |= value.is_none_or(|a| !matches!(a.plain_text(), Some("*" | "**")));
+                match value.and_then(Value::plain_text).map(|value| share_left_out(word, value)) {
+                    Some(Share::Nothing) => {}
+                    Some(Share::Little) => self.typed = true,
+                    Some(Share::Much) | None => self.filtered = true,
+                }
                 return at + 2;
             }
             _ => {}
