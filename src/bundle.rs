@@ -114,6 +114,11 @@ pub struct Bundle {
 }
 
 impl Bundle {
+    /// Should it have been replaced by now?
+    pub fn has_expired(&self) -> bool {
+        self.expires <= Moment::now()
+    }
+
     /// Reads one.
     ///
     /// # Errors
@@ -292,8 +297,8 @@ impl Tried {
 /// That the rules which hold have expired; None where they have not.
 pub fn describe_expiry(paths: &Paths) -> Option<String> {
     let bundle = held_rules(paths)?.ok()?.bundle;
-    let (version, expires) = (bundle.version, bundle.expires);
-    (expires <= Moment::now()).then(|| {
+    let (version, expires) = (bundle.version, &bundle.expires);
+    bundle.has_expired().then(|| {
         format!(
             "version {version} of the managed rules holds, and expired on {}",
             expires.to_seconds_text()
@@ -321,7 +326,7 @@ pub fn describe_staleness(paths: &Paths) -> Option<String> {
     if unseen && tried.why.is_empty() {
         said.push(format!("nobody has looked for newer ones since {good}"));
     }
-    if bundle.expires <= Moment::now() {
+    if bundle.has_expired() {
         said.push(format!("they expired on {}", bundle.expires.to_seconds_text()));
     }
     (!said.is_empty()).then(|| format!("the managed rules are stale, {holds}: {}", said.join("; ")))

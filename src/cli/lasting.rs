@@ -1,5 +1,6 @@
 //! Where the program that entries name stays: a hook whose program is gone judges nothing.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -21,8 +22,10 @@ enum Stay {
     Goes(String),
 }
 
-/// Directories of npx, of `dlx` of pnpm and yarn, of bunx, uvx and `pipx run`, and those in which pnpm and asdf keep a version.
-const FETCHED: [&str; 7] = ["_npx", "dlx", "dlx-", "bunx-", ".bunx-", "archive-v", ".pnpm"];
+/// Directories of npx, of pnpm's `dlx`, and that in which pnpm keeps each version.
+const FETCHED: [&str; 3] = ["_npx", "dlx", ".pnpm"];
+/// What such a name begins with: yarn's `dlx`, bunx, uvx.
+const FETCHED_PREFIXES: [&str; 4] = ["dlx-", "bunx-", ".bunx-", "archive-v"];
 /// Two components that stand behind each other, to the same end.
 const FETCHED_BELOW: [(&str, &str); 3] =
     [(".asdf", "installs"), (".cache", "pipx"), ("pipx", ".cache")];
@@ -31,14 +34,13 @@ const PASSING: [&str; 3] = ["target", ".cache", "Caches"];
 
 fn stay_of(program: &Path, root: &Path, home: &Path) -> Stay {
     let parts: Vec<_> = program.iter().map(|part| part.to_string_lossy()).collect();
-    let named = |part: &str, name: &str| {
-        part == name || (name.ends_with(['-', 'v']) && part.starts_with(name))
+    let named = |part: &str| {
+        FETCHED.contains(&part) || FETCHED_PREFIXES.iter().any(|start| part.starts_with(start))
     };
-    let is_fetched = parts.iter().any(|part| FETCHED.iter().any(|name| named(part, name)))
-        || parts
-            .windows(2)
-            .any(|pair| FETCHED_BELOW.iter().any(|(a, b)| pair[0] == *a && pair[1] == *b));
-    if is_fetched {
+    let below = |pair: &[Cow<'_, str>]| {
+        FETCHED_BELOW.iter().any(|(above, below)| pair[0] == *above && pair[1] == *below)
+    };
+    if parts.iter().any(|part| named(part)) || parts.windows(2).any(below) {
         return Stay::Fetched;
     }
     let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];

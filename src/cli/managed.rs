@@ -255,19 +255,12 @@ impl Managed<'_> {
     fn find_off(&self, agent: &dyn Agent) -> Option<String> {
         let switches = agent.wiring().map(|wiring| wiring.switches).unwrap_or_default();
         let off = |switch: &Switch| {
-            let Off::Anywhere(off) = switch.off else { return None };
             let managed = switch.places.iter().filter(|(scope, _)| *scope == Scope::Managed);
             let mut files =
                 managed.flat_map(|(_, path)| expand_name(below(self.root(), Path::new(path))));
-            let file = files.find(|file| {
-                let text = crate::files::read_text(file, crate::files::LARGE).unwrap_or_default();
-                switch::say(switch, file, &text) == Some(Value::Bool(off))
-            })?;
-            Some(format!(
-                "`{}` in {} switches all hooks off",
-                switch.keys.join("."),
-                file.display()
-            ))
+            let file = files.find(|file| switch::is_off_in(agent, file))?;
+            let key = switch.keys.join(".");
+            Some(format!("`{key}` in {} switches all hooks off", file.display()))
         };
         switches.iter().find_map(off)
     }

@@ -169,7 +169,7 @@ fn look(paths: &Paths, source: &Source) -> Result<Fetched, String> {
 pub fn check_content(bytes: &[u8]) -> Result<Bundle, String> {
     let bundle = Bundle::parse(bytes)?;
     let (version, expires) = (bundle.version, bundle.expires);
-    if expires <= Moment::now() {
+    if bundle.has_expired() {
         return Err(format!("version {version} expired on {}", expires.to_seconds_text()));
     }
     check_rules(&bundle).map(|()| bundle)

@@ -40,7 +40,6 @@ enum Share {
 /// What the test with that value leaves out: `-name '*'` nothing, `-size +0` and `-path './*'` little.
 fn share_left_out(test: &str, value: &str) -> Share {
     let wild = |text: &str| text.chars().all(|c| matches!(c, '*' | '?'));
-    let numbers = |unit: &str| value.strip_suffix(unit).and_then(|v| v.parse::<i64>().ok());
     match test {
         "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename"
             if matches!(value, "*" | "**") =>
@@ -60,14 +59,10 @@ fn share_left_out(test: &str, value: &str) -> Share {
             Share::Little
         }
         // Of a few bytes and more; less than many of the largest unit.
-        "-size"
-            if ["", "c", "w", "b", "k"]
-                .iter()
-                .any(|unit| matches!(numbers(unit), Some(0 | 1)) && value.starts_with('+')) =>
-        {
+        "-size" if matches!(value.trim_end_matches(['c', 'w', 'b', 'k']), "+0" | "+1") => {
             Share::Little
         }
-        "-size" if matches!(numbers("G"), Some(..0)) => Share::Little,
+        "-size" if value.starts_with('-') && value.ends_with('G') => Share::Little,
         "-links" if matches!(value, "+0" | "1") => Share::Little,
         _ => Share::Much,
     }
